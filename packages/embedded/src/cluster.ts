@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { EmbeddedPostgresError } from './errors.js';
+import type { UnprivilegedRunner } from './unprivileged.js';
+
+const run = promisify(execFile);
+
+/** The only user of a fresh cluster. */
+export const SUPERUSER = 'postgres';
+
+/** Holds the superuser's password, and tells a directory made here from any other. */
+const PASSWORD_FILE = 'platform-superuser-password';
+
+interface ClusterOptions {
+  readonly dataDir: string;
+  readonly initdb: string;
+  readonly runner: UnprivilegedRunner;
+  /** Wait until everything is on the disk; tests don't. */
+  readonly isDurable: boolean;
+}
+
+/**
+ * Makes sure that `dataDir` is a cluster, and returns the superuser's password.
+ *
+ * A cluster is made beside its place and renamed into it as the last act, so `dataDir` is never half of one;
+ * what a crash leaves beside it is removed. A directory with foreign content is refused, never touched.
+ */
+export async function ensureCluster(options: ClusterOptions): Promise<string> {
+  const { dataDir } = options;
+  const entries = await readdir(dataDir).catch(ignoreMissing);
+  if (entries?.includes(PASSWORD_FILE)) {
+    await options.runner.own(dataDir);
+    return readFile(join(dataDir, PASSWORD_FILE), 'utf8');
+  }
+  if (entries && entries.length > 0) {
+    throw new EmbeddedPostgresError(`${dataDir} is not empty and no database made here; name another folder`);
+  }
+  return makeCluster(options);
+}
+
+async function makeCluster({ dataDir, initdb, runner, isDurable }: ClusterOptions): Promise<string> {
+  const parent = dirname(dataDir);
+  const prefix = `${basename(dataDir)}.initialising-`;
+  await mkdir(parent, { recursive: true });
+  for (const name of await readdir(parent)) {
+    if (name.startsWith(prefix)) await rm(join(parent, name), { recursive: true, force: true });
+  }
+  const work = await mkdtemp(join(parent, prefix));
+  try {
+    const cluster = join(work, 'cluster');
+    const passwordFile = join(work, PASSWORD_FILE);
+    const password = randomBytes(24).toString('base64url');
+    await mkdir(cluster, { mode: 0o700 });
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    await runner.own(work);
+    await runInitdb([...runner.prefix, initdb], cluster, passwordFile, isDurable);
+    await rename(passwordFile, join(cluster, PASSWORD_FILE));
+    await rename(cluster, dataDir);
+    return password;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function runInitdb(
+  program: string[],
+  cluster: string,
+  passwordFile: string,
+  isDurable: boolean,
+): Promise<void> {
+  const [command = '', ...args] = program;
+  // The builtin locale sorts alike on every machine and survives an upgrade of the C library.
+  const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--encoding=UTF8'];
+  const access = [`--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+  const sync = isDurable ? [] : ['--no-sync'];
+  await run(command, [...args, '-D', cluster, ...access, ...locale, ...sync]).catch((cause: Error) => {
+    throw new EmbeddedPostgresError(`PostgreSQL can't initialise its folder: ${cause.message.trim()}`, {
+      cause,
+    });
+  });
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,105 @@
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { findBinaries } from './binaries.js';
+import { ensureCluster, SUPERUSER } from './cluster.js';
+import { findFreePort } from './free-port.js';
+import { guardServer } from './guard.js';
+import { recordOwner, stopPreviousRun } from './previous-run.js';
+import { launchServer, PortTakenError, type ServerExit } from './server-process.js';
+import { chooseRunner } from './unprivileged.js';
+
+/** Options of {@link startEmbeddedPostgres}. */
+export interface EmbeddedPostgresOptions {
+  /** Made and initialised when missing or empty. */
+  readonly dataDir: string;
+  /** A free one is chosen when it is not given. */
+  readonly port?: number;
+  /** The address to listen on; only loopback addresses may log in. Default 127.0.0.1. */
+  readonly host?: string;
+  /** Server settings; `fsync: 'off'` also skips the syncs of the initialisation. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Receives the server's log, line by line. */
+  readonly onLog?: (line: string) => void;
+  /** Remove `dataDir` once the server has stopped, also when this process dies first. */
+  readonly isTemporary?: boolean;
+}
+
+/** A running server, owned by this process. */
+export interface EmbeddedPostgres {
+  /** Connection URL of the superuser; it holds the password. Default database `postgres`. */
+  url(database?: string): string;
+  readonly port: number;
+  readonly pid: number;
+  /** Settles when the server has ended, whoever ended it. */
+  readonly exited: Promise<ServerExit>;
+  /** Fast shutdown: open transactions are rolled back, connections closed. Can be called again. */
+  stop(): Promise<void>;
+}
+
+const PORT_ATTEMPTS = 5;
+
+/** Starts a real PostgreSQL as a child process, in a process group of its own. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir);
+  const { host = '127.0.0.1', settings = {} } = options;
+  const { initdb, postgres } = await findBinaries();
+  await stopPreviousRun(dataDir);
+  const runner = await chooseRunner(dataDir);
+  const isDurable = settings['fsync'] !== 'off';
+  const password = await ensureCluster({ dataDir, initdb, runner, isDurable });
+  await recordOwner(dataDir);
+
+  const { server, port } = await onFreePort(options.port, host, (candidate) =>
+    launchServer({
+      command: [...runner.prefix, postgres, '-D', dataDir],
+      settings: { ...fixedSettings(host, candidate), ...settings },
+      onLog: options.onLog ?? (() => undefined),
+    }),
+  );
+  const callOffGuard = guardServer(server.pid, options.isTemporary ? dataDir : undefined);
+  const cleaned = server.exited.then(async () => {
+    callOffGuard();
+    if (options.isTemporary) await rm(dataDir, { recursive: true, force: true });
+  });
+  return {
+    url: (database = 'postgres') => `postgresql://${SUPERUSER}:${password}@${host}:${port}/${database}`,
+    port,
+    pid: server.pid,
+    exited: server.exited,
+    stop: async () => {
+      await server.stop();
+      await cleaned;
+    },
+  };
+}
+
+function fixedSettings(host: string, port: number): Record<string, string> {
+  return {
+    port: String(port),
+    listen_addresses: host,
+    // TCP only: a socket's path must be short, and lies in a directory that others may write to.
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // The start is recognised by a line of the log.
+    lc_messages: 'C',
+    logging_collector: 'off',
+  };
+}
+
+// A free port can be taken between the question and the start; one that was asked for is not replaced.
+async function onFreePort<Server>(
+  wanted: number | undefined,
+  host: string,
+  launch: (port: number) => Promise<Server>,
+): Promise<{ server: Server; port: number }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await findFreePort(host));
+    try {
+      return { server: await launch(port), port };
+    } catch (error) {
+      if (wanted !== undefined || attempt === PORT_ATTEMPTS || !(error instanceof PortTakenError))
+        throw error;
+    }
+  }
+}
