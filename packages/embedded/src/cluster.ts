@@ -76,11 +76,12 @@ async function runInitdb(
   const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--encoding=UTF8'];
   const access = [`--username=${SUPERUSER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   const sync = isDurable ? [] : ['--no-sync'];
-  await run(command, [...args, '-D', cluster, ...access, ...locale, ...sync]).catch((cause: Error) => {
-    throw new EmbeddedPostgresError(`PostgreSQL can't initialise its folder: ${cause.message.trim()}`, {
-      cause,
-    });
-  });
+  await run(command, [...args, '-D', cluster, ...access, ...locale, ...sync]).catch(
+    (cause: Error & { stderr?: string }) => {
+      const reason = cause.stderr?.trim().split('\n')[0] || cause.message;
+      throw new EmbeddedPostgresError(`PostgreSQL can't initialise its folder: ${reason}`, { cause });
+    },
+  );
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

@@ -5,6 +5,7 @@ import { EmbeddedPostgresError } from './errors.js';
 
 const run = promisify(execFile);
 
+/** `nobody`: initdb wants a user that has a name, and this one has it on every Linux. */
 const NOBODY = 65_534;
 
 /** How to run PostgreSQL, which refuses to run as root, from this process. */
@@ -29,7 +30,7 @@ export async function chooseRunner(dataDir: string): Promise<UnprivilegedRunner>
     ({ uid }) => uid,
     () => 0,
   );
-  const inNamespace = ['unshare', '--user', '--map-user=1000', '--'];
+  const inNamespace = ['unshare', '--user', `--map-user=${NOBODY}`, '--'];
   if (owner === 0 && (await works(inNamespace))) return { prefix: inNamespace, own: () => Promise.resolve() };
   const uid = owner === 0 ? NOBODY : owner;
   const asUser = [
