@@ -110,7 +110,7 @@ function registerRequestLog(app: App): void {
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const app: App = fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: createLogController(),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,
