@@ -8,6 +8,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
   type RawServerDefault,
 } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -110,7 +111,7 @@ function registerRequestLog(app: App): void {
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const app: App = fastify({
     loggerInstance: options.log,
-    logController: createLogController(),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,
