@@ -3,6 +3,8 @@ export { ADMIN_URL_VARIABLE } from './environment.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {
   describeWith,
+  type OwnKafka,
+  type OwnRedis,
   type Requirement,
   startOwnKafka,
   startOwnRedis,

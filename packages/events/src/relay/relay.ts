@@ -99,8 +99,9 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
     const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;
-    if (failures === 1) log.warn({ err: isKafka ? error.cause : error }, message);
-    else log.debug({ err: error, failures }, message);
+    const err = isKafka ? error.cause : error;
+    if (failures === 1) log.warn({ err }, message);
+    else log.debug({ err, failures }, message);
     await turn.sleep(backoffMs(failures));
   }
 

@@ -39,7 +39,11 @@ export async function openSession(
     log.debug({ err: error }, 'connection of the sync-event relay lost');
     onNotice(FREE_CHANNEL);
   });
-  client.on('notification', ({ channel }) => onNotice(channel));
+  // PostgreSQL also tells a connection what it has said itself.
+  const own = () => (client as pg.Client & { processID?: number }).processID;
+  client.on('notification', ({ channel, processId }) => {
+    if (processId !== own()) onNotice(channel);
+  });
   try {
     await client.connect();
     await client.query(`${KEEPALIVE}; listen ${COMMITTED_CHANNEL}; listen ${FREE_CHANNEL}`);

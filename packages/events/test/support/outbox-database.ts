@@ -18,6 +18,8 @@ export interface OutboxDatabase {
   /** Inserts many in one statement; run and key of each event are told apart by its number. */
   addMany(count: number, keys: number): Promise<void>;
   countPending(): Promise<number>;
+  /** Ids in the order that was given to them, by key. */
+  idsByKey(): Promise<Map<string, string[]>>;
   drop(): Promise<void>;
 }
 
@@ -56,6 +58,12 @@ export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDat
         'select count(*)::int from sync_events.outbox where published_at is null',
       );
       return rows[0]?.count ?? Number.NaN;
+    },
+    async idsByKey() {
+      const { rows } = await pool.query<{ key: string; ids: string[] }>(
+        `select event_key as key, array_agg(event_id order by position) as ids from sync_events.outbox group by 1`,
+      );
+      return new Map(rows.map(({ key, ids }) => [key, ids]));
     },
     async drop() {
       await pool.end();

@@ -17,6 +17,9 @@ export async function testRedis(): Promise<{ readonly url: string }> {
   return { url: await ask('redis') };
 }
 
+/** Servers that a test may stop, kill, suspend and start again. */
+export type { EmbeddedKafka as OwnKafka, EmbeddedRedis as OwnRedis };
+
 /** Starts a broker that one test may break; `close()` it. */
 export async function startOwnKafka(
   options: { readonly settings?: Readonly<Record<string, string>> } = {},
