@@ -2,7 +2,15 @@ import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/t
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
-import { createTopic, firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import {
+  alterTopic,
+  createTopic,
+  deleteTopic,
+  firstCopiesByKey,
+  newTopic,
+  readTopic,
+  type TopicReader,
+} from './support/topic.js';
 
 describeWith('own-kafka', 'relay and a Kafka that fails', () => {
   let kafka: OwnKafka;
@@ -22,6 +30,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     database = await createOutboxDatabase();
   });
   afterEach(async () => {
+    kafka.resume();
     await relay?.stop();
     await reader?.stop();
     await database.drop();
@@ -112,34 +121,20 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(errors).toHaveLength(1);
     expect(errors[0]?.message).toContain('refuses');
 
-    await allowLarge();
+    await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
     await allPublished();
     const { messages } = await read(5);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
     expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
   }, 60_000);
 
-  async function allowLarge(): Promise<void> {
-    const { Kafka, ConfigResourceTypes, logLevel } = await import('kafkajs');
-    const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
-    await admin.connect();
-    const configEntries = [{ name: 'max.message.bytes', value: '1000000' }];
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
-    });
-    await admin.disconnect();
-  }
-
-  test('a topic that takes nothing for want of replicas is one warning, and flows when it does', async () => {
-    const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
-    await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
-    await database.addMany(20, 5);
+  test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {
     start();
-    await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
-      what: 'noticing',
-      timeoutMs: 10_000,
-    });
-    expect(await database.countPending()).toBe(20);
+    await database.addMany(100, 10);
+    await allPublished();
+    await deleteTopic([kafka.brokers], topic);
+    await database.addMany(100, 10);
+    await allPublished();
+    await read(100);
   }, 60_000);
 });

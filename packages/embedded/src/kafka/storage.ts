@@ -40,7 +40,8 @@ export async function prepareStorage(options: StorageOptions): Promise<{ config:
   if (!(await isFormatted(dataDir))) {
     const [program = '', ...args] = options.java;
     const clusterId = randomBytes(16).toString('base64url');
-    const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', config];
+    // With the equals sign, because an id may begin with a hyphen.
+    const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', config];
     await run(program, [...args, ...format]).catch((cause: Error & { stderr?: string }) => {
       const reason = cause.stderr?.trim().split('\n')[0] || cause.message;
       throw new EmbeddedServerError(`Kafka can't format ${dataDir}: ${reason}`, { cause });

@@ -2,7 +2,8 @@ import type { Logger } from '@platform/service-kit';
 import type { Alarm } from './alarm.js';
 import type { Holds } from './holds.js';
 import type { RelayMetrics } from './metrics.js';
-import type { LaneResult, Publisher } from './publisher.js';
+import type { LaneResult } from './lane.js';
+import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending } from './queries.js';
 import type pg from 'pg';
 
