@@ -16,8 +16,6 @@ interface LoopDependencies {
   readonly alarm: Alarm;
   readonly metrics: RelayMetrics | undefined;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Events were published and marked. */
-  readonly onProgress: () => void;
   readonly isStopping: () => boolean;
 }
 
@@ -67,7 +65,6 @@ async function publishWindow(deps: LoopDependencies, window: readonly PendingEve
       deps.client,
       published.map(({ event_id: id }) => id),
     );
-    deps.onProgress();
     const now = Date.now();
     metrics?.published(published.map(({ created_at: at }) => Math.max(0, now - at.getTime()) / 1_000));
   }

@@ -35,7 +35,7 @@ import { openSession, type Session } from './session.js';
 
 const DEFAULT_PARTITIONS = 12;
 const STANDBY_MS = 250;
-/** A fault so long after the last one is a new one: it is told again, and the pauses begin anew. */
+/** A fault after so long a time without any is a new one: it is told again, and the pauses begin anew. */
 const CALM_MS = 30_000;
 
 /** Makes a relay; nothing happens before `start`. */
@@ -50,7 +50,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   let session: Session | undefined;
   let holds = createHolds();
   let failures = 0;
-  let lastFailure = -CALM_MS;
+  /** Since when there has been no fault. */
+  let healthySince: number | undefined;
 
   const metrics =
     options.registry &&
@@ -72,8 +73,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
       state = 'relaying';
       holds = createHolds();
-      const onProgress = () => (failures = 0);
-      const work = { client, failed, publisher, holds, alarm: committed, metrics, log, onProgress };
+      healthySince ??= performance.now();
+      const work = { client, failed, publisher, holds, alarm: committed, metrics, log };
       await relayUntilStopped({ ...work, isStopping: () => isStopping });
     } finally {
       state = 'standby';
@@ -87,15 +88,18 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     session ??= await openSession(options.connectionString, log, onNotice);
     if (session.failed()) throw session.failed();
     if (await tryLead(session.client)) await lead(session);
-    else await turn.sleep(STANDBY_MS);
+    else {
+      healthySince ??= performance.now();
+      await turn.sleep(STANDBY_MS);
+    }
   }
 
   async function recover(error: unknown): Promise<void> {
     state = 'waiting';
     const isKafka = error instanceof KafkaAwayError;
     if (!isKafka) await closeSession();
-    if (performance.now() - lastFailure > CALM_MS) failures = 0;
-    lastFailure = performance.now();
+    if (healthySince !== undefined && performance.now() - healthySince > CALM_MS) failures = 0;
+    healthySince = undefined;
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
     const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;

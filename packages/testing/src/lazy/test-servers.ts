@@ -1,5 +1,6 @@
 import {
   type EmbeddedKafka,
+  type EmbeddedKafkaOptions,
   type EmbeddedRedis,
   startEmbeddedKafka,
   startEmbeddedRedis,
@@ -20,9 +21,9 @@ export async function testRedis(): Promise<{ readonly url: string }> {
 /** Servers that a test may stop, kill, suspend and start again. */
 export type { EmbeddedKafka as OwnKafka, EmbeddedRedis as OwnRedis };
 
-/** Starts a broker that one test may break; `close()` it. */
+/** Starts a broker that one test may break; `close()` it. With `join`, it is another broker of a cluster. */
 export async function startOwnKafka(
-  options: { readonly settings?: Readonly<Record<string, string>> } = {},
+  options: Pick<EmbeddedKafkaOptions, 'settings' | 'join'> = {},
 ): Promise<EmbeddedKafka> {
   const dataDir = await makeTemporaryDir('platform-own-kafka-');
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });
