@@ -48,6 +48,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     decoratorName: 'jwtPayload',
   });
   const messages = options.messages ?? standardRefusals;
+  const missing = missingCredential(messages);
   const verify = createVerification({
     checkSignature: createSignatureCheck(options.keySet, (token, key) =>
       app.jwt.verify(token, {
@@ -69,7 +70,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('verifyBearer', verify);
   app.decorate('authenticate', async (request) => {
     const presented = readBearer(request.raw);
-    if (presented === undefined) throw missingCredential(messages);
+    if (presented === undefined) throw missing;
     request.principal = await verify(presented);
   });
 }
