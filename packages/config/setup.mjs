@@ -59,12 +59,13 @@ async function install() {
   const lockfile = readFileSync(join(ROOT, 'pnpm-lock.yaml'));
   const stamp = createHash('sha256').update(lockfile).update(`${process.platform}-${process.arch}`).digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
-  writePnpmShim();
+  mkdirSync(PNPM_DIR, { recursive: true });
   // No terminal to ask on: a node_modules of another pnpm or store is replaced.
   const options = '--frozen-lockfile --prod=false --reporter=append-only --config.confirmModulesPurge=false';
   const command = `command -v pnpm >'${PNPM_DIR}/location'; pnpm install ${options}`;
   const args = ['--yes', '--package', manifest.packageManager, '--call', command];
   await runStep('Installing dependencies', 'npx', args, process.env, INSTALL_ADVICE);
+  writePnpmShim();
   writeFileSync(STAMP, stamp);
 }
 
@@ -85,7 +86,7 @@ export async function runTurbo(tasks) {
 function writePnpmShim() {
   mkdirSync(PNPM_DIR, { recursive: true });
   const script = `#!/bin/sh
-pnpm=$(cat '${PNPM_DIR}/location')
+pnpm=$(cat '${PNPM_DIR}/location' 2>/dev/null)
 [ -x "$pnpm" ] && exec "$pnpm" "$@"
 exec npx --yes ${manifest.packageManager} "$@"
 `;
