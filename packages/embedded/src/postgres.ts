@@ -42,7 +42,7 @@ const PORT_ATTEMPTS = 5;
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
   const { host = '127.0.0.1', settings = {} } = options;
-  const { initdb, postgres } = await findBinaries();
+  const { initdb, postgres } = findBinaries();
   await stopPreviousRun(dataDir);
   const runner = await chooseRunner(dataDir);
   const isDurable = settings['fsync'] !== 'off';
@@ -56,7 +56,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       onLog: options.onLog ?? (() => undefined),
     }),
   );
-  const callOffGuard = guardServer(server.pid, options.isTemporary ? dataDir : undefined);
+  const callOffGuard = guardServer({ pid: server.pid, dataDir, isTemporary: options.isTemporary ?? false });
   const cleaned = server.exited.then(async () => {
     callOffGuard();
     if (options.isTemporary) await rm(dataDir, { recursive: true, force: true });

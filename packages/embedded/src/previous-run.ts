@@ -22,7 +22,8 @@ export async function stopPreviousRun(dataDir: string): Promise<void> {
   const server = pid === undefined ? undefined : await inspectProcess(pid);
   if (!server || !isServerOn(server.command, dataDir)) return;
   const owner = await readPid(join(dataDir, OWNER_FILE));
-  if (owner === server.parentPid) {
+  // Both questions: a dying owner is still the parent for a moment, and a pid is used again.
+  if (owner === server.parentPid && (await inspectProcess(owner))) {
     throw new EmbeddedPostgresError(
       `the database in ${dataDir} is in use by process ${owner}; stop that first`,
     );

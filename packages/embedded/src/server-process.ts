@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './errors.js';
-import { sendSignal } from './processes.js';
 
 /** How a server process ended: by a code or by a signal. */
 export interface ServerExit {
@@ -45,7 +44,7 @@ export async function launchServer({ command, settings, onLog }: LaunchOptions):
   });
   if (started !== true) throw explainExit(started, settings);
   const pid = child.pid as number;
-  return { pid, exited, stop: () => stopServer(pid, exited) };
+  return { pid, exited, stop: () => stopServer(child, exited) };
 }
 
 /** True, or the last lines of the log when the server has ended instead. */
@@ -87,20 +86,16 @@ function explainExit(lastLines: string[], settings: Readonly<Record<string, stri
   return new EmbeddedPostgresError(`PostgreSQL does not start: ${reason}`, { cause: lastLines.join('\n') });
 }
 
-async function stopServer(pid: number, exited: Promise<ServerExit>): Promise<void> {
+async function stopServer(child: ChildProcess, exited: Promise<ServerExit>): Promise<void> {
   // SIGCONT: a suspended server could not act on the other. SIGQUIT leaves recovery to the next start.
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    // False once it has ended: its pid may be somebody else's by now.
+    if (!child.kill(signal)) return void (await exited);
+    child.kill('SIGCONT');
     const timer = new AbortController();
-    const late = delay(STOP_TIMEOUT_MS, false, { signal: timer.signal }).catch(() => false);
-    if (await Promise.race([exited.then(() => true), signalled(pid, signal, late)])) {
-      timer.abort();
-      return;
-    }
+    const late = delay(STOP_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');
+    const winner = await Promise.race([exited, late]);
+    timer.abort();
+    if (winner !== 'late') return;
   }
-}
-
-function signalled(pid: number, signal: NodeJS.Signals, late: Promise<boolean>): Promise<boolean> {
-  sendSignal(pid, signal);
-  sendSignal(pid, 'SIGCONT');
-  return late;
 }

@@ -33,10 +33,8 @@ export async function chooseRunner(dataDir: string): Promise<UnprivilegedRunner>
   const inNamespace = ['unshare', '--user', `--map-user=${NOBODY}`, '--'];
   if (owner === 0 && (await works(inNamespace))) return { prefix: inNamespace, own: () => Promise.resolve() };
   const uid = owner === 0 ? NOBODY : owner;
-  const asUser = [
-    ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'],
-    ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--'],
-  ];
+  const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const asUser = [...identity, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--'];
   if (await works(asUser)) return { prefix: asUser, own: (path) => giveTo(path, uid) };
   throw new EmbeddedPostgresError(
     'PostgreSQL refuses to run as root, and neither unshare nor setpriv (util-linux) can run it as somebody ' +

@@ -1,1 +1,6 @@
-export {};
+// Public API of @platform/testing: anything exported here is meant to be used by the tests of other packages.
+export { ADMIN_URL_VARIABLE } from './environment.js';
+export { type OwnPostgres, startOwnPostgres } from './own-postgres.js';
+export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.js';
+export { startTestPostgres, type TestPostgres } from './test-postgres.js';
+export { waitFor, type WaitOptions } from './wait-for.js';

@@ -1,0 +1,96 @@
+/** Who may import whom. The order of the rules is that of the layers, from the packages to inside a service. */
+const generatedClient = '^services/[^/]+/src/generated/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      comment: 'Modules that import one another can only be understood, and loaded, together.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'services-are-separate',
+      severity: 'error',
+      comment: 'Services meet over HTTP and events, never in code.',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'packages-know-no-service',
+      severity: 'error',
+      comment: 'Packages are below the services.',
+      from: { path: '^packages/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'service-kit-is-the-bottom',
+      severity: 'error',
+      comment: 'service-kit imports no workspace package; only its tests use packages/testing.',
+      from: { path: '^packages/service-kit/src/' },
+      to: { path: '^(?:packages|services)/', pathNot: '^packages/service-kit/' },
+    },
+    {
+      name: 'shared-packages-import-service-kit-only',
+      severity: 'error',
+      comment: 'auth, events and clients may import service-kit, and not one another.',
+      from: { path: '^packages/(auth|events|clients)/src/' },
+      to: { path: '^packages/', pathNot: '^packages/(?:$1|service-kit)/' },
+    },
+    {
+      name: 'sources-import-no-tests',
+      severity: 'error',
+      comment: 'What is deployed holds neither tests nor their servers.',
+      from: {
+        path: '^(?:services|packages)/[^/]+/src/',
+        pathNot: ['[.]test[.]ts$', '^packages/(?:testing|e2e|bench)/'],
+      },
+      to: { path: ['^(?:services|packages)/[^/]+/test/', '^packages/testing/', '[.]test[.]ts$'] },
+    },
+    {
+      name: 'routes-go-through-the-service',
+      severity: 'error',
+      comment: 'Routes never touch the database: they ask the service of their feature.',
+      from: { path: '^services/.+/routes[.]ts$' },
+      to: { path: ['/queries[.]ts$', generatedClient] },
+    },
+    {
+      name: 'services-know-no-fastify',
+      severity: 'error',
+      comment: 'service.ts is the same below HTTP, a job or a tool call.',
+      from: { path: '^services/.+/service[.]ts$' },
+      to: { path: '/node_modules/(?:fastify|@fastify/[^/]+|fastify-plugin)/' },
+    },
+    {
+      name: 'database-behind-queries',
+      severity: 'error',
+      comment: 'Only queries.ts and resources.ts import the generated client.',
+      from: {
+        path: '^services/[^/]+/src/',
+        pathNot: ['/(?:queries|resources)[.]ts$', generatedClient],
+      },
+      to: { path: generatedClient },
+    },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      comment: 'An import that leads nowhere would also hide from every other rule.',
+      from: {},
+      to: { couldNotResolve: true, pathNot: generatedClient },
+    },
+  ],
+  options: {
+    // TypeScript 7 has no compiler API; SWC, which runs the tests too, parses instead, type imports included.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    exclude: { path: ['(?:^|/)dist/', '/src/generated/.+/.+/'] },
+    doNotFollow: { path: ['node_modules', generatedClient] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['source', 'import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json', '.node', '.d.ts'],
+    },
+  },
+};

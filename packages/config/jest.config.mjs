@@ -1,0 +1,38 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** Packages that exist as ES modules only; Jest's loader can't `require` those before Node 24.9. */
+const esOnly = ['@modelcontextprotocol\\+', 'cookie@', 'nodemailer@', 'typebox@', 'uuid@'].join('|');
+
+/**
+ * One run for all packages. Sources are ES modules; Jest runs them as CommonJS, because its ES module mode
+ * breaks Fastify's `inject`. There is no `forceExit`: a handle that stays open is a fault of the test.
+ *
+ * @type {import('jest').Config}
+ */
+export default {
+  rootDir: fileURLToPath(new URL('../..', import.meta.url)),
+  testMatch: ['<rootDir>/{packages,services}/*/{src,test}/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/(?:packages|services)/[^/]+/dist/'],
+  testEnvironment: 'node',
+  // Workspace packages are tested from their sources, not from what was built of them last.
+  testEnvironmentOptions: { customExportConditions: ['source', 'require', 'node', 'default'] },
+  transform: {
+    '\\.[mc]?[jt]s$': [
+      '@swc/jest',
+      {
+        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/\\.pnpm/(?!(${esOnly})[^/]*)(?!.*\\.mjs$)`],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
+  globalSetup: '<rootDir>/packages/testing/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/packages/testing/jest/global-teardown.mjs',
+  // The bodies wait for processes and databases; a hang must still end in a name, not in a stuck run.
+  testTimeout: 30_000,
+  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+};

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { startEmbeddedPostgres } from '../src/index.js';
+import { inspectProcess, listChildren, sendSignal, waitForProcessEnd } from '../src/processes.js';
+
+// Runs the built package: a process of its own can't be Jest's.
+const FIXTURE = join(__dirname, 'fixtures', 'start-server.mjs');
+const TIMEOUT_MS = 10_000;
+
+let root: string;
+let dataDir: string;
+let owner: ChildProcess | undefined;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-orphan-'));
+  dataDir = join(root, 'data');
+});
+
+afterEach(async () => {
+  owner?.kill('SIGKILL');
+  await rm(root, { recursive: true, force: true });
+});
+
+async function startElsewhere(
+  ...args: string[]
+): Promise<{ ownerPid: number; serverPid: number; guardPid: number }> {
+  const child = spawn(process.execPath, [FIXTURE, dataDir, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  owner = child;
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { pid: serverPid } = JSON.parse(line) as { pid: number };
+  const ownerPid = child.pid as number;
+  const guardPid = (await listChildren(ownerPid)).find((pid) => pid !== serverPid) as number;
+  return { ownerPid, serverPid, guardPid };
+}
+
+test('the server ends by itself when its owner is killed', async () => {
+  const { ownerPid, serverPid, guardPid } = await startElsewhere('temporary');
+  sendSignal(ownerPid, 'SIGKILL');
+  await expect(waitForProcessEnd(serverPid, TIMEOUT_MS)).resolves.toBe(true);
+  await expect(waitForProcessEnd(guardPid, TIMEOUT_MS)).resolves.toBe(true);
+  await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
+});
+
+test('an orphan that nothing has stopped is stopped by the next start, suspended or not', async () => {
+  const { ownerPid, serverPid, guardPid } = await startElsewhere();
+  sendSignal(guardPid, 'SIGKILL');
+  await waitForProcessEnd(guardPid, TIMEOUT_MS);
+  sendSignal(serverPid, 'SIGSTOP');
+  sendSignal(ownerPid, 'SIGKILL');
+  await waitForProcessEnd(ownerPid, TIMEOUT_MS);
+
+  const server = await startEmbeddedPostgres({ dataDir });
+  await expect(inspectProcess(serverPid)).resolves.toBeUndefined();
+  expect(server.pid).not.toBe(serverPid);
+  await server.stop();
+});
+
+test('a directory in use by a living process is refused, and its server goes on', async () => {
+  const { ownerPid, serverPid, guardPid } = await startElsewhere();
+  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`is in use by process ${ownerPid}`);
+  await expect(inspectProcess(serverPid)).resolves.toBeDefined();
+  sendSignal(ownerPid, 'SIGKILL');
+  await waitForProcessEnd(serverPid, TIMEOUT_MS);
+  await waitForProcessEnd(guardPid, TIMEOUT_MS);
+});

@@ -1,0 +1,112 @@
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from '../src/index.js';
+
+let root: string;
+let dataDir: string;
+const running: EmbeddedPostgres[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-test-'));
+  dataDir = join(root, 'data');
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+  await rm(root, { recursive: true, force: true });
+});
+
+async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' }, ...options });
+  running.push(server);
+  return server;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('data and password survive a restart, on a port of the caller’s choice', async () => {
+  const first = await start();
+  await query(first.url(), 'create table kept as select 7 as value');
+  await first.stop();
+  await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
+
+  const second = await start({ port: first.port });
+  expect(second.url()).toBe(first.url());
+  await expect(query(second.url(), 'select value from kept')).resolves.toEqual([{ value: 7 }]);
+});
+
+test('works in a directory that only its owner may enter and in one that everybody may', async () => {
+  await chmod(root, 0o700);
+  await expect(query((await start()).url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  await chmod(root, 0o755);
+  const open = await start({ dataDir: join(root, 'deep', 'er') });
+  await expect(query(open.url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
+});
+
+test('nobody logs in without the password, which only the owner can read', async () => {
+  const server = await start();
+  const without = new URL(server.url());
+  without.password = '';
+  await expect(query(without.href, 'select 1')).rejects.toThrow(/password/);
+  const { mode } = await stat(join(dataDir, 'platform-superuser-password'));
+  expect(mode & 0o777).toBe(0o600);
+});
+
+test('settings reach the server, and its log reaches the caller', async () => {
+  const lines: string[] = [];
+  const server = await start({
+    settings: { fsync: 'off', max_connections: '17' },
+    onLog: (line) => lines.push(line),
+  });
+  await expect(query(server.url(), 'show max_connections')).resolves.toEqual([{ max_connections: '17' }]);
+  expect(lines.join('\n')).toContain('ready to accept connections');
+});
+
+test('a taken port is one clear line', async () => {
+  const { port } = await start();
+  const second = start({ dataDir: join(root, 'other'), port });
+  await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is taken by another process`);
+});
+
+test('a wrong setting is reported with the server’s own words', async () => {
+  await expect(start({ settings: { fsync: 'off', shared_buffers: 'plenty' } })).rejects.toThrow(
+    /shared_buffers/,
+  );
+});
+
+test('a directory with foreign content is refused and left as it is', async () => {
+  await mkdir(dataDir);
+  await writeFile(join(dataDir, 'letter.txt'), 'mine');
+  await expect(start()).rejects.toThrow(/is not empty/);
+  await expect(readdir(dataDir)).resolves.toEqual(['letter.txt']);
+});
+
+test('what a crash during initialisation left behind is removed and made anew', async () => {
+  const leftover = join(root, 'data.initialising-Xy12', 'cluster');
+  await mkdir(leftover, { recursive: true });
+  await writeFile(join(leftover, 'PG_VERSION'), '18\n');
+  await mkdir(dataDir);
+  await expect(query((await start()).url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
+  await expect(readdir(root)).resolves.toEqual(['data']);
+});
+
+test('stop ends open transactions, can be called twice, and removes a temporary directory', async () => {
+  const server = await start({ isTemporary: true });
+  const client = new pg.Client({ connectionString: server.url() });
+  const isClosed = new Promise<void>((resolve) => client.on('error', () => resolve()));
+  await client.connect();
+  await client.query('begin');
+  await Promise.all([server.stop(), server.stop()]);
+  await isClosed;
+  await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
+});

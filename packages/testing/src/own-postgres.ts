@@ -1,0 +1,64 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type EmbeddedPostgres,
+  findFreePort,
+  listChildren,
+  sendSignal,
+  startEmbeddedPostgres,
+} from '@platform/embedded';
+import { makeTemporaryDir } from './test-postgres.js';
+
+/** A server that one test may break; its port and its data stay the same until it is closed. */
+export interface OwnPostgres {
+  url(database?: string): string;
+  readonly port: number;
+  /** Starts it again after `stop` or `kill`. */
+  start(): Promise<void>;
+  /** Fast shutdown: clients see their connections closed, and new ones refused. */
+  stop(): Promise<void>;
+  /** SIGKILL to all of its processes: the next start recovers what was committed. */
+  kill(): Promise<void>;
+  /** Suspends every process of it: connections stay open and new ones are accepted, but nothing answers. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Stops it and removes its data. */
+  close(): Promise<void>;
+}
+
+/** Starts an embedded PostgreSQL for faults: what is given or shared must not be broken. */
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const root = await makeTemporaryDir('platform-own-postgres-');
+  const dataDir = join(root, 'data');
+  const port = await findFreePort();
+  const launch = (): Promise<EmbeddedPostgres> =>
+    startEmbeddedPostgres({ dataDir, port, settings: { fsync: 'off' } });
+  let server = await launch();
+  return {
+    url: (database) => server.url(database),
+    port,
+    start: async () => void (server = await launch()),
+    stop: () => server.stop(),
+    kill: async () => {
+      const children = await listChildren(server.pid);
+      for (const pid of [server.pid, ...children]) sendSignal(pid, 'SIGKILL');
+      await server.exited;
+    },
+    pause: async () => {
+      // The parent first, so that it can't start another child meanwhile.
+      sendSignal(server.pid, 'SIGSTOP');
+      for (const pid of await listChildren(server.pid)) sendSignal(pid, 'SIGSTOP');
+    },
+    resume: () => resumeAll(server.pid),
+    close: async () => {
+      await resumeAll(server.pid);
+      await server.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+async function resumeAll(pid: number): Promise<void> {
+  for (const child of await listChildren(pid)) sendSignal(child, 'SIGCONT');
+  sendSignal(pid, 'SIGCONT');
+}

@@ -1,0 +1,1 @@
+create table item (id int primary key, name text not null);
