@@ -20,7 +20,8 @@ await runMain(async () => {
   if (!Object.hasOwn(TOOLS, task ?? '')) {
     throw new SetupError(`Usage: node packages/config/run.mjs <${Object.keys(TOOLS).join('|')}> [arguments]`);
   }
-  await setUp({ build: task !== 'format' });
+  // The checks build what they read, and formatting reads sources only.
+  await setUp({ build: task !== 'format' && task !== 'check' });
   const tool = TOOLS[task];
   if (!tool) return;
   if (!existsSync(join(ROOT, tool[0]))) throw new SetupError(`${tool[0]} is missing: ${task} can't be run.`);
