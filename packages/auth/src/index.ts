@@ -1,1 +1,35 @@
-export {};
+// Anything exported here is public: services import from this file alone.
+export {
+  insufficientScope,
+  invalidCredential,
+  missingCredential,
+  type RefusalMessages,
+  standardRefusals,
+} from './challenges.js';
+export { coalesce, type CoalesceOptions } from './coalesce.js';
+export {
+  type CredentialClaims,
+  type CredentialKind,
+  digestOf,
+  PAT_PREFIX,
+  type SignedCredential,
+  stripPrefix,
+} from './credential.js';
+export { memberOf, principalOf, requireAdmin, requireMember, requireScopes, requireService, requireSession } from './guards.js';
+export { createIdentityClient, type IdentityClient, type IdentityClientOptions } from './identity-client.js';
+export {
+  Introspection,
+  INTROSPECTION_BATCH_PATH,
+  INTROSPECTION_PATH,
+  INTROSPECTION_SCOPE,
+  IntrospectionBatch,
+  IntrospectionBatchRequest,
+  JWKS_PATH,
+  TOKEN_PATH,
+} from './introspection.js';
+export { type Jwks, type KeySet, keysOf, pemOf, type PublicJwk } from './key-set.js';
+export type { LiveOwner, Liveness } from './liveness.js';
+export { authPlugin, type AuthOptions } from './plugin.js';
+export { hasScope, type Principal, type ServicePrincipal, type UserPrincipal } from './principal.js';
+export { canHoldScope, isScope, type Role, roles, type Scope, scopeCatalogue, type ScopeDefinition } from './scopes.js';
+export { createSignatureCheck } from './signature.js';

@@ -1,1 +1,45 @@
-export {};
+/// <reference types="@fastify/swagger" preserve="true" />
+// Anything exported here is public: services and packages import from this file alone.
+export { type App, type AppOptions, createApp, createErrorHandler, type ServiceApp } from './app.js';
+export { type Clock, systemClock } from './clock.js';
+export {
+  ConfigError,
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  port,
+  serviceVariables,
+  text,
+  url,
+  type Variable,
+  withDefault,
+} from './config.js';
+export { createPool, isDatabaseUnavailable, type PoolOptions } from './database.js';
+export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
+export {
+  AppError,
+  type AppErrorOptions,
+  conflict,
+  dependencyUnavailable,
+  type FaultDetail,
+  notFound,
+  tooManyRequests,
+  validationError,
+} from './errors.js';
+export type { Health, ReadinessCheck } from './health.js';
+export { createLogger, type Logger, scrub } from './logging.js';
+export { assertMigrated, migrate, MigrationError } from './migrations.js';
+export {
+  type Page,
+  PageOf,
+  PageQuery,
+  type PageWindow,
+  pageWindow,
+  Pagination,
+  paginationOf,
+} from './pagination.js';
+export { runMain, serve, type ServeOptions } from './process.js';
+export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
+export { translateError } from './translate-error.js';
+export { createValidatorCompiler, describeFaults } from './validation.js';

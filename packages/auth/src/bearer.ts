@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '@platform/service-kit';
+
+const bearerPattern = /^bearer +([\w.~+/=-]+) *$/i;
+
+function isSentTwice(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
+  }
+  return count > 1;
+}
+
+/**
+ * The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+ *
+ * @returns undefined when there is no bearer, another scheme included.
+ * @throws AppError 400 when the header is there twice: which one counts would be anybody's guess.
+ */
+export function readBearer(request: IncomingMessage): string | undefined {
+  const header = request.headers.authorization;
+  if (header === undefined) return undefined;
+  if (isSentTwice(request.rawHeaders))
+    throw new AppError({
+      status: 400,
+      code: 'BAD_REQUEST',
+      message: 'Send one Authorization header',
+      headers: { 'www-authenticate': 'Bearer realm="platform", error="invalid_request"' },
+    });
+  // The common case without the pattern's work.
+  if (header.startsWith('Bearer ') && !header.includes(' ', 7)) return header.slice(7);
+  return bearerPattern.exec(header)?.[1];
+}

@@ -1,0 +1,42 @@
+import { AppError } from '@platform/service-kit';
+
+/** What a service says in its refusals; the statuses and challenges are the same everywhere. */
+export interface RefusalMessages {
+  readonly missingCredential: string;
+  readonly invalidCredential: string;
+  readonly insufficientScope: string;
+}
+
+export const standardRefusals: RefusalMessages = {
+  missingCredential: 'Authorization header not found',
+  invalidCredential: 'Invalid or expired token',
+  insufficientScope: 'Invalid token scope',
+};
+
+const realm = 'Bearer realm="platform"';
+
+/** RFC 6750 §3: no error code where no credential was sent. */
+export const missingCredential = (messages: RefusalMessages): AppError =>
+  new AppError({
+    status: 401,
+    code: 'UNAUTHORIZED',
+    message: messages.missingCredential,
+    headers: { 'www-authenticate': realm },
+  });
+
+/** One answer for garbage, expired, revoked and orphaned: which it is, is nobody's business. */
+export const invalidCredential = (messages: RefusalMessages): AppError =>
+  new AppError({
+    status: 401,
+    code: 'UNAUTHORIZED',
+    message: messages.invalidCredential,
+    headers: { 'www-authenticate': `${realm}, error="invalid_token"` },
+  });
+
+export const insufficientScope = (messages: RefusalMessages, scopes: readonly string[]): AppError =>
+  new AppError({
+    status: 403,
+    code: 'INSUFFICIENT_SCOPE',
+    message: messages.insufficientScope,
+    headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${scopes.join(' ')}"` },
+  });

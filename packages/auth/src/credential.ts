@@ -1,0 +1,49 @@
+import { hash } from 'node:crypto';
+
+/*
+ * A credential is a JWT (RFC 7519) signed with Ed25519 (RFC 8037), of one of three kinds:
+ *
+ *   session  issued at login; ends after 24 hours or at logout; no scopes
+ *   pat      a personal access token; scopes fixed at creation; shown with the prefix `pat_`
+ *   service  a service's own, short-lived, from the client credentials grant (RFC 6749 §4.4)
+ */
+export const credentialKinds = ['session', 'pat', 'service'] as const;
+export type CredentialKind = (typeof credentialKinds)[number];
+
+/** Display only: not part of what is signed or hashed. */
+export const PAT_PREFIX = 'pat_';
+
+/** The claims of every credential; times are seconds since the epoch (NumericDate). */
+export interface CredentialClaims {
+  readonly iss: string;
+  /** User id, or the client id of a service. */
+  readonly sub: string;
+  /** Organisation id; absent for a service. */
+  readonly org?: string;
+  /** Id of the stored session or token; what liveness is asked for. */
+  readonly jti: string;
+  readonly kind: CredentialKind;
+  /** Space-delimited (RFC 8693 §4.2); absent for a session. */
+  readonly scope?: string;
+  readonly iat: number;
+  /** Absent for a token that never expires. */
+  readonly exp?: number;
+}
+
+/** A credential whose signature is right. Whether it is still alive is another question. */
+export interface SignedCredential {
+  readonly claims: CredentialClaims;
+  readonly scopes: ReadonlySet<string>;
+  /** The JWT without its display prefix. */
+  readonly token: string;
+  readonly digest: string;
+}
+
+/** No credential of ours comes near it; what is longer isn't looked at. */
+export const TOKEN_LENGTH_MAX = 4_096;
+
+export const stripPrefix = (presented: string): string =>
+  presented.startsWith(PAT_PREFIX) ? presented.slice(PAT_PREFIX.length) : presented;
+
+/** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */
+export const digestOf = (token: string): string => hash('sha256', token, 'base64url');

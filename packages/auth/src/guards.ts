@@ -1,0 +1,77 @@
+import { AppError } from '@platform/service-kit';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import { insufficientScope, invalidCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import { hasScope, type Principal, type UserPrincipal } from './principal.js';
+import type { Scope } from './scopes.js';
+
+/*
+ * Guards run after `authenticate`, before the body is read. Each is a promise of one sentence;
+ * a route lists those that it needs, in order.
+ */
+
+/** The principal that `authenticate` found. @throws AppError 401 on a route that forgot it. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw invalidCredential(standardRefusals);
+  return request.principal;
+}
+
+/** The member behind the request. @throws AppError 403 for a service. */
+export function memberOf(request: FastifyRequest): UserPrincipal {
+  const principal = principalOf(request);
+  if (principal.kind === 'service')
+    throw new AppError({ status: 403, code: 'MEMBER_REQUIRED', message: 'A member is required' });
+  return principal;
+}
+
+/** Only a member: never one of the platform's services. */
+export const requireMember: onRequestHookHandler = (request, _reply, done) => {
+  memberOf(request);
+  done();
+};
+
+/** All of the scopes. Sessions pass: they are not subject to scopes. */
+export function requireScopes(
+  scopes: readonly Scope[],
+  messages: RefusalMessages = standardRefusals,
+): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const principal = principalOf(request);
+    if (!scopes.every((scope) => hasScope(principal, scope))) throw insufficientScope(messages, scopes);
+    done();
+  };
+}
+
+/** The owner's role must be admin now. The error differs by family. */
+export function requireAdmin(refusal: {
+  readonly status: 400 | 403;
+  readonly code: string;
+  readonly message: string;
+}): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const principal = principalOf(request);
+    if (principal.kind === 'service' || principal.role !== 'admin') throw new AppError(refusal);
+    done();
+  };
+}
+
+/** A person who logged in, not a token that acts for one. */
+export const requireSession: onRequestHookHandler = (request, _reply, done) => {
+  if (principalOf(request).kind !== 'session')
+    throw new AppError({
+      status: 403,
+      code: 'SESSION_REQUIRED',
+      message: 'A session is required: log in, a token can not do this',
+    });
+  done();
+};
+
+/** Another service of the platform, with the scope. */
+export function requireService(scope: string): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const principal = principalOf(request);
+    if (principal.kind !== 'service')
+      throw new AppError({ status: 403, code: 'SERVICE_REQUIRED', message: 'A service credential is required' });
+    if (!principal.grantedScopes.has(scope)) throw insufficientScope(standardRefusals, [scope]);
+    done();
+  };
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { Pool } from 'undici';
+import { coalesce } from './coalesce.js';
+import type { SignedCredential } from './credential.js';
+import {
+  INTROSPECTION_BATCH_MAX,
+  INTROSPECTION_BATCH_PATH,
+  type IntrospectionBatch,
+  JWKS_PATH,
+  TOKEN_PATH,
+} from './introspection.js';
+import { type Jwks, type KeySet, keysOf } from './key-set.js';
+import type { LiveOwner, Liveness } from './liveness.js';
+
+/** How another service reaches identity. */
+export interface IdentityClientOptions {
+  /** Identity's own base URL, inside the cluster. */
+  readonly identityUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly clock: Clock;
+  readonly onKeysFailed?: (error: unknown) => void;
+}
+
+export interface IdentityClient {
+  readonly keySet: KeySet;
+  readonly liveness: Liveness;
+  /** This service's own credential, to call another service with. */
+  serviceToken(): Promise<string>;
+  /** Loads the keys and keeps them fresh until closed. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A new signing key is published before it signs for longer than this (see identity's README). */
+const KEYS_POLL_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 1_500;
+const CONNECTIONS = 2;
+/** A service credential is replaced this long before it ends. */
+const RENEW_BEFORE_MS = 60_000;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+function createCaller(identityUrl: string) {
+  const { origin } = new URL(identityUrl);
+  const pool = new Pool(origin, {
+    connections: CONNECTIONS,
+    connect: { timeout: 1_000 },
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+  });
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ): Promise<Answer> {
+    const response = await pool.request({
+      method,
+      path,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    return { status: response.statusCode, body: await response.body.json() };
+  }
+  return { call, close: () => pool.close() };
+}
+
+type Call = ReturnType<typeof createCaller>['call'];
+
+/** The client credentials grant (RFC 6749 §4.4); one request however many ask at once. */
+function createServiceToken(call: Call, options: IdentityClientOptions) {
+  let current: { readonly token: string; readonly renewAt: number } | undefined;
+  let pending: Promise<string> | undefined;
+  async function request(): Promise<string> {
+    const basic = Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64');
+    const { status, body } = await call(
+      'POST',
+      TOKEN_PATH,
+      { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+      'grant_type=client_credentials',
+    );
+    if (status !== 200) throw new Error(`identity answered ${status} to the client credentials of ${options.clientId}`);
+    const { access_token: token, expires_in: seconds } = body as { access_token: string; expires_in: number };
+    current = { token, renewAt: options.clock() + Math.max(seconds * 500, seconds * 1_000 - RENEW_BEFORE_MS) };
+    return token;
+  }
+  return {
+    get(): Promise<string> {
+      if (current && options.clock() < current.renewAt) return Promise.resolve(current.token);
+      pending ??= request().finally(() => {
+        pending = undefined;
+      });
+      return pending;
+    },
+    forget(): void {
+      current = undefined;
+    },
+  };
+}
+
+function createKeys(call: Call, onFailed: (error: unknown) => void) {
+  const abort = new AbortController();
+  let keys: ReadonlyMap<string, string> | undefined;
+  let published = '';
+  async function load(): Promise<void> {
+    const { status, body } = await call('GET', JWKS_PATH);
+    if (status !== 200) throw new Error(`identity answered ${status} to ${JWKS_PATH}`);
+    const text = JSON.stringify(body);
+    if (text === published) return;
+    keys = keysOf(body as Jwks);
+    published = text;
+  }
+  async function poll(): Promise<void> {
+    while (!abort.signal.aborted) {
+      await delay(KEYS_POLL_MS, undefined, { ref: false, signal: abort.signal }).catch(() => undefined);
+      if (!abort.signal.aborted) await load().catch(onFailed);
+    }
+  }
+  const keySet: KeySet = {
+    current() {
+      if (!keys) throw dependencyUnavailable('identity', new Error('no signing keys yet'));
+      return keys;
+    },
+  };
+  return {
+    keySet,
+    async start() {
+      // Identity may start after us: verification answers 503 until the keys are there.
+      await load().catch(onFailed);
+      void poll();
+    },
+    close: () => {
+      abort.abort();
+    },
+  };
+}
+
+/** Verification for a service that isn't identity: keys from its JWKS, liveness from its introspection. */
+export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
+  const { call, close } = createCaller(options.identityUrl);
+  const serviceToken = createServiceToken(call, options);
+  const keys = createKeys(call, options.onKeysFailed ?? (() => undefined));
+
+  async function introspect(tokens: readonly string[], isRetry = false): Promise<IntrospectionBatch['results']> {
+    const { status, body } = await call(
+      'POST',
+      INTROSPECTION_BATCH_PATH,
+      { authorization: `Bearer ${await serviceToken.get()}`, 'content-type': 'application/json' },
+      JSON.stringify({ tokens }),
+    );
+    if (status === 401 && !isRetry) {
+      serviceToken.forget();
+      return introspect(tokens, true);
+    }
+    if (status !== 200) throw new Error(`identity answered ${status} to an introspection`);
+    return (body as IntrospectionBatch).results;
+  }
+
+  async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
+    try {
+      const results = await introspect(credentials.map(({ token }) => token));
+      if (results.length !== credentials.length) throw new Error('identity answered another number of tokens');
+      return results.map(({ active, role, username, name }) =>
+        active && role !== undefined ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
+      );
+    } catch (error) {
+      throw dependencyUnavailable('identity', error);
+    }
+  }
+
+  return {
+    keySet: keys.keySet,
+    liveness: coalesce({
+      keyOf: ({ digest }: SignedCredential) => digest,
+      ask,
+      batchMax: INTROSPECTION_BATCH_MAX,
+      inFlightMax: CONNECTIONS,
+    }),
+    serviceToken: () => serviceToken.get(),
+    start: keys.start,
+    async close() {
+      keys.close();
+      await close();
+    },
+  };
+}

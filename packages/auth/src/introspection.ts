@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+import { roles } from './scopes.js';
+
+/*
+ * What identity answers to other services (RFC 7662). The batch form is ours: many tokens in one
+ * request, one answer each, in their order.
+ */
+
+/** The scope of a service credential that may ask. */
+export const INTROSPECTION_SCOPE = 'token:introspect';
+
+export const INTROSPECTION_PATH = '/api/v1/oauth2/introspect';
+export const INTROSPECTION_BATCH_PATH = '/api/v1/oauth2/introspect/batch';
+export const TOKEN_PATH = '/api/v1/oauth2/token';
+export const JWKS_PATH = '/.well-known/jwks.json';
+
+/** Tokens in one batch, at the most. */
+export const INTROSPECTION_BATCH_MAX = 200;
+
+export const IntrospectionBatchRequest = Type.Object(
+  {
+    tokens: Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
+      minItems: 1,
+      maxItems: INTROSPECTION_BATCH_MAX,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** RFC 7662 §2.2, with `org`, `kind`, `role` and `name` beside the registered members. */
+export const Introspection = Type.Object({
+  active: Type.Boolean(),
+  iss: Type.Optional(Type.String()),
+  sub: Type.Optional(Type.String()),
+  jti: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String()),
+  iat: Type.Optional(Type.Integer()),
+  exp: Type.Optional(Type.Integer()),
+  token_type: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String({ description: "The owner's e-mail." })),
+  org: Type.Optional(Type.String()),
+  kind: Type.Optional(Type.String()),
+  role: Type.Optional(Type.Enum([...roles])),
+  name: Type.Optional(Type.String({ description: "The owner's full name." })),
+});
+export type Introspection = Type.Static<typeof Introspection>;
+
+export const IntrospectionBatch = Type.Object({ results: Type.Array(Introspection) });
+export type IntrospectionBatch = Type.Static<typeof IntrospectionBatch>;

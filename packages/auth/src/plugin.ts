@@ -1,0 +1,79 @@
+import fastifyJwt from '@fastify/jwt';
+import type { Clock } from '@platform/service-kit';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { readBearer } from './bearer.js';
+import { missingCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import type { KeySet } from './key-set.js';
+import type { Liveness } from './liveness.js';
+import type { Principal } from './principal.js';
+import { createSignatureCheck } from './signature.js';
+import { createVerification } from './verification.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by `authenticate`; read it with `principalOf` or `memberOf`. */
+    principal: Principal | null;
+  }
+  interface FastifyInstance {
+    /** An `onRequest` hook: 401 without a living credential, 503 when that can't be known. */
+    authenticate: onRequestHookHandler;
+    /** Signs a credential with a private key in PEM. Only identity has one. */
+    signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
+    /** The pipeline itself, for a bearer that came another way than in a header. */
+    verifyBearer: (presented: string) => Promise<Principal>;
+  }
+}
+
+export interface AuthOptions {
+  /** The `iss` of our credentials; others are refused. */
+  readonly issuer: string;
+  readonly keySet: KeySet;
+  readonly liveness: Liveness;
+  readonly clock: Clock;
+  /** See `VerificationOptions`. 0 in identity itself. */
+  readonly clockToleranceMs: number;
+  readonly messages?: RefusalMessages;
+}
+
+const SIGNING_ALGORITHM = 'EdDSA';
+
+async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
+  await app.register(fastifyJwt, {
+    // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
+    secret: (_request, _token, callback) => {
+      callback(new Error('a key is chosen for each token'), undefined);
+    },
+    sign: { algorithm: SIGNING_ALGORITHM },
+    decoratorName: 'jwtPayload',
+  });
+  const messages = options.messages ?? standardRefusals;
+  const missing = missingCredential(messages);
+  const verify = createVerification({
+    checkSignature: createSignatureCheck(options.keySet, (token, key) =>
+      app.jwt.verify(token, {
+        key,
+        algorithms: [SIGNING_ALGORITHM],
+        allowedIss: options.issuer,
+        requiredClaims: ['iss'],
+        // Asked on every request by the pipeline, with its clock, rather than once by the signature's cache.
+        ignoreExpiration: true,
+      }),
+    ),
+    liveness: options.liveness,
+    clock: options.clock,
+    clockToleranceMs: options.clockToleranceMs,
+    messages,
+  });
+  app.decorateRequest('principal', null);
+  app.decorate('signCredential', (claims, { privatePem, kid }) => app.jwt.sign(claims, { key: privatePem, kid }));
+  app.decorate('verifyBearer', verify);
+  app.decorate('authenticate', async (request) => {
+    const presented = readBearer(request.raw);
+    if (presented === undefined) throw missing;
+    request.principal = await verify(presented);
+  });
+}
+
+/** Registers `authenticate`; which routes use it is each route's choice. */
+export const authPlugin = fastifyPlugin(registerAuth, { name: 'auth', fastify: '5.x' });

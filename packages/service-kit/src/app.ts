@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RawServerDefault,
+} from 'fastify';
+import type { Registry } from 'prom-client';
+import { trackAllowedMethods } from './allowed-methods.js';
+import { registerDocs } from './docs.js';
+import type { ErrorFamily } from './error-family.js';
+import type { AppError } from './errors.js';
+import { type Health, registerHealth } from './health.js';
+import { registerJsonBody } from './json-body.js';
+import { registerMetrics } from './metrics.js';
+import { requestIdOf } from './request-id.js';
+import { securityHeaders } from './security-headers.js';
+import { errorOfStatus, translateError } from './translate-error.js';
+import { createValidatorCompiler } from './validation.js';
+
+/** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  import('node:http').ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+export interface AppOptions {
+  /** Short name of the service: logs, metrics, documentation. */
+  readonly service: string;
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly errors: ErrorFamily;
+  readonly log: FastifyBaseLogger;
+  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-*` is believed. */
+  readonly trustProxy?: readonly string[];
+  /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
+  readonly bodyBytesMax?: number;
+}
+
+export interface ServiceApp {
+  readonly app: App;
+  readonly health: Health;
+  readonly metrics: Registry;
+}
+
+/**
+ * A reply in the family's shape. Client errors are told, server errors are logged with their
+ * cause under the request's id.
+ */
+export function createErrorHandler(family: ErrorFamily) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error: AppError = translateError(thrown);
+    if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    if (error.headers) void reply.headers(error.headers);
+    void reply.code(error.statusCode).send(
+      family.render({ status: error.statusCode, code: error.code, message: error.message, details: error.details }),
+    );
+  };
+}
+
+/** Faults that Node's parser finds before there is a request: 400, 408, 431. */
+function createClientErrorHandler(family: ErrorFamily) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    const status =
+      error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+    const { code, message } = errorOfStatus(status);
+    const body = JSON.stringify(family.render({ status, code, message }));
+    if (socket.writable)
+      socket.write(
+        `HTTP/1.1 ${status} ${message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+          `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestIdOf({ headers: {} })}\r\n` +
+          `connection: close\r\n\r\n${body}`,
+      );
+    socket.destroySoon();
+  };
+}
+
+function registerNotFound(app: App, family: ErrorFamily): void {
+  const methodsOf = trackAllowedMethods(app);
+  const handle = createErrorHandler(family);
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '/');
+    if (allowed && !allowed.includes(request.method)) void reply.header('allow', allowed.join(', '));
+    handle(errorOfStatus(allowed && !allowed.includes(request.method) ? 405 : 404), request, reply);
+  });
+}
+
+/**
+ * One line per request isn't free, and a flood of refusals would flood the log: the metrics count
+ * them all, `debug` shows them. Server errors are logged where they are handled.
+ */
+function registerRequestLog(app: App): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.log.level === 'debug' || request.log.level === 'trace')
+      request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
+    done();
+  });
+}
+
+/**
+ * The app every service starts from. It doesn't listen; routes are registered by the caller.
+ */
+export async function createApp(options: AppOptions): Promise<ServiceApp> {
+  const app: App = fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
+    bodyLimit: options.bodyBytesMax ?? 65_536,
+    forceCloseConnections: 'idle',
+    // A request that comes in while the server drains is still answered; the next one finds no listener.
+    return503OnClosing: false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    clientErrorHandler: createClientErrorHandler(options.errors),
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      createErrorHandler(options.errors)(error, request, reply);
+    },
+    routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setValidatorCompiler(createValidatorCompiler());
+  app.setErrorHandler(createErrorHandler(options.errors));
+  registerNotFound(app, options.errors);
+  const headers = securityHeaders();
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers).header('x-request-id', request.id);
+    done();
+  });
+  registerJsonBody(app);
+  registerRequestLog(app);
+  const metrics = registerMetrics(app, options.service);
+  const health: Health = { isStopping: false, checks: new Map() };
+  registerHealth(app, health);
+  await registerDocs(app, options);
+  return { app, health, metrics };
+}

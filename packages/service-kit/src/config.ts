@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+
+/** One variable of the environment: how it is read, and what it is when absent. */
+export interface Variable<T> {
+  /** What the value must be, for the fault list and the documentation: "a port from 1 to 65535". */
+  readonly mustBe: string;
+  /** @returns undefined when the text isn't what it must be. */
+  parse(text: string): T | undefined;
+  readonly fallback?: { readonly value: T };
+}
+
+type Variables = Readonly<Record<string, Variable<unknown>>>;
+type Values<V extends Variables> = { readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never };
+
+/** Every fault of the environment at once; the text never repeats a value, it may be a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly faults: readonly string[]) {
+    super(`The environment is not right:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  }
+}
+
+function readText(env: NodeJS.ProcessEnv, name: string, faults: string[]): string | undefined {
+  const direct = env[name] === '' ? undefined : env[name];
+  const file = env[`${name}_FILE`];
+  if (!file) return direct;
+  if (direct !== undefined) {
+    faults.push(`${name} and ${name}_FILE are both set: keep one`);
+    return undefined;
+  }
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch {
+    faults.push(`${name}_FILE names a file that can't be read`);
+    return undefined;
+  }
+}
+
+/**
+ * Reads the configuration once, at start. Each variable can also be given as `NAME_FILE`, the
+ * path of a file that holds the value (mounted secrets).
+ *
+ * @throws {@link ConfigError} naming every variable that is missing or wrong.
+ */
+export function loadConfig<V extends Variables>(env: NodeJS.ProcessEnv, variables: V): Values<V> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(variables)) {
+    const faultsBefore = faults.length;
+    const text = readText(env, name, faults);
+    if (faults.length > faultsBefore) continue;
+    if (text === undefined) {
+      if (variable.fallback) values[name] = variable.fallback.value;
+      else faults.push(`${name} is missing: it must be ${variable.mustBe}`);
+      continue;
+    }
+    const value = variable.parse(text);
+    if (value === undefined) faults.push(`${name} must be ${variable.mustBe}`);
+    else values[name] = value;
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(values) as Values<V>;
+}
+
+/** Gives a variable a value for when it is absent. */
+export const withDefault = <T, D>(variable: Variable<T>, value: D): Variable<T | D> => ({
+  mustBe: variable.mustBe,
+  parse: (text) => variable.parse(text),
+  fallback: { value },
+});
+
+export const text = (mustBe = 'a non-empty text'): Variable<string> => ({ mustBe, parse: (value) => value });
+
+export const integer = (min: number, max: number, mustBe?: string): Variable<number> => ({
+  mustBe: mustBe ?? `a whole number from ${min} to ${max}`,
+  parse(value) {
+    const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  },
+});
+
+export const port = (): Variable<number> => integer(0, 65_535, 'a TCP port from 0 to 65535 (0: any free one)');
+
+export const oneOf = <const T extends string>(...allowed: readonly T[]): Variable<T> => ({
+  mustBe: `one of ${allowed.join(', ')}`,
+  parse: (value) => allowed.find((candidate) => candidate === value),
+});
+
+export const url = (protocols: readonly string[], example: string): Variable<string> => ({
+  mustBe: `a URL such as ${example}`,
+  parse(value) {
+    if (!URL.canParse(value)) return undefined;
+    return protocols.includes(new URL(value).protocol) ? value.replace(/\/$/, '') : undefined;
+  },
+});
+
+/** Comma-separated; blanks around the items are dropped, empty items too. */
+export const list = (mustBe: string): Variable<readonly string[]> => ({
+  mustBe,
+  parse: (value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+});
+
+/** What every service reads. */
+export const serviceVariables = {
+  HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
+  PORT: withDefault(port(), 0),
+  LOG_LEVEL: withDefault(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info' as const),
+  TRUST_PROXY: withDefault(list('a comma-separated list of addresses or CIDR ranges'), []),
+  SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
+} as const;

@@ -1,0 +1,68 @@
+/** One fault of the caller's input: where it is and what it must be. */
+export interface FaultDetail {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface AppErrorOptions {
+  /** HTTP status. */
+  readonly status: number;
+  /** Machine-readable code, upper snake case. */
+  readonly code: string;
+  /** Public text. Never holds a secret or another organisation's data. */
+  readonly message: string;
+  readonly details?: readonly FaultDetail[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What went wrong inside; logged, never sent. */
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error type that crosses a feature's border. An error handler of the
+ * service's family renders it; anything else that reaches the handler is a 500.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly statusCode: number;
+  readonly code: string;
+  readonly details: readonly FaultDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(options: AppErrorOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.statusCode = options.status;
+    this.code = options.code;
+    this.details = options.details;
+    this.headers = options.headers;
+  }
+}
+
+/** 400 with one entry per fault of the body, query or path. */
+export const validationError = (details: readonly FaultDetail[], message = 'Invalid request'): AppError =>
+  new AppError({ status: 400, code: 'VALIDATION_ERROR', message, details });
+
+/** 404 that doesn't tell a missing thing from another organisation's. */
+export const notFound = (message: string): AppError =>
+  new AppError({ status: 404, code: 'NOT_FOUND', message });
+
+export const conflict = (code: string, message: string): AppError =>
+  new AppError({ status: 409, code, message });
+
+/** 429. `retryAfterSeconds` is rounded up to whole seconds (RFC 9110 §10.2.3). */
+export const tooManyRequests = (retryAfterSeconds: number, message = 'Too many requests'): AppError =>
+  new AppError({
+    status: 429,
+    code: 'RATE_LIMITED',
+    message,
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+  });
+
+/** 503: a dependency (named for the log only) didn't answer. Nothing is granted on doubt. */
+export const dependencyUnavailable = (dependency: string, cause?: unknown): AppError =>
+  new AppError({
+    status: 503,
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'Service temporarily unavailable',
+    headers: { 'retry-after': '1' },
+    cause: new Error(`${dependency} is unavailable`, { cause }),
+  });

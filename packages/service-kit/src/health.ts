@@ -1,0 +1,49 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+
+/** Rejects when the dependency can't be used now. */
+export type ReadinessCheck = () => Promise<unknown>;
+
+export interface Health {
+  /** Set by the shutdown: from then on `/health/ready` answers 503. */
+  isStopping: boolean;
+  readonly checks: Map<string, ReadinessCheck>;
+}
+
+const CHECK_TIMEOUT_MS = 1_500;
+
+const Readiness = Type.Object({
+  status: Type.String({ description: '`ready` or `unavailable`' }),
+  checks: Type.Record(Type.String(), Type.String()),
+});
+
+async function runCheck(check: ReadinessCheck): Promise<'ok' | 'failed'> {
+  const abort = new AbortController();
+  try {
+    const timeout = delay(CHECK_TIMEOUT_MS, undefined, { signal: abort.signal }).then(() => {
+      throw new Error('timed out');
+    });
+    await Promise.race([check(), timeout]);
+    return 'ok';
+  } catch {
+    return 'failed';
+  } finally {
+    abort.abort();
+  }
+}
+
+/** `/health/live`: the process answers. `/health/ready`: it can serve, dependencies included. */
+export function registerHealth(app: FastifyInstance, health: Health): void {
+  const schema = { hide: true, response: { 200: Readiness, 503: Readiness } };
+  app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'live' }));
+  app.get('/health/ready', { schema }, async (_request, reply) => {
+    const names = [...health.checks.keys()];
+    const outcomes = await Promise.all([...health.checks.values()].map(runCheck));
+    const isReady = !health.isStopping && outcomes.every((outcome) => outcome === 'ok');
+    return reply.code(isReady ? 200 : 503).send({
+      status: isReady ? 'ready' : 'unavailable',
+      checks: Object.fromEntries(names.map((name, index) => [name, outcomes[index] ?? 'failed'])),
+    });
+  });
+}

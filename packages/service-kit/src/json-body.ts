@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { type FaultDetail, validationError } from './errors.js';
+
+/** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate. */
+function findUnstorableText(root: unknown): FaultDetail | undefined {
+  const pending: [value: unknown, field: string][] = [[root, '']];
+  for (let entry = pending.pop(); entry; entry = pending.pop()) {
+    const [value, field] = entry;
+    if (typeof value === 'string') {
+      if (!isStorable(value)) return { field: field || 'body', message: 'must not hold NUL or unpaired surrogates' };
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, child] of Object.entries(value)) {
+        if (!isStorable(key)) return { field: field || 'body', message: 'has a key with NUL or unpaired surrogates' };
+        pending.push([child, field === '' ? key : `${field}.${key}`]);
+      }
+    }
+  }
+  return undefined;
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/**
+ * JSON bodies: prototype keys are refused, an empty body is no body (clients often set the
+ * content type anyway), and text that the database can't hold is a 400 rather than a 500.
+ */
+export function registerJsonBody(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    void parse(request, text, (error, value) => {
+      // Only an escape can bring such text in: the bytes themselves were decoded as UTF-8.
+      const fault = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
+      done(fault ? validationError([fault]) : error, value);
+    });
+  });
+}

@@ -1,0 +1,144 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/*
+ * SQL migrations in Prisma's own layout (`<timestamp>_<name>/migration.sql`) and in its own
+ * `_prisma_migrations` table, so that `prisma migrate` works on the same database. Prisma's
+ * engine isn't used: it is a download of its own, and hundreds of megabytes in an image.
+ *
+ * One advisory lock serialises several migrators; each migration is one transaction, so a
+ * failure half-way leaves nothing of it behind.
+ */
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 in hex, as Prisma computes it. */
+  readonly checksum: string;
+}
+
+interface AppliedMigration {
+  readonly migration_name: string;
+  readonly checksum: string;
+}
+
+/** Says what is wrong with the database's schema and what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** Any fixed number; the same for everyone who migrates this database. */
+const LOCK_ID = 72_707_369;
+
+const createTable = `create table if not exists _prisma_migrations (
+  id varchar(36) primary key not null,
+  checksum varchar(64) not null,
+  finished_at timestamptz,
+  migration_name varchar(255) not null,
+  logs text,
+  rolled_back_at timestamptz,
+  started_at timestamptz not null default now(),
+  applied_steps_count integer not null default 0
+)`;
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.toSorted().map(async (name) => {
+      const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function readApplied(client: pg.ClientBase): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    `select migration_name, checksum from _prisma_migrations
+     where finished_at is not null and rolled_back_at is null order by migration_name`,
+  );
+  return rows;
+}
+
+/** @returns the migrations still to be applied, oldest first. */
+function findPending(migrations: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const known = new Map(migrations.map((migration) => [migration.name, migration]));
+  for (const { migration_name: name, checksum } of applied) {
+    const migration = known.get(name);
+    if (!migration)
+      throw new MigrationError(
+        `The database is newer than this program: it has the migration ${name}. Run a newer version.`,
+      );
+    if (migration.checksum !== checksum)
+      throw new MigrationError(`The migration ${name} was changed after it had been applied.`);
+  }
+  const done = new Set(applied.map((migration) => migration.migration_name));
+  return migrations.filter((migration) => !done.has(migration.name));
+}
+
+async function applyMigration(client: pg.ClientBase, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(migration.sql);
+    await client.query(
+      `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       values ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), migration.checksum, migration.name],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw new MigrationError(
+      `The migration ${migration.name} failed and was rolled back: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Applies what is missing. Safe to run from several processes at once.
+ *
+ * @param connectionString - a role that may create tables.
+ * @param folder - the path of `prisma/migrations`.
+ * @returns the names that were applied now.
+ * @throws {@link MigrationError} when the database is newer, was changed, or a migration fails.
+ */
+export async function migrate(connectionString: string, folder: string): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK_ID]);
+    await client.query(createTable);
+    const pending = findPending(migrations, await readApplied(client));
+    for (const migration of pending) await applyMigration(client, migration);
+    return pending.map((migration) => migration.name);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * What a service checks before it serves.
+ *
+ * @throws {@link MigrationError} when the database's schema is older or newer than the program's.
+ */
+export async function assertMigrated(pool: pg.Pool, folder: string): Promise<void> {
+  const migrations = await readMigrations(folder);
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ exists: boolean }>(
+      `select to_regclass('_prisma_migrations') is not null as exists`,
+    );
+    const applied = rows[0]?.exists ? await readApplied(client) : [];
+    const [oldest] = findPending(migrations, applied);
+    if (oldest)
+      throw new MigrationError(
+        `The database lacks the migration ${oldest.name}. Run the command "migrate" of this service first.`,
+      );
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,55 @@
+import { type TSchema, Type } from 'typebox';
+
+/** `page` from 1, `limit` 1–100, default 20. */
+export const PageQuery = Type.Object(
+  {
+    page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  },
+  { additionalProperties: false },
+);
+export type PageQuery = Type.Static<typeof PageQuery>;
+
+export const Pagination = Type.Object({
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total: Type.Integer(),
+  totalPages: Type.Integer(),
+});
+export type Pagination = Type.Static<typeof Pagination>;
+
+export interface Page<T> {
+  readonly data: T[];
+  readonly pagination: Pagination;
+}
+
+export const PageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.Array(item), pagination: Pagination });
+
+/** Which rows of an ordered index make a page, counted from the nearer end. */
+export interface PageWindow {
+  /** True: read from the other end of the order, and turn the rows round. */
+  readonly isFromEnd: boolean;
+  readonly offset: number;
+  readonly count: number;
+}
+
+/**
+ * The last page of a long list costs as little as the first: an offset is counted from the
+ * nearer end.
+ *
+ * @returns undefined for a page past the end.
+ */
+export function pageWindow({ page, limit }: PageQuery, total: number): PageWindow | undefined {
+  const first = (page - 1) * limit;
+  if (first >= total) return undefined;
+  const count = Math.min(limit, total - first);
+  const behind = total - first - count;
+  return behind < first ? { isFromEnd: true, offset: behind, count } : { isFromEnd: false, offset: first, count };
+}
+
+export const paginationOf = ({ page, limit }: PageQuery, total: number): Pagination => ({
+  page,
+  limit,
+  total,
+  totalPages: Math.ceil(total / limit),
+});

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ServiceApp } from './app.js';
+import { ConfigError } from './config.js';
+import { isDatabaseUnavailable } from './database.js';
+import { MigrationError } from './migrations.js';
+import type { Shutdown } from './shutdown.js';
+
+export interface ServeOptions extends ServiceApp {
+  readonly host: string;
+  readonly port: number;
+  /** How long to stay up, not ready, before the listener closes, so that load balancers notice. */
+  readonly shutdownDelayMs: number;
+  readonly shutdown: Shutdown;
+  readonly log: Logger;
+}
+
+/** Listens, and ties the process's signals to the shutdown. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { app, health, shutdown, log } = options;
+  shutdown.on('unready', 'readiness', async () => {
+    health.isStopping = true;
+    await delay(options.shutdownDelayMs);
+  });
+  shutdown.on('http', 'listener', () => app.close());
+  onExitSignals(shutdown, log);
+  await app.listen({ host: options.host, port: options.port });
+}
+
+function onExitSignals(shutdown: Shutdown, log: Logger): void {
+  let isStopping = false;
+  const stop = (reason: string, exitCode: number) => {
+    // A second signal means: now.
+    if (isStopping) process.exit(exitCode || 130);
+    isStopping = true;
+    void shutdown.run(reason).then(() => process.exit(exitCode));
+  };
+  process.on('SIGTERM', () => {
+    stop('SIGTERM', 0);
+  });
+  process.on('SIGINT', () => {
+    stop('SIGINT', 0);
+  });
+  // A supervisor that started us with a channel has gone: nobody would ever stop us.
+  if (process.channel) process.once('disconnect', () => {
+    if (!isStopping) stop('the supervisor has gone', 0);
+  });
+  const die = (error: unknown) => {
+    log.fatal({ err: error }, 'unexpected error: stopping');
+    stop('unexpected error', 1);
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
+
+/** Runs a program's main function; a known fault is told in plain lines, without a stack. */
+export async function runMain(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const isKnown = error instanceof ConfigError || error instanceof MigrationError || isDatabaseUnavailable(error);
+    const text =
+      error instanceof Error ? (isKnown ? describeKnown(error) : (error.stack ?? error.message)) : String(error);
+    process.stderr.write(`${text}\n`);
+    process.exit(1);
+  }
+}
+
+const describeKnown = (error: Error): string =>
+  error instanceof ConfigError || error instanceof MigrationError
+    ? error.message
+    : `The database can't be reached (${(error as NodeJS.ErrnoException).code ?? error.message}). Check DATABASE_URL, and that the server runs.`;

@@ -1,0 +1,51 @@
+import { isDatabaseUnavailable } from './database.js';
+import { AppError, dependencyUnavailable, validationError } from './errors.js';
+import { describeFaults } from './validation.js';
+
+interface FrameworkError extends Error {
+  readonly code?: string;
+  readonly statusCode?: number;
+  readonly validation?: Parameters<typeof describeFaults>[0];
+  readonly validationContext?: string;
+}
+
+const codeByStatus: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  400: ['BAD_REQUEST', 'Bad request'],
+  404: ['NOT_FOUND', 'Not found'],
+  405: ['METHOD_NOT_ALLOWED', 'Method not allowed'],
+  408: ['REQUEST_TIMEOUT', 'Request timeout'],
+  413: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  414: ['URI_TOO_LONG', 'URI is too long'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'Unsupported media type: send application/json'],
+  431: ['HEADERS_TOO_LARGE', 'Request header fields are too large'],
+};
+
+/** The public error of an HTTP status that the framework or the parser chose. */
+export function errorOfStatus(status: number, message?: string): AppError {
+  const [code, text] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
+  return new AppError({ status, code, message: message ?? text });
+}
+
+/**
+ * Turns whatever a handler threw into the one error type.
+ *
+ * @returns the error itself when it is an {@link AppError}; a 4xx for the framework's own
+ *   refusals; 503 when the database is away; otherwise a 500 that shows nothing.
+ */
+export function translateError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const error = thrown as FrameworkError;
+  if (error.validation)
+    return validationError(describeFaults(error.validation, error.validationContext ?? 'body'));
+  if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY')
+    return new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
+  const status = error.statusCode;
+  if (status !== undefined && status >= 400 && status < 500) return errorOfStatus(status);
+  if (isDatabaseUnavailable(thrown)) return dependencyUnavailable('database', thrown);
+  return new AppError({
+    status: 500,
+    code: 'INTERNAL_ERROR',
+    message: 'Internal server error',
+    cause: thrown,
+  });
+}

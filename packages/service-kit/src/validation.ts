@@ -1,0 +1,58 @@
+import { Ajv, type ErrorObject, type Options } from 'ajv';
+import ajvFormats from 'ajv-formats';
+import type { FastifySchemaCompiler } from 'fastify';
+import type { FaultDetail } from './errors.js';
+
+const shared: Options = {
+  allErrors: true,
+  useDefaults: true,
+  removeAdditional: false,
+  strict: false,
+  addUsedSchema: false,
+};
+
+function createAjv(options: Options): Ajv {
+  const ajv = new Ajv({ ...shared, ...options });
+  // ajv-formats is CommonJS: its default export is the plugin or a namespace, by loader.
+  const plugin = ('default' in ajvFormats ? ajvFormats.default : ajvFormats) as (ajv: Ajv) => Ajv;
+  return plugin(ajv);
+}
+
+/**
+ * Bodies are taken as they are (`"30"` is no number, a lone value is no list); what comes in
+ * a URL is text, so there numbers and booleans are read from it.
+ */
+export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
+  const bodies = createAjv({ coerceTypes: false });
+  const urls = createAjv({ coerceTypes: true });
+  return ({ schema, httpPart }) => (httpPart === 'body' ? bodies : urls).compile(schema as object);
+}
+
+type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
+  readonly message?: string | undefined;
+};
+
+function describeFault(fault: AjvFault, context: string): FaultDetail {
+  const path = fault.instancePath.slice(1).replaceAll('/', '.');
+  const below = (name: unknown) => (path === '' ? String(name) : `${path}.${String(name)}`);
+  switch (fault.keyword) {
+    case 'required':
+      return { field: below(fault.params.missingProperty), message: 'is required' };
+    case 'additionalProperties':
+      return { field: below(fault.params.additionalProperty), message: 'is not a known field' };
+    case 'enum':
+      return {
+        field: path,
+        message: `must be one of ${(fault.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+      };
+    default:
+      return { field: path || context, message: fault.message ?? 'is invalid' };
+  }
+}
+
+/** At most this many faults are told of one request; more helps nobody. */
+const FAULTS_MAX = 20;
+
+/** Ajv's errors in the words of the API: a dotted field and what it must be. */
+export const describeFaults = (faults: readonly AjvFault[], context: string): FaultDetail[] =>
+  faults.slice(0, FAULTS_MAX).map((fault) => describeFault(fault, context));

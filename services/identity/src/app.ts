@@ -1,0 +1,134 @@
+import formbody from '@fastify/formbody';
+import { authPlugin } from '@platform/auth';
+import { type App, type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
+import type { IdentityConfig } from './config.js';
+import { auditRoutes } from './features/audit/routes.js';
+import { createAuditService } from './features/audit/service.js';
+import { introspectionRoutes } from './features/introspection/routes.js';
+import { createIntrospect } from './features/introspection/service.js';
+import { createLastUsed } from './features/liveness/last-used.js';
+import { createDatabaseLiveness } from './features/liveness/service.js';
+import { createExpiryJob } from './features/maintenance/expiry.job.js';
+import { createToolEndpoint } from './features/mcp/protocol-server.js';
+import { mcpRoutes } from './features/mcp/routes.js';
+import { listMyTokens } from './features/mcp/tools/list-my-tokens.js';
+import { whoami } from './features/mcp/tools/whoami.js';
+import { findOrganisation } from './features/organisations/queries.js';
+import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
+import { createTokenService } from './features/personal-access-tokens/service.js';
+import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
+import { createServiceCredentials } from './features/service-credentials/service.js';
+import { createLoginLimits } from './features/sessions/login-limits.js';
+import { createPasswords } from './features/sessions/passwords.js';
+import { loginRoutes, logoutRoutes } from './features/sessions/routes.js';
+import { createSessionService } from './features/sessions/service.js';
+import { signingKeyRoutes } from './features/signing-keys/routes.js';
+import { createSigningKeys } from './features/signing-keys/service.js';
+import { ownUserRoutes, userRoutes } from './features/users/routes.js';
+import { createUserService } from './features/users/service.js';
+import type { Resources } from './resources.js';
+import { createSecretBox } from './secret-box.js';
+
+export const VERSION = '0.1.0';
+
+export interface IdentityDeps {
+  readonly config: Pick<
+    IdentityConfig,
+    'ENCRYPTION_KEYS' | 'MCP_SCOPES' | 'PUBLIC_URL' | 'SERVICE_CLIENTS' | 'TOKEN_ISSUER' | 'TRUST_PROXY'
+  >;
+  readonly resources: Resources;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
+}
+
+async function createIdentityApp({ config, resources }: IdentityDeps): Promise<ServiceApp> {
+  const service = await createApp({
+    service: 'identity',
+    title: 'Identity',
+    description: 'Organisations, members, sessions, personal access tokens and the remote tool endpoint.',
+    version: VERSION,
+    errors: standardErrors,
+    log: resources.log,
+    trustProxy: config.TRUST_PROXY,
+  });
+  service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
+  await service.app.register(formbody);
+  return service;
+}
+
+/** What runs beside the requests, tied to the shutdown. */
+async function startBackground(deps: IdentityDeps) {
+  const { config, resources, shutdown, clock } = deps;
+  const { pool, prisma, log } = resources;
+  const lastUsed = createLastUsed({ pool, clock, log });
+  const expiry = createExpiryJob({ pool, clock, log });
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
+  const keys = createSigningKeys({ prisma, box, clock, issuer: config.TOKEN_ISSUER, log });
+  await keys.start();
+  lastUsed.start();
+  expiry.start();
+  shutdown.on('workers', 'signing keys', keys.stop);
+  shutdown.on('workers', 'expiry', expiry.stop);
+  shutdown.on('flush', 'last-used times', lastUsed.stop);
+  return { lastUsed, keys };
+}
+
+/** The service without a listener: what tests drive, and what `server.ts` serves. */
+export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
+  const { config, resources, clock } = deps;
+  const { pool, prisma } = resources;
+  const { lastUsed, keys } = await startBackground(deps);
+  const service = await createIdentityApp(deps);
+  const { app } = service;
+  await app.register(authPlugin, {
+    issuer: config.TOKEN_ISSUER,
+    keySet: keys.keySet,
+    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed }),
+    clock,
+    clockToleranceMs: 0,
+  });
+  const signJwt = app.signCredential;
+  const passwords = createPasswords();
+  const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
+  const limits = createLoginLimits(pool);
+  const sessions = createSessionService({ prisma, passwords, limits, keys, signJwt, clock });
+  registerRoutes(app, {
+    tokens,
+    sessions,
+    keys,
+    users: createUserService({ prisma, passwords, clock }),
+    audit: createAuditService(prisma),
+    issueServiceToken: createServiceCredentials({ clients: config.SERVICE_CLIENTS, keys, signJwt, clock }),
+  });
+  const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];
+  mcpRoutes(app, createToolEndpoint(tools, resources.log, VERSION), config.PUBLIC_URL);
+  return service;
+}
+
+interface Services {
+  readonly tokens: ReturnType<typeof createTokenService>;
+  readonly sessions: ReturnType<typeof createSessionService>;
+  readonly users: ReturnType<typeof createUserService>;
+  readonly audit: ReturnType<typeof createAuditService>;
+  readonly keys: Parameters<typeof signingKeyRoutes>[1];
+  readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
+}
+
+/** Who may call what, by the authority that a route needs. */
+function registerRoutes(app: App, services: Services): void {
+  // Everyone
+  loginRoutes(app, services.sessions);
+  signingKeyRoutes(app, services.keys);
+  // Members
+  logoutRoutes(app, services.sessions);
+  ownUserRoutes(app);
+  ownTokenRoutes(app, services.tokens);
+  scopeRoutes(app, services.tokens);
+  // Administrators
+  userRoutes(app, services.users);
+  adminTokenRoutes(app, services.tokens);
+  auditRoutes(app, services.audit);
+  // Services of the platform
+  serviceCredentialRoutes(app, services.issueServiceToken);
+  introspectionRoutes(app, createIntrospect(app.verifyBearer));
+}

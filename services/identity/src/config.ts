@@ -1,0 +1,87 @@
+import { isScope, type Scope } from '@platform/auth';
+import { integer, list, loadConfig, serviceVariables, text, url, type Variable, withDefault } from '@platform/service-kit';
+import type { BoxKey } from './secret-box.js';
+
+const DEFAULT_MCP_SCOPES: readonly Scope[] = [
+  'kb:read',
+  'semantic:write',
+  'crawl:read',
+  'crawl:write',
+  'crawl:delete',
+  'user:read',
+];
+
+/** `id:key, …`; the first encrypts, all decrypt, so that a key is rotated by putting a new one in front. */
+const encryptionKeys: Variable<readonly BoxKey[]> = {
+  mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
+  parse(value) {
+    const keys = value.split(',').map((item) => {
+      const [, id, key] = /^\s*([\w-]{1,32}):([\w+/=-]+)\s*$/.exec(item) ?? [];
+      return id !== undefined && key !== undefined ? { id, key: Buffer.from(key, 'base64') } : undefined;
+    });
+    return keys.every((key) => key?.key.length === 32) ? (keys as BoxKey[]) : undefined;
+  },
+};
+
+const scopeNames: Variable<readonly Scope[]> = {
+  mustBe: 'a comma-separated list of scope names from the catalogue (see the README)',
+  parse(value) {
+    const names = list('').parse(value) ?? [];
+    return names.length > 0 && names.every(isScope) ? [...new Set(names)] : undefined;
+  },
+};
+
+/** A service of the platform that may ask identity about credentials. */
+export interface ServiceClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const serviceClients: Variable<readonly ServiceClient[]> = {
+  mustBe: 'a comma-separated list of <client id>:<secret of 32 characters or more>',
+  parse(value) {
+    const clients = value.split(',').map((item) => /^\s*([\w-]{1,64}):([\w.~+/=-]{32,256})\s*$/.exec(item));
+    return clients.every((match) => match !== null)
+      ? clients.map((match) => ({ id: match[1] ?? '', secret: match[2] ?? '' }))
+      : undefined;
+  },
+};
+
+const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/identity');
+
+const password: Variable<string> = {
+  mustBe: 'a password of 8 to 256 characters',
+  parse: (value) => (value.length >= 8 && value.length <= 256 ? value : undefined),
+};
+
+const emailAddress: Variable<string> = {
+  mustBe: 'an e-mail address',
+  parse: (value) => (/^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined),
+};
+
+export const loadAdminPassword = (env: NodeJS.ProcessEnv): string =>
+  loadConfig(env, { ADMIN_PASSWORD: password }).ADMIN_PASSWORD;
+
+export const loadEncryptionKeys = (env: NodeJS.ProcessEnv): readonly BoxKey[] =>
+  loadConfig(env, { ENCRYPTION_KEYS: encryptionKeys }).ENCRYPTION_KEYS;
+
+/** What the commands need that only touch the database. */
+export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
+
+export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    ...serviceVariables,
+    DATABASE_URL: databaseUrl,
+    DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
+    ENCRYPTION_KEYS: encryptionKeys,
+    /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
+    PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+    MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
+    SERVICE_CLIENTS: withDefault(serviceClients, []),
+    BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
+    BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
+    BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
+  });
+
+export type IdentityConfig = ReturnType<typeof loadIdentityConfig>;

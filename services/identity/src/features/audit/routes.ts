@@ -1,0 +1,25 @@
+import { memberOf, requireSession } from '@platform/auth';
+import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import { AuditEntry } from './schemas.js';
+import type { AuditService } from './service.js';
+
+/** Administrators, with a session. */
+export function auditRoutes(app: App, service: AuditService): void {
+  app.get(
+    '/api/v1/audit',
+    {
+      onRequest: [app.authenticate, requireAdminRole, requireSession],
+      schema: {
+        operationId: 'listAuditEntries',
+        tags: ['Audit'],
+        summary: 'What happened in the organisation',
+        security: bearer,
+        querystring: PageQuery,
+        response: { 200: PageOf(AuditEntry), ...answers(400, 401, 403) },
+      },
+    },
+    (request) => service.list(memberOf(request), request.query),
+  );
+}

@@ -1,0 +1,69 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { insertUses } from './last-used.queries.js';
+
+/** Uses are gathered this long, then written in one statement off the request path. */
+const FLUSH_EVERY_MS = 2_000;
+/** Tokens in one statement. */
+const FLUSH_MAX = 5_000;
+
+export interface LastUsed {
+  /** Costs one entry in a map. */
+  record(tokenId: string): void;
+  /** Writes what was gathered. What can't be written now is kept for the next time. */
+  flush(): Promise<void>;
+  start(): void;
+  /** Stops the timer and writes the rest. */
+  stop(): Promise<void>;
+}
+
+/** A kill -9 loses what was gathered in the last two seconds: never a token, only how lately it was used. */
+export function createLastUsed(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}): LastUsed {
+  let gathered = new Map<string, number>();
+  let flushing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(): Promise<void> {
+    const uses = [...gathered];
+    gathered = new Map();
+    for (let start = 0; start < uses.length; start += FLUSH_MAX) {
+      const chunk = uses.slice(start, start + FLUSH_MAX);
+      try {
+        await insertUses(
+          deps.pool,
+          chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: uuidv7() })),
+        );
+      } catch (error) {
+        deps.log.warn({ err: error, uses: uses.length - start }, 'last-used times not written yet');
+        for (const [tokenId, at] of uses.slice(start)) gathered.set(tokenId, Math.max(at, gathered.get(tokenId) ?? 0));
+        return;
+      }
+    }
+  }
+
+  // One at a time: two statements over the same rows would only wait for one another.
+  const flush = (): Promise<void> =>
+    (flushing ??= write().finally(() => {
+      flushing = undefined;
+    }));
+
+  return {
+    record: (tokenId) => gathered.set(tokenId, deps.clock()),
+    flush,
+    start() {
+      timer = setInterval(() => {
+        if (gathered.size > 0) void flush();
+      }, FLUSH_EVERY_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await flush();
+      if (gathered.size > 0) await flush();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { timingSafeEqual } from 'node:crypto';
+import { coalesce, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import { dependencyUnavailable } from '@platform/service-kit';
+import type pg from 'pg';
+import { LIVENESS_CONNECTIONS } from '../../resources.js';
+import type { LastUsed } from './last-used.js';
+import { findLivingSessions, findLivingTokens, type LivenessRow } from './queries.js';
+
+const BATCH_MAX = 500;
+
+const isSame = (stored: string, digest: string): boolean =>
+  stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
+
+/**
+ * Liveness from the database, asked anew for every verification; the questions of one event-loop
+ * turn go in one statement. The stored SHA-256 must be that of the presented token, so that a
+ * leaked signing key alone forges nothing.
+ */
+export function createDatabaseLiveness(deps: { readonly pool: pg.Pool; readonly lastUsed: LastUsed }): Liveness {
+  const idsOf = (credentials: readonly SignedCredential[], kind: 'pat' | 'session') =>
+    credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
+
+  function judge({ claims, digest }: SignedCredential, row: LivenessRow | undefined): LiveOwner | undefined {
+    if (!row || !isSame(row[1], digest)) return undefined;
+    if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
+    return { role: row[2], email: row[3], fullName: row[4] };
+  }
+
+  async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
+    try {
+      const found = await Promise.all([
+        findLivingTokens(deps.pool, idsOf(credentials, 'pat')),
+        findLivingSessions(deps.pool, idsOf(credentials, 'session')),
+      ]);
+      const rows = new Map(found.flat().map((row) => [row[0], row]));
+      return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
+    } catch (error) {
+      throw dependencyUnavailable('database', error);
+    }
+  }
+
+  return coalesce({ keyOf: ({ digest }) => digest, ask, batchMax: BATCH_MAX, inFlightMax: LIVENESS_CONNECTIONS });
+}

@@ -1,0 +1,28 @@
+import type pg from 'pg';
+
+/*
+ * Both take a bounded bite, in the order of an index, and skip what another replica has in hand.
+ */
+
+const expire = `
+  update personal_access_tokens set status = 'expired' where id in (
+    select id from personal_access_tokens
+    where status = 'active' and expires_at <= $1
+    order by expires_at limit $2 for update skip locked
+  )`;
+
+/** @returns how many tokens were marked. They had stopped authenticating already. */
+export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(expire, [now, limit]);
+  return rowCount ?? 0;
+}
+
+const purge = `
+  delete from sessions where id in (
+    select id from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteSessions(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purge, [expiredBefore, limit]);
+  return rowCount ?? 0;
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { User } from '../../users/schemas.js';
+import type { Tool } from '../tool.js';
+
+const outputSchema = Type.Object({
+  user: User,
+  organisation: Type.Object({ id: Type.String(), name: Type.String() }),
+  credential: Type.Object({
+    kind: Type.String({ description: '`session` or `pat` (personal access token).' }),
+    scopes: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Null for a session: it has no scopes.' }),
+    expiresAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Null: never.' }),
+  }),
+});
+
+export const whoami = (findOrganisation: (id: string) => Promise<{ id: string; name: string } | null>): Tool => ({
+  name: 'whoami',
+  title: 'Who am I',
+  description:
+    'Tells whose account you act for, in which organisation, and what the credential allows: the user (id, e-mail, full name, role), the organisation, and the kind, scopes and expiry (ISO 8601, UTC) of the credential. Use it first, when unsure what you may do. Takes no arguments and changes nothing.',
+  inputSchema: Type.Object({}, { additionalProperties: false }),
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  scopes: ['user:read'],
+  isAdminOnly: false,
+  async call(principal) {
+    const { userId: id, orgId, email, fullName, role, kind, grantedScopes, expiresAt } = principal;
+    return {
+      user: { id, orgId, email, fullName, role },
+      organisation: (await findOrganisation(orgId)) ?? { id: orgId, name: '' },
+      credential: {
+        kind,
+        scopes: kind === 'session' ? null : [...grantedScopes],
+        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      },
+    };
+  },
+});

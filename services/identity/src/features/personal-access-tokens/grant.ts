@@ -1,0 +1,62 @@
+import { canHoldScope, hasScope, isScope, type Scope, type UserPrincipal } from '@platform/auth';
+import { type FaultDetail, validationError } from '@platform/service-kit';
+
+/*
+ * What a caller can give to a new token. Pure: no I/O, no clock of its own.
+ *
+ * The one rule behind all of it: nobody gives what they have not. A session has what its owner's
+ * role has; a token has its scopes, while its owner could still grant them, until its expiry.
+ */
+
+export const expiryChoices = [30, 90, 365, 'never'] as const;
+export type ExpiryDays = (typeof expiryChoices)[number];
+
+const DEFAULT_EXPIRY_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export const canGrant = (principal: UserPrincipal, scope: string): boolean =>
+  canHoldScope(scope, principal.role) && hasScope(principal, scope);
+
+function whyNot(principal: UserPrincipal, scope: string): string {
+  if (!isScope(scope)) return `unknown scope ${JSON.stringify(scope)}`;
+  if (!canHoldScope(scope, principal.role)) return `${scope} can be granted by an administrator only`;
+  return `${scope} can not be granted by a token that lacks it`;
+}
+
+/**
+ * @param requested - as named by the caller; undefined for the default set, of which the caller
+ *   gives what they can.
+ * @throws AppError 400 naming each scope that can't be granted, and why.
+ */
+export function grantScopes(
+  principal: UserPrincipal,
+  requested: readonly string[] | undefined,
+  defaults: readonly Scope[],
+): string[] {
+  if (!requested) {
+    const granted = defaults.filter((scope) => canGrant(principal, scope));
+    if (granted.length > 0) return granted;
+    throw validationError([{ field: 'scopes', message: 'name them: this credential can grant none of the default scopes' }]);
+  }
+  const faults: FaultDetail[] = requested.flatMap((scope, index) =>
+    canGrant(principal, scope) ? [] : [{ field: `scopes.${index}`, message: whyNot(principal, scope) }],
+  );
+  if (faults.length > 0) throw validationError(faults);
+  return [...new Set(requested)];
+}
+
+/**
+ * @param now - milliseconds since the epoch.
+ * @returns the expiry in milliseconds since the epoch, on a whole second; null for never.
+ * @throws AppError 400 when a named expiry is more than a day past that of the creating token.
+ */
+export function grantExpiry(principal: UserPrincipal, requested: ExpiryDays | undefined, now: number): number | null {
+  const days = requested ?? DEFAULT_EXPIRY_DAYS;
+  const wanted = days === 'never' ? null : Math.floor((now + days * DAY_MS) / 1_000) * 1_000;
+  const own = principal.kind === 'session' ? null : principal.expiresAt;
+  if (own === null || (wanted !== null && wanted <= own)) return wanted;
+  if (requested === undefined || (wanted !== null && wanted <= own + DAY_MS)) return own;
+  throw validationError([
+    { field: 'expiryDays', message: `a token that ends at ${new Date(own).toISOString()} can not make one that ends later` },
+  ]);
+}

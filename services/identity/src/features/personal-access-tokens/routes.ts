@@ -1,0 +1,139 @@
+import { memberOf, requireAdmin, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { answers, bearer } from '../../openapi.js';
+import {
+  AdminToken,
+  CreatedToken,
+  CreateTokenBody,
+  GrantableScopes,
+  Message,
+  RevokeBody,
+  Token,
+  TokenPath,
+} from './schemas.js';
+import type { TokenService } from './service.js';
+
+const base = '/api/v1/personal-access-tokens';
+const tags = ['Personal access tokens'];
+
+/** Every member, for their own tokens; a token needs `pat:read` or `pat:write`. */
+export function ownTokenRoutes(app: App, service: TokenService): void {
+  const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
+  const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
+  app.post(
+    base,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'createToken',
+        tags,
+        summary: 'Create a token; its value is shown once',
+        security: bearer,
+        body: CreateTokenBody,
+        response: { 201: CreatedToken, ...answers(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      const token = await service.create(memberOf(request), request.body);
+      const message = 'Token created. Copy it now: it is not shown again.';
+      return reply.code(201).header('cache-control', 'no-store').send({ message, token });
+    },
+  );
+  app.get(
+    base,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listOwnTokens',
+        tags,
+        summary: 'The own active tokens, at most the 100 newest',
+        security: bearer,
+        response: { 200: Type.Object({ tokens: Type.Array(Token) }), ...answers(401, 403) },
+      },
+    },
+    async (request) => ({ tokens: await service.listOwn(memberOf(request)) }),
+  );
+  app.delete(
+    `${base}/:tokenId`,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'revokeOwnToken',
+        tags,
+        summary: 'Revoke an own token, at once and for good',
+        security: bearer,
+        params: TokenPath,
+        body: RevokeBody,
+        response: { 200: Message, ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.revokeOwn(memberOf(request), request.params.tokenId, request.body?.reason);
+      return { message: 'Token revoked' };
+    },
+  );
+}
+
+/** Every member; a token sees what it could give. */
+export function scopeRoutes(app: App, service: TokenService): void {
+  app.get(
+    `${base}/scopes`,
+    {
+      onRequest: [app.authenticate, requireMember],
+      schema: {
+        operationId: 'listGrantableScopes',
+        tags,
+        summary: 'The scopes that this caller can grant, by category',
+        security: bearer,
+        response: { 200: GrantableScopes, ...answers(401, 403) },
+      },
+    },
+    (request, reply) => {
+      void reply.send({ scopes: service.grantableScopes(memberOf(request)) });
+    },
+  );
+}
+
+/** Administrators, with a session: the first refusal that fits a token is that it is one. */
+export function adminTokenRoutes(app: App, service: TokenService): void {
+  const onRequest = [
+    app.authenticate,
+    requireSession,
+    requireAdmin({ status: 400, code: 'ADMIN_REQUIRED', message: 'Admin privileges required' }),
+  ];
+  app.get(
+    `${base}/admin`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOrganisationTokens',
+        tags,
+        summary: "The organisation's active tokens, removed owners' included",
+        security: bearer,
+        querystring: PageQuery,
+        response: { 200: PageOf(AdminToken), ...answers(400, 401, 403) },
+      },
+    },
+    (request) => service.listOfOrganisation(memberOf(request), request.query),
+  );
+  app.delete(
+    `${base}/admin/:tokenId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOrganisationToken',
+        tags,
+        summary: "Revoke anyone's token, at once and for good",
+        security: bearer,
+        params: TokenPath,
+        body: RevokeBody,
+        response: { 200: Message, ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.revokeAny(memberOf(request), request.params.tokenId, request.body?.reason);
+      return { message: 'Token revoked' };
+    },
+  );
+}

@@ -1,0 +1,10 @@
+import { AppError } from '@platform/service-kit';
+
+/** The same for an unknown account, one without a password, and a wrong password. */
+export const wrongCredentials = (): AppError =>
+  new AppError({
+    status: 401,
+    code: 'INVALID_CREDENTIALS',
+    message: 'Invalid e-mail or password',
+    headers: { 'www-authenticate': 'Bearer realm="platform"' },
+  });

@@ -1,0 +1,19 @@
+import type { Transaction, Prisma } from '../../resources.js';
+
+export interface NewSession {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly tokenHash: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
+  db.session.create({ data: session, select: { id: true } });
+
+/** @returns how many were ended: 0 when it had ended already. */
+export async function endSession(db: Prisma | Transaction, orgId: string, id: string, at: Date): Promise<number> {
+  const { count } = await db.session.updateMany({ where: { id, orgId, endedAt: null }, data: { endedAt: at } });
+  return count;
+}

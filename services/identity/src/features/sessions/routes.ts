@@ -1,0 +1,47 @@
+import { memberOf, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { answers, bearer } from '../../openapi.js';
+import { LoginAnswer, LoginBody } from './schemas.js';
+import type { SessionService } from './service.js';
+
+const tags = ['Sessions'];
+
+/** Open to everyone; limited per account and per address. */
+export function loginRoutes(app: App, service: SessionService): void {
+  app.post(
+    '/api/v1/auth/login',
+    {
+      schema: {
+        operationId: 'login',
+        tags,
+        summary: 'Log in with a password',
+        body: LoginBody,
+        response: { 200: LoginAnswer, ...answers(400, 401, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply.header('cache-control', 'no-store').send(await service.login(request.body, request.ip)),
+  );
+}
+
+/** Whoever has a session. */
+export function logoutRoutes(app: App, service: SessionService): void {
+  app.post(
+    '/api/v1/auth/logout',
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'logout',
+        tags,
+        summary: 'End this session',
+        security: bearer,
+        response: { 204: Type.Null(), ...answers(401, 403) },
+      },
+    },
+    async (request, reply) => {
+      await service.logout(memberOf(request));
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { User } from '../users/schemas.js';
+
+export const LoginBody = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254 }),
+    password: Type.String({ minLength: 1, maxLength: 256 }),
+  },
+  { additionalProperties: false },
+);
+export type LoginBody = Type.Static<typeof LoginBody>;
+
+export const LoginAnswer = Type.Object(
+  {
+    accessToken: Type.String(),
+    tokenType: Type.Literal('Bearer'),
+    expiresIn: Type.Integer({ description: 'Seconds.' }),
+    expiresAt: Type.String({ format: 'date-time' }),
+    user: User,
+  },
+  { title: 'Session' },
+);
+export type LoginAnswer = Type.Static<typeof LoginAnswer>;

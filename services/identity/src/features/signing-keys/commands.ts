@@ -1,0 +1,47 @@
+import { conflict, notFound } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { SecretBox } from '../../secret-box.js';
+import { generateKey } from './key.js';
+import { countActiveTokens, findKeys, insertKey, removeKey } from './queries.js';
+
+/** From published to active: four times what a verifier takes to notice a new key. */
+export const ACTIVATION_DELAY_MS = 20_000;
+
+/** Publishes a new key; it takes over after the delay. @returns its id. */
+export async function rotateKey(
+  db: Prisma,
+  box: SecretBox,
+  now: number,
+  activationDelayMs = ACTIVATION_DELAY_MS,
+): Promise<string> {
+  const key = generateKey(box, now, now + activationDelayMs);
+  await insertKey(db, key);
+  return key.id;
+}
+
+/**
+ * Takes a key out of the JWKS: what it signed is refused within a few seconds, sessions included.
+ *
+ * @throws AppError when it is the last key, or when active tokens are signed with it and it isn't forced.
+ */
+export async function retireKey(db: Prisma, keyId: string, now: number, isForced: boolean): Promise<void> {
+  const keys = await findKeys(db);
+  if (!keys.some(({ id }) => id === keyId)) throw notFound(`There is no key ${keyId}`);
+  if (!keys.some(({ id, activeFrom }) => id !== keyId && activeFrom.getTime() <= now))
+    throw conflict('LAST_KEY', 'This is the only key that signs: rotate first, and wait until the new one is active');
+  const tokens = await countActiveTokens(db, keyId);
+  if (tokens > 0 && !isForced)
+    throw conflict('KEY_IN_USE', `${tokens} active tokens are signed with it and would be refused: --force if that is meant`);
+  await removeKey(db, keyId, new Date(now));
+}
+
+export async function describeKeys(db: Prisma, now: number): Promise<string> {
+  const keys = await findKeys(db);
+  const active = keys.find(({ activeFrom }) => activeFrom.getTime() <= now);
+  return keys
+    .map((key) => {
+      const state = key === active ? 'active' : key.activeFrom.getTime() > now ? 'published' : 'retired';
+      return `${key.id}  ${state.padEnd(9)}  from ${key.activeFrom.toISOString()}\n`;
+    })
+    .join('');
+}

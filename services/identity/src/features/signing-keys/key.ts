@@ -1,0 +1,27 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { SecretBox } from '../../secret-box.js';
+import type { SigningKeyRow } from './queries.js';
+
+const contextOf = (keyId: string): string => `signing-key:${keyId}`;
+
+/**
+ * A new Ed25519 key (RFC 8037), its private half sealed for the table.
+ *
+ * @param activeFrom - when it begins to sign, milliseconds since the epoch.
+ */
+export function generateKey(box: SecretBox, now: number, activeFrom: number): SigningKeyRow {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const id = uuidv7();
+  return {
+    id,
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    privateSealed: box.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), contextOf(id)),
+    createdAt: new Date(now),
+    activeFrom: new Date(activeFrom),
+  };
+}
+
+/** @returns PEM. @throws Error when ENCRYPTION_KEYS lacks the key it was sealed with. */
+export const openPrivateKey = (box: SecretBox, { id, privateSealed }: SigningKeyRow): string =>
+  box.open(privateSealed, contextOf(id));

@@ -1,0 +1,33 @@
+import type { Prisma } from '../../resources.js';
+
+export interface SigningKeyRow {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly privateSealed: string;
+  readonly createdAt: Date;
+  readonly activeFrom: Date;
+}
+
+/** Keys whose signatures count, the newest first. */
+export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
+  db.signingKey.findMany({
+    where: { removedAt: null },
+    orderBy: [{ activeFrom: 'desc' }, { id: 'desc' }],
+    omit: { removedAt: true },
+  });
+
+export const insertKey = (db: Prisma, key: SigningKeyRow): Promise<unknown> => db.signingKey.create({ data: key });
+
+/** Inserts the very first key, whoever of several replicas comes first. */
+export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<void> {
+  await db.$transaction(async (tx) => {
+    await tx.$executeRaw`lock table signing_keys in share row exclusive mode`;
+    if ((await tx.signingKey.count()) === 0) await tx.signingKey.create({ data: key });
+  });
+}
+
+export const countActiveTokens = (db: Prisma, keyId: string): Promise<number> =>
+  db.personalAccessToken.count({ where: { signingKeyId: keyId, status: 'active' } });
+
+export const removeKey = (db: Prisma, keyId: string, at: Date): Promise<unknown> =>
+  db.signingKey.update({ where: { id: keyId }, data: { removedAt: at } });

@@ -1,0 +1,106 @@
+import { createPublicKey } from 'node:crypto';
+import type { CredentialClaims, Jwks, KeySet } from '@platform/auth';
+import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma } from '../../resources.js';
+import type { SecretBox } from '../../secret-box.js';
+import { generateKey, openPrivateKey } from './key.js';
+import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
+
+/*
+ * The life of a signing key:
+ *
+ *   published  in the JWKS, verifies, doesn't sign yet   (activeFrom is ahead)
+ *   active     signs; the newest key whose activeFrom has come
+ *   retired    verifies what it signed; tokens live long  (a newer key is active)
+ *   removed    gone from the JWKS; what it signed is refused
+ *
+ * A key is published before it signs, longer than anybody needs to notice it: replicas read the
+ * table, and other services the JWKS, every 5 seconds. So rotation refuses nobody, and an unknown
+ * `kid` is garbage that needs no look-up.
+ */
+
+const POLL_MS = 5_000;
+
+/** Signs a JWT with a private key in PEM. */
+export type SignJwt = (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
+
+export interface SigningKeys {
+  readonly keySet: KeySet;
+  jwks(): Jwks;
+  /** @returns the signed token and the id of the key that signed it. */
+  mint(claims: Omit<CredentialClaims, 'iss'>, sign: SignJwt): { token: string; keyId: string };
+  /** Reads the keys again. */
+  refresh(): Promise<void>;
+  /** Makes the first key where there is none, reads the keys and keeps them fresh. */
+  start(): Promise<void>;
+  stop(): void;
+}
+
+function toJwk(key: SigningKeyRow): Jwks['keys'][number] {
+  const { x } = createPublicKey(key.publicKey).export({ format: 'jwk' });
+  return { kty: 'OKP', crv: 'Ed25519', x: x ?? '', kid: key.id, alg: 'EdDSA', use: 'sig' };
+}
+
+export function createSigningKeys(deps: {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly issuer: string;
+  readonly log: Pick<Logger, 'warn'>;
+}): SigningKeys {
+  const { prisma, box, clock, issuer, log } = deps;
+  let rows: SigningKeyRow[] = [];
+  let pems: ReadonlyMap<string, string> | undefined;
+  let published: Jwks = { keys: [] };
+  const privatePems = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function refresh(): Promise<void> {
+    const found = await findKeys(prisma);
+    if (pems && found.map(({ id }) => id).join() === rows.map(({ id }) => id).join()) return;
+    rows = found;
+    pems = new Map(found.map(({ id, publicKey }) => [id, publicKey]));
+    published = { keys: found.map(toJwk) };
+    privatePems.clear();
+  }
+
+  function activeKey(): { privatePem: string; kid: string } {
+    const now = clock();
+    const row = rows.find(({ activeFrom }) => activeFrom.getTime() <= now) ?? rows.at(-1);
+    if (!row) throw dependencyUnavailable('signing keys');
+    const privatePem = privatePems.get(row.id) ?? openPrivateKey(box, row);
+    privatePems.set(row.id, privatePem);
+    return { privatePem, kid: row.id };
+  }
+
+  return {
+    keySet: {
+      current() {
+        if (!pems) throw dependencyUnavailable('signing keys');
+        return pems;
+      },
+    },
+    jwks: () => published,
+    mint(claims, sign) {
+      const key = activeKey();
+      return { token: sign({ iss: issuer, ...claims }, key), keyId: key.kid };
+    },
+    refresh,
+    async start() {
+      const now = clock();
+      if ((await findKeys(prisma)).length === 0) await insertFirstKey(prisma, generateKey(box, now, now));
+      await refresh();
+      // Opens the private key now: a wrong ENCRYPTION_KEYS must stop the start, not the first login.
+      activeKey();
+      timer = setInterval(() => {
+        refresh().catch((error: unknown) => {
+          log.warn({ err: error }, 'signing keys not refreshed');
+        });
+      }, POLL_MS).unref();
+    },
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { AppError, conflict, notFound } from '@platform/service-kit';
+
+export const userNotFound = (): AppError => notFound('User not found');
+export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'A user with this e-mail exists already');
+export const lastAdmin = (): AppError =>
+  conflict('LAST_ADMIN', 'This is the last administrator: make another member one first');
+export const sessionRequiredForAdmins = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message: 'Only a session can make an administrator: a token would give more than it has',
+  });

@@ -1,0 +1,77 @@
+import type { Role } from '@platform/auth';
+import type { PageWindow } from '@platform/service-kit';
+import { Prisma } from '../../generated/prisma/client.js';
+import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { User } from './schemas.js';
+
+const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
+
+export interface NewUser extends User {
+  readonly role: Role;
+  readonly passwordHash: string | null;
+  readonly createdAt: Date;
+}
+
+/** @returns undefined when a present member has the e-mail. */
+export async function insertUser(db: Client | Transaction, user: NewUser): Promise<User | undefined> {
+  try {
+    return await db.user.create({ data: user, select: userFields });
+  } catch (error) {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return undefined;
+    throw error;
+  }
+}
+
+/** A member who is present, of this organisation. */
+export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<User | null> =>
+  db.user.findFirst({ where: { id, orgId, removedAt: null }, select: userFields });
+
+export const findUserByEmail = (
+  db: Client,
+  email: string,
+): Promise<(User & { readonly passwordHash: string | null }) | null> =>
+  db.user.findFirst({ where: { email, removedAt: null }, select: { ...userFields, passwordHash: true } });
+
+export async function countMembers(db: Client, orgId: string): Promise<number> {
+  const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });
+  return Number(counters?.members ?? 0);
+}
+
+/** Newest first; the page is found in the index alone. */
+export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<User[]> {
+  const page = await db.user.findMany({
+    where: { orgId, removedAt: null },
+    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
+    skip: window.offset,
+    take: window.count,
+    select: { id: true },
+  });
+  return db.user.findMany({
+    where: { orgId, id: { in: page.map(({ id }) => id) } },
+    orderBy: { id: 'desc' },
+    select: userFields,
+  });
+}
+
+/**
+ * Makes changes of an organisation's administrators wait for one another, so that the last one
+ * can't be removed twice at once. Doesn't hold up inserts that refer to the organisation.
+ */
+export const lockOrganisation = (db: Transaction, orgId: string): Promise<unknown> =>
+  db.$queryRaw`select id::text from organisations where id = ${orgId}::uuid for no key update`;
+
+export const hasOtherAdmin = async (db: Transaction, orgId: string, userId: string): Promise<boolean> =>
+  (await db.user.findFirst({
+    where: { orgId, role: 'admin', removedAt: null, id: { not: userId } },
+    select: { id: true },
+  })) !== null;
+
+export const updateUser = (
+  db: Transaction,
+  id: string,
+  change: { readonly fullName?: string; readonly role?: Role },
+): Promise<User> => db.user.update({ where: { id }, data: change, select: userFields });
+
+/** The row stays; with it what the tokens' list tells of their owner. */
+export const markRemoved = (db: Transaction, id: string, at: Date): Promise<unknown> =>
+  db.user.update({ where: { id }, data: { removedAt: at }, select: { id: true } });

@@ -1,0 +1,101 @@
+import { memberOf, requireMember, requireScopes } from '@platform/auth';
+import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import { ChangeUserBody, CreateUserBody, User, UserAnswer, UserPath } from './schemas.js';
+import type { UserService } from './service.js';
+
+const tags = ['Users'];
+
+/** Members, with `user:read`. */
+export function ownUserRoutes(app: App): void {
+  app.get(
+    '/api/v1/users/me',
+    {
+      onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])],
+      schema: {
+        operationId: 'getMe',
+        tags,
+        summary: 'The member behind the credential',
+        security: bearer,
+        response: { 200: UserAnswer, ...answers(401, 403) },
+      },
+    },
+    (request, reply) => {
+      // All of it came with the liveness: no second look-up.
+      const { userId: id, orgId, email, fullName, role } = memberOf(request);
+      void reply.send({ user: { id, orgId, email, fullName, role } });
+    },
+  );
+}
+
+/** Administrators, with `user:read` or `user:write`. */
+export function userRoutes(app: App, service: UserService): void {
+  const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
+  const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
+  app.get(
+    '/api/v1/users',
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listUsers',
+        tags,
+        summary: 'The members, newest first',
+        security: bearer,
+        querystring: PageQuery,
+        response: { 200: PageOf(User), ...answers(400, 401, 403) },
+      },
+    },
+    (request) => service.list(memberOf(request), request.query),
+  );
+  app.post(
+    '/api/v1/users',
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'createUser',
+        tags,
+        summary: 'Add a member',
+        security: bearer,
+        body: CreateUserBody,
+        response: { 201: UserAnswer, ...answers(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) => reply.code(201).send({ user: await service.create(memberOf(request), request.body) }),
+  );
+  app.patch(
+    '/api/v1/users/:id',
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'changeUser',
+        tags,
+        summary: "Change a member's name or role",
+        security: bearer,
+        params: UserPath,
+        body: ChangeUserBody,
+        response: { 200: UserAnswer, ...answers(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => ({ user: await service.change(memberOf(request), request.params.id, request.body) }),
+  );
+  app.delete(
+    '/api/v1/users/:id',
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'removeUser',
+        tags,
+        summary: 'Remove a member, with the sessions and tokens',
+        security: bearer,
+        params: UserPath,
+        response: { 200: Type.Object({ message: Type.String() }), ...answers(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      await service.remove(memberOf(request), request.params.id);
+      return { message: 'User removed' };
+    },
+  );
+}

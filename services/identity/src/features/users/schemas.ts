@@ -1,0 +1,37 @@
+import { roles } from '@platform/auth';
+import { Type } from 'typebox';
+
+export const Role = Type.Enum([...roles], { description: '`admin` or `member`.' });
+
+export const User = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    orgId: Type.String({ format: 'uuid' }),
+    email: Type.String(),
+    fullName: Type.String(),
+    role: Type.String({ description: '`admin` or `member`.' }),
+  },
+  { title: 'User' },
+);
+export type User = Type.Static<typeof User>;
+
+export const UserAnswer = Type.Object({ user: User });
+
+export const Email = Type.String({ format: 'email', maxLength: 254 });
+export const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+/** Long enough to resist guessing, short enough that hashing it is no attack (NIST SP 800-63B §3.1.1.2). */
+export const Password = Type.String({ minLength: 8, maxLength: 256 });
+
+export const CreateUserBody = Type.Object(
+  { email: Email, fullName: FullName, role: Type.Optional(Role), password: Password },
+  { additionalProperties: false },
+);
+export type CreateUserBody = Type.Static<typeof CreateUserBody>;
+
+export const ChangeUserBody = Type.Object(
+  { fullName: Type.Optional(FullName), role: Type.Optional(Role) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type ChangeUserBody = Type.Static<typeof ChangeUserBody>;
+
+export const UserPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

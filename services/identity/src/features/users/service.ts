@@ -1,0 +1,110 @@
+import type { Role, UserPrincipal } from '@platform/auth';
+import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma } from '../../resources.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import type { Passwords } from '../sessions/passwords.js';
+import { emailTaken, lastAdmin, sessionRequiredForAdmins, userNotFound } from './errors.js';
+import {
+  countMembers,
+  findMember,
+  findMembers,
+  hasOtherAdmin,
+  insertUser,
+  lockOrganisation,
+  markRemoved,
+  updateUser,
+} from './queries.js';
+import type { ChangeUserBody, CreateUserBody, User } from './schemas.js';
+
+export interface UserService {
+  list(principal: UserPrincipal, query: PageQuery): Promise<Page<User>>;
+  /** @throws AppError 409 EMAIL_TAKEN; 403 SESSION_REQUIRED when a token would make an administrator. */
+  create(principal: UserPrincipal, body: CreateUserBody): Promise<User>;
+  /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED. */
+  change(principal: UserPrincipal, userId: string, body: ChangeUserBody): Promise<User>;
+  /** Stops the member's sessions and tokens at once. @throws AppError 404; 409 LAST_ADMIN. */
+  remove(principal: UserPrincipal, userId: string): Promise<void>;
+}
+
+export const normaliseEmail = (email: string): string => email.trim().toLowerCase();
+
+/**
+ * A session has no scopes to bound it. A token that could make an administrator with a password
+ * of its choice could log in as one: more than its owner gave it.
+ */
+function assertMayGrant(principal: UserPrincipal, role: Role | undefined): void {
+  if (role === 'admin' && principal.kind !== 'session') throw sessionRequiredForAdmins();
+}
+
+export function createUserService(deps: {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  readonly clock: Clock;
+}): UserService {
+  const { prisma, passwords, clock } = deps;
+  return {
+    async list({ orgId }, query) {
+      const total = await countMembers(prisma, orgId);
+      const window = pageWindow(query, total);
+      return {
+        data: window ? await findMembers(prisma, orgId, window) : [],
+        pagination: paginationOf(query, total),
+      };
+    },
+
+    async create(principal, { email, fullName, role = 'member', password }) {
+      assertMayGrant(principal, role);
+      const { orgId, userId: actorId } = principal;
+      const passwordHash = await passwords.hash(password);
+      const at = new Date(clock());
+      const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
+      return prisma.$transaction(async (tx) => {
+        const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
+        if (!created) throw emailTaken();
+        await insertAuditEntry(tx, {
+          orgId, action: 'user.created', actorId, subjectId: user.id, detail: { role }, at,
+        }); // prettier-ignore
+        return created;
+      });
+    },
+
+    async change(principal, userId, { fullName, role }) {
+      assertMayGrant(principal, role);
+      const { orgId, userId: actorId } = principal;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
+        await lockOrganisation(tx, orgId);
+        const user = await findMember(tx, orgId, userId);
+        if (!user) throw userNotFound();
+        if (user.role === 'admin' && role === 'member' && !(await hasOtherAdmin(tx, orgId, userId))) throw lastAdmin();
+        const changed = await updateUser(tx, userId, {
+          ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
+          ...(role === undefined ? {} : { role }),
+        });
+        const isNewRole = role !== undefined && role !== user.role;
+        await insertAuditEntry(tx, {
+          orgId,
+          action: isNewRole ? 'user.role_changed' : 'user.changed',
+          actorId,
+          subjectId: userId,
+          detail: isNewRole ? { from: user.role, to: role } : {},
+          at,
+        });
+        return changed;
+      });
+    },
+
+    async remove({ orgId, userId: actorId }, userId) {
+      const at = new Date(clock());
+      await prisma.$transaction(async (tx) => {
+        await lockOrganisation(tx, orgId);
+        const user = await findMember(tx, orgId, userId);
+        if (!user) throw userNotFound();
+        if (user.role === 'admin' && !(await hasOtherAdmin(tx, orgId, userId))) throw lastAdmin();
+        await markRemoved(tx, userId, at);
+        await insertAuditEntry(tx, { orgId, action: 'user.removed', actorId, subjectId: userId, at });
+      });
+    },
+  };
+}

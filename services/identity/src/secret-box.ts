@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** A key for secrets at rest: 32 bytes, with the id that sealed values name. */
+export interface BoxKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+const IV_BYTES = 12;
+
+/**
+ * AES-256-GCM (NIST SP 800-38D) for what is kept in the database. A sealed value reads
+ * `v1.<key id>.<iv>.<ciphertext>.<tag>`, base64url.
+ *
+ * `context` is authenticated with it: a value copied to another row can't be opened there.
+ */
+export interface SecretBox {
+  seal(secret: string, context: string): string;
+  /** @throws Error when the key is unknown, or the value or its context was changed. */
+  open(sealed: string, context: string): string;
+}
+
+/** @param keys - the first seals, all open. */
+export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
+  const [sealing] = keys;
+  if (!sealing) throw new Error('a secret box needs a key');
+  return {
+    seal(secret, context) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealing.key, iv).setAAD(Buffer.from(context));
+      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      const parts = [iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url'));
+      return ['v1', sealing.id, ...parts].join('.');
+    },
+    open(sealed, context) {
+      const [version, id, iv = '', ciphertext = '', tag = ''] = sealed.split('.');
+      const found = keys.find((key) => key.id === id);
+      if (version !== 'v1' || !found) throw new Error(`no key for a value sealed with ${version}.${id}`);
+      const decipher = createDecipheriv('aes-256-gcm', found.key, Buffer.from(iv, 'base64url'), { authTagLength: 16 })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(Buffer.from(tag, 'base64url'));
+      return Buffer.concat([decipher.update(Buffer.from(ciphertext, 'base64url')), decipher.final()]).toString('utf8');
+    },
+  };
+}
