@@ -10,6 +10,7 @@ import { createTeardown, type Teardown } from './teardown.js';
 /** npm passes on the Ctrl-C that the terminal has sent to us already: what follows this soon is the same one. */
 const SAME_SIGNAL_MS = 500;
 const KILL_TIMEOUT_MS = 3_000;
+const PARENT_CHECK_MS = 1_000;
 
 /**
  * Runs the platform until a signal or a crash ends it, then exits: 0 after a signal, 1 after a fault.
@@ -29,6 +30,7 @@ export async function main(options: Options, services: readonly ServiceDefinitio
     stopping.abort();
   };
   watchSignals(stopping, teardown);
+  if (options.environment['npm_lifecycle_event']) watchParent(stopping);
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   // The terminal may be gone before we are.
@@ -59,6 +61,14 @@ function watchSignals(stopping: AbortController, teardown: Teardown): void {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+}
+
+/** npm that was killed can't pass on a signal, and nobody would be left to stop the platform. */
+function watchParent(stopping: AbortController): void {
+  const parentPid = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parentPid) stopping.abort();
+  }, PARENT_CHECK_MS).unref();
 }
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>

@@ -39,9 +39,9 @@ export function explainUpstreamFault(thrown: unknown): GatewayError {
   return codes.some((code) => /TIMEOUT/.test(code)) ? TIMEOUT : BAD_GATEWAY;
 }
 
-/** The proxy wraps the error of the connection, and a connection tried over two addresses wraps one more. */
+/** The proxy wraps the error of the connection, so the codes are along the chain. */
 function codesOf(thrown: unknown): string[] {
-  if (!(thrown instanceof Error)) return [];
+  if (typeof thrown !== 'object' || thrown === null) return [];
   const { code, cause } = thrown as NodeJS.ErrnoException;
   return [...(code === undefined ? [] : [code]), ...codesOf(cause)];
 }

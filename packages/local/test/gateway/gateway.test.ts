@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 
 describe('what is passed on', () => {
-  it.each(['/mcp', '/mcp/', '/api/v1/users', '/api/v1/users/a%20b/%2Fc?x=%2e%2e&y=a/../b&y=2', '/api/v1/users/..a/b..'])(
+  it.each(['/mcp', '/mcp/', '/api/v1/users', '/api/v1/users/a%20b/%2Fc?x=%2e%2e&y=a/../b&y=2'])(
     'the target %s reaches its service byte for byte',
     async (path) => {
       expect((await send<Echo>(port, path)).body.url).toBe(path);
