@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 /** Packages that exist as ES modules only; Jest's loader can't `require` those before Node 24.9. */
 const esOnly = [
   '@modelcontextprotocol\\+',
-  'content-disposition@', 'cookie@',
+  'content-disposition@',
+  'cookie@',
   'eventsource-parser@',
   'nodemailer@',
   'typebox@',

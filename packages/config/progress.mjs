@@ -7,8 +7,9 @@ const FRAME_MS = 80;
 const SLOW_STEP_MS = 2_000;
 
 const out = process.stderr;
-const isLive = () => Boolean(out.isTTY) && process.env.TERM !== 'dumb' && !process.env.CI;
-const colour = (code, text) => (out.isTTY && !process.env.NO_COLOR ? `\u001b[${code}m${text}\u001b[39m` : text);
+const isLive = () => out.isTTY && process.env.TERM !== 'dumb' && !process.env.CI;
+const colour = (code, text) =>
+  out.isTTY && !process.env.NO_COLOR ? `\u001b[${code}m${text}\u001b[39m` : text;
 
 /**
  * Runs one step of a longer task and shows how it goes.
@@ -50,7 +51,7 @@ function startSpinner(title) {
   draw();
   return {
     note: (text) => {
-      detail = text.replace(/[\u0000-\u001f]+/g, ' ').trim();
+      detail = text.replaceAll(/\p{Cc}+/gu, ' ').trim();
     },
     end: () => {
       clearInterval(timer);

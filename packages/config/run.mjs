@@ -12,7 +12,13 @@ const TOOLS = {
   check: ['packages/config/check.mjs'],
   bench: [BENCH],
   build: undefined,
-  format: ['node_modules/prettier/bin/prettier.cjs', '--config', 'packages/config/prettier.json', '--write', '.'],
+  format: [
+    'node_modules/prettier/bin/prettier.cjs',
+    '--config',
+    'packages/config/prettier.json',
+    '--write',
+    '.',
+  ],
 };
 
 await runMain(async () => {

@@ -57,7 +57,10 @@ function checkNode() {
 
 async function install() {
   const lockfile = readFileSync(join(ROOT, 'pnpm-lock.yaml'));
-  const stamp = createHash('sha256').update(lockfile).update(`${process.platform}-${process.arch}`).digest('hex');
+  const stamp = createHash('sha256')
+    .update(lockfile)
+    .update(`${process.platform}-${process.arch}`)
+    .digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp) return;
   mkdirSync(PNPM_DIR, { recursive: true });
   // No terminal to ask on: a node_modules of another pnpm or store is replaced.
@@ -99,7 +102,10 @@ async function runStep(title, command, args, env, advice) {
     const tail = [];
     const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const onOutput = (chunk) => {
-      const lines = chunk.toString().split('\n').filter((line) => line.trim() !== '');
+      const lines = chunk
+        .toString()
+        .split('\n')
+        .filter((line) => line.trim() !== '');
       tail.push(...lines);
       tail.splice(0, tail.length - TAIL_LINES);
       note(lines.at(-1) ?? '');

@@ -16,13 +16,19 @@ const VALUES = [
   ['admin-email', 'BOOTSTRAP_ADMIN_EMAIL', 'e-mail of the first admin', 'admin@example.com'],
   ['admin-password', 'BOOTSTRAP_ADMIN_PASSWORD', 'password of the first admin', 'generated, and kept'],
   ['database-url', 'DATABASE_URL', 'PostgreSQL server to use', 'an embedded one'],
-  ['public-url', 'PUBLIC_URL', 'base URL that the answers and the printed lines name', 'http://localhost:<port>'],
+  [
+    'public-url',
+    'PUBLIC_URL',
+    'base URL that the answers and the printed lines name',
+    'http://localhost:<port>',
+  ],
   ['log-level', 'LOG_LEVEL', LOG_LEVELS.join(', '), 'info'],
 ];
 
 const column = (text) => text.padEnd(36);
-const rows = VALUES.map(([flag, variable, what, initial]) =>
-  `  ${column(`--${flag} <${flag.split('-').at(-1)}>`)}${what}\n  ${column(`    or ${variable}`)}default: ${initial}`,
+const rows = VALUES.map(
+  ([flag, variable, what, initial]) =>
+    `  ${column(`--${flag} <${flag.split('-').at(-1)}>`)}${what}\n  ${column(`    or ${variable}`)}default: ${initial}`,
 );
 
 export const HELP = `Starts the whole platform on this machine: database, services and gateway.
@@ -43,16 +49,20 @@ export function parseOptions(args, environment) {
   const faults = [];
   const read = (flag) => {
     const [, variable, , initial] = VALUES.find(([name]) => name === flag);
-    const [value, source] = flags[flag] === undefined ? [environment[variable], variable] : [flags[flag], `--${flag}`];
+    const [value, source] =
+      flags[flag] === undefined ? [environment[variable], variable] : [flags[flag], `--${flag}`];
     // An empty variable is how shells and Compose files say "not set".
-    return value === undefined || value.trim() === '' ? { value: initial, source } : { value: value.trim(), source };
+    return value === undefined || value.trim() === ''
+      ? { value: initial, source }
+      : { value: value.trim(), source };
   };
   const check = (flag, isValid, rule) => {
     const { value, source } = read(flag);
     if (!isValid(value)) faults.push(`${source} must be ${rule}, not "${value}"`);
     return value;
   };
-  const given = (flag) => (flags[flag] ?? environment[VALUES.find(([name]) => name === flag)[1]]) || undefined;
+  const given = (flag) =>
+    (flags[flag] ?? environment[VALUES.find(([name]) => name === flag)[1]]) || undefined;
 
   const adminPassword = given('admin-password');
   const databaseUrl = given('database-url');
@@ -65,14 +75,17 @@ export function parseOptions(args, environment) {
     faults.push('--database-url (DATABASE_URL) must be like postgresql://user:password@host:5432/database');
   }
   if (databaseUrl !== undefined && flags.fresh) {
-    faults.push('--fresh deletes the keys that the database of --database-url needs; use another --data-dir instead');
+    faults.push(
+      '--fresh deletes the keys that the database of --database-url needs; use another --data-dir instead',
+    );
   }
   const port = Number(check('port', isPort, 'a port between 1 and 65535'));
   const options = {
     port,
     host: check('host', (value) => /^[\w.:-]+$/.test(value), 'a host name or an address'),
     publicUrl: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`,
-    dataDir: flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
+    dataDir:
+      flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
     ...(given('admin-email') && {
       adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
@@ -88,7 +101,11 @@ export function parseOptions(args, environment) {
 
 function readFlags(args) {
   const named = VALUES.map(([flag]) => [flag, { type: 'string' }]);
-  const options = { ...Object.fromEntries(named), fresh: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } };
+  const options = {
+    ...Object.fromEntries(named),
+    fresh: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  };
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
@@ -99,5 +116,7 @@ function readFlags(args) {
 const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
 function isDatabaseUrl(value) {
-  return URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && new URL(value).hostname !== '';
+  return (
+    URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && new URL(value).hostname !== ''
+  );
 }

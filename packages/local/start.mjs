@@ -15,6 +15,7 @@ function readOptions() {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 2;
   }
+  return undefined;
 }
 
 /** Asked again, for good, when the gateway listens; here it saves a minute of installing for nothing. */
@@ -23,8 +24,11 @@ async function checkPort({ port, host }) {
   try {
     await once(probe, 'listening');
   } catch (error) {
-    if (error.code !== 'EADDRINUSE') throw new SetupError(`The gateway can't listen on ${host}:${port}: ${error.message}`);
-    throw new SetupError(`Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`);
+    if (error.code !== 'EADDRINUSE')
+      throw new SetupError(`The gateway can't listen on ${host}:${port}: ${error.message}`);
+    throw new SetupError(
+      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`,
+    );
   } finally {
     probe.close();
   }

@@ -22,7 +22,12 @@ export function chooseAdmin(
   const email = options.adminEmail ?? kept?.email ?? DEFAULT_EMAIL;
   if (options.adminPassword !== undefined) {
     const passwordHash = hashPassword(options.adminPassword);
-    return { email, password: options.adminPassword, kept: { email, passwordHash, isCreated: false }, notes: [] };
+    return {
+      email,
+      password: options.adminPassword,
+      kept: { email, passwordHash, isCreated: false },
+      notes: [],
+    };
   }
   const password = kept?.password ?? generatePassword();
   const passwordHash = hashPassword(password);
@@ -35,12 +40,16 @@ function describeExisting(
 ): AdminChoice {
   const notes: string[] = [];
   if (options.adminEmail !== undefined && options.adminEmail !== kept.email) {
-    notes.push(`BOOTSTRAP_ADMIN_EMAIL is not applied: the admin was made at the first start, as ${kept.email}.`);
+    notes.push(
+      `BOOTSTRAP_ADMIN_EMAIL is not applied: the admin was made at the first start, as ${kept.email}.`,
+    );
   }
   const given = options.adminPassword;
   const isKnown = given !== undefined && isPassword(kept.passwordHash, given);
   if (given !== undefined && !isKnown) {
-    notes.push('BOOTSTRAP_ADMIN_PASSWORD is not applied: the admin was made at the first start, with another one.');
+    notes.push(
+      'BOOTSTRAP_ADMIN_PASSWORD is not applied: the admin was made at the first start, with another one.',
+    );
   }
   return { email: kept.email, password: kept.password ?? (isKnown ? given : undefined), kept, notes };
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { LaunchError } from './launch-error.js';
 
 const MARKER = '.platform-data';
-const MARKER_TEXT = 'The data of a local platform. `npm start -- --fresh` deletes everything in this folder.\n';
+const MARKER_TEXT =
+  'The data of a local platform. `npm start -- --fresh` deletes everything in this folder.\n';
 
 /** Makes the data folder, or makes sure that it is one of ours: nothing is ever written to a foreign folder. */
 export async function openDataDir(dataDir: string): Promise<void> {
@@ -24,6 +25,7 @@ export async function openDataDir(dataDir: string): Promise<void> {
 /** Deletes what earlier runs left, except the names to keep. The folder has been opened and locked before. */
 export async function clearDataDir(dataDir: string, keep: readonly string[]): Promise<void> {
   for (const entry of await readdir(dataDir)) {
-    if (entry !== MARKER && !keep.includes(entry)) await rm(join(dataDir, entry), { recursive: true, force: true });
+    if (entry !== MARKER && !keep.includes(entry))
+      await rm(join(dataDir, entry), { recursive: true, force: true });
   }
 }

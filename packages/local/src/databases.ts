@@ -6,7 +6,10 @@ export async function ensureDatabases(url: string, names: readonly string[]): Pr
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   try {
     await client.connect();
-    const found = await client.query<{ datname: string }>('select datname from pg_database where datname = any($1)', [names]);
+    const found = await client.query<{ datname: string }>(
+      'select datname from pg_database where datname = any($1)',
+      [names],
+    );
     const existing = new Set(found.rows.map((row) => row.datname));
     for (const name of names) {
       if (!existing.has(name)) await client.query(`create database ${client.escapeIdentifier(name)}`);

@@ -22,7 +22,9 @@ export async function acquireLock(dataDir: string, description: string): Promise
   const path = socketPath(join(dataDir, LOCK_NAME));
   const holder = await askHolder(path);
   if (holder !== undefined) {
-    throw new LaunchError(`Another platform runs on ${dataDir}: ${holder}. Stop it, or choose another --data-dir.`);
+    throw new LaunchError(
+      `Another platform runs on ${dataDir}: ${holder}. Stop it, or choose another --data-dir.`,
+    );
   }
   await rm(path, { force: true });
   const server = createServer((socket) => {
@@ -57,5 +59,7 @@ async function askHolder(path: string): Promise<string | undefined> {
 function socketPath(path: string): string {
   const shortest = [path, relative(process.cwd(), path)].toSorted((a, b) => a.length - b.length)[0] as string;
   if (Buffer.byteLength(shortest) <= SOCKET_PATH_BYTES_MAX) return shortest;
-  throw new LaunchError(`The path of the data folder is too long for a socket in it: ${path}. Choose a shorter one.`);
+  throw new LaunchError(
+    `The path of the data folder is too long for a socket in it: ${path}. Choose a shorter one.`,
+  );
 }

@@ -48,7 +48,10 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
 
   const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
   signal.throwIfAborted();
-  await ensureDatabases(databaseServerUrl, services.map(({ name }) => name));
+  await ensureDatabases(
+    databaseServerUrl,
+    services.map(({ name }) => name),
+  );
   const upstreams = await startServices(services, {
     ...context,
     databaseServerUrl,
@@ -67,7 +70,14 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   if (options.databaseUrl !== undefined) {
     notes.push('a database that another data folder set up keeps the admin and the password it has.');
   }
-  return { baseUrl: options.publicUrl, adminEmail: admin.email, adminPassword: admin.password, dataDir, logsDir, notes };
+  return {
+    baseUrl: options.publicUrl,
+    adminEmail: admin.email,
+    adminPassword: admin.password,
+    dataDir,
+    logsDir,
+    notes,
+  };
 }
 
 /** A server that outlived its launcher still writes to the folder: starting one on it ends the other first. */
@@ -80,12 +90,18 @@ async function deleteData(dataDir: string): Promise<void> {
   await clearDataDir(dataDir, [LOCK_NAME]);
 }
 
-async function startDatabase({ options, teardown, onCrash }: LaunchContext, logsDir: string): Promise<string> {
+async function startDatabase(
+  { options, teardown, onCrash }: LaunchContext,
+  logsDir: string,
+): Promise<string> {
   return showStep('Starting PostgreSQL', async () => {
     const log = await openLogFile(logsDir, 'postgres');
     teardown.add({ name: 'log of PostgreSQL', stop: log.close, kill: () => undefined });
     try {
-      const database = await startEmbeddedPostgres({ dataDir: join(options.dataDir, 'postgres'), onLog: log.write });
+      const database = await startEmbeddedPostgres({
+        dataDir: join(options.dataDir, 'postgres'),
+        onLog: log.write,
+      });
       teardown.add({
         name: 'PostgreSQL',
         stop: () => database.stop(),
@@ -106,13 +122,18 @@ async function startDatabase({ options, teardown, onCrash }: LaunchContext, logs
   });
 }
 
-async function startGateway({ options, teardown }: LaunchContext, upstreams: Parameters<typeof createGateway>[0]) {
+async function startGateway(
+  { options, teardown }: LaunchContext,
+  upstreams: Parameters<typeof createGateway>[0],
+) {
   const gateway = await createGateway(upstreams);
   try {
     await gateway.listen({ port: options.port, host: options.host });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new LaunchError(`Port ${options.port} was taken by another program meanwhile; --port chooses another.`);
+    throw new LaunchError(
+      `Port ${options.port} was taken by another program meanwhile; --port chooses another.`,
+    );
   }
   teardown.add({
     name: 'gateway',

@@ -1,6 +1,13 @@
 /** `error` and above, in pino's numbers. */
 const ERROR_LEVEL = 50;
-const LEVELS: Readonly<Record<number, string>> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
 
 interface LogEntry {
   readonly level?: number;

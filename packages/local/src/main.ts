@@ -19,7 +19,10 @@ const PARENT_CHECK_MS = 1_000;
  *
  * The first signal or crash, in whatever state, leads to `stopping`, once. A second signal there kills what is left.
  */
-export async function main(options: Options, services: readonly ServiceDefinition[] = SERVICES): Promise<void> {
+export async function main(
+  options: Options,
+  services: readonly ServiceDefinition[] = SERVICES,
+): Promise<void> {
   const startedAt = performance.now();
   const teardown = createTeardown();
   const stopping = new AbortController();
@@ -78,4 +81,8 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const describeFault = (fault: unknown): string =>
-  fault instanceof LaunchError ? fault.message : fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+  fault instanceof LaunchError
+    ? fault.message
+    : fault instanceof Error
+      ? (fault.stack ?? fault.message)
+      : String(fault);

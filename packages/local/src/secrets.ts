@@ -23,7 +23,8 @@ const FILE = 'secrets.json';
 const digest = (password: string, salt: string): string =>
   `${salt}:${scryptSync(password, salt, 32).toString('base64url')}`;
 
-export const hashPassword = (password: string): string => digest(password, randomBytes(12).toString('base64url'));
+export const hashPassword = (password: string): string =>
+  digest(password, randomBytes(12).toString('base64url'));
 
 export const isPassword = (hash: string, password: string): boolean =>
   digest(password, hash.split(':')[0] ?? '') === hash;
@@ -38,7 +39,9 @@ export async function readSecrets(dataDir: string): Promise<Secrets | undefined>
     return JSON.parse(await readFile(path, 'utf8')) as Secrets;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new LaunchError(`${path} can't be read: ${(error as Error).message}. Restore it, or start with --fresh.`);
+    throw new LaunchError(
+      `${path} can't be read: ${(error as Error).message}. Restore it, or start with --fresh.`,
+    );
   }
 }
 

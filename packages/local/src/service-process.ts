@@ -42,13 +42,20 @@ export function startService({ name, args, env, log }: ProcessOptions): ServiceP
     waitUntilReady: async (baseUrl, signal) => {
       const wait = new AbortController();
       const ended = exited.then((how) => {
-        throw new LaunchError(`${name} ${how} before it was ready. Its log (${log.path}) ends with:\n${log.tail()}`);
+        throw new LaunchError(
+          `${name} ${how} before it was ready. Its log (${log.path}) ends with:\n${log.tail()}`,
+        );
       });
       try {
-        await Promise.race([ended, pollUntilReady(`${baseUrl}/health/ready`, AbortSignal.any([signal, wait.signal]))]);
+        await Promise.race([
+          ended,
+          pollUntilReady(`${baseUrl}/health/ready`, AbortSignal.any([signal, wait.signal])),
+        ]);
       } catch (error) {
         if (error instanceof LaunchError || signal.aborted) throw error;
-        throw new LaunchError(`${name} was not ready after ${READY_TIMEOUT_MS / 1000} s. Its log ends with:\n${log.tail()}`);
+        throw new LaunchError(
+          `${name} was not ready after ${READY_TIMEOUT_MS / 1000} s. Its log ends with:\n${log.tail()}`,
+        );
       } finally {
         wait.abort();
       }
@@ -69,7 +76,10 @@ export function startService({ name, args, env, log }: ProcessOptions): ServiceP
 }
 
 /** Runs a command of a service to its end. */
-export async function runCommand({ name, args, env, log }: ProcessOptions, signal: AbortSignal): Promise<void> {
+export async function runCommand(
+  { name, args, env, log }: ProcessOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const child = spawnNode(args, env, false);
   const end = () => child.kill('SIGTERM');
   signal.addEventListener('abort', end, { once: true });

@@ -22,7 +22,8 @@ export interface ServiceDefinition {
   env(context: ServiceContext): Readonly<Record<string, string>>;
 }
 
-const directoryOf = (name: string): string => fileURLToPath(new URL(`../../../services/${name}`, import.meta.url));
+const directoryOf = (name: string): string =>
+  fileURLToPath(new URL(`../../../services/${name}`, import.meta.url));
 
 /** In the order in which they start. */
 export const SERVICES: readonly ServiceDefinition[] = [

@@ -34,7 +34,12 @@ export async function startServices(
     services.map(async (service, index) => {
       const log = await openLogFile(context.logsDir, service.name);
       context.teardown.add({ name: `log of ${service.name}`, stop: log.close, kill: () => undefined });
-      return { service, log, port: ports[index] as number, env: environmentOf(service, ports[index] as number, context) };
+      return {
+        service,
+        log,
+        port: ports[index] as number,
+        env: environmentOf(service, ports[index] as number, context),
+      };
     }),
   );
   await showStep('Migrating the databases', async () => {
@@ -80,7 +85,8 @@ function environmentOf(service: ServiceDefinition, port: number, context: StartC
     ...service.env(context.service),
   };
   const inherited = Object.entries(options.environment).filter(
-    ([name]) => !/^npm_/i.test(name) && !name.startsWith('BOOTSTRAP_ADMIN_') && !(name.replace(/_FILE$/, '') in set),
+    ([name]) =>
+      !/^npm_/i.test(name) && !name.startsWith('BOOTSTRAP_ADMIN_') && !(name.replace(/_FILE$/, '') in set),
   );
   return { ...Object.fromEntries(inherited), ...set };
 }

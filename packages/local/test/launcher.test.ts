@@ -62,7 +62,9 @@ describe('a start on an empty folder', () => {
   it('a second launcher on the folder is told who holds it, and changes nothing', async () => {
     const second = await start();
     expect(await second.exited).toBe(1);
-    expect(second.output()).toContain(`Another platform runs on ${dataDir.path}: process ${platform.child.pid}`);
+    expect(second.output()).toContain(
+      `Another platform runs on ${dataDir.path}: process ${platform.child.pid}`,
+    );
     expect((await fetch(`http://127.0.0.1:${platform.port}/health/ready`)).status).toBe(200);
   });
 
@@ -117,26 +119,34 @@ describe('a start on a folder that has been used', () => {
 });
 
 describe('faults while it runs', () => {
-  it('a service that crashes stops everything: exit code 1, a line and its log, no process, no lock', async () => {
-    const platform = await start();
-    const pids = await platform.descendants();
-    process.kill(await pidOfService(platform), 'SIGKILL');
-    expect(await platform.exited).toBe(1);
-    expect(platform.output()).toContain('identity was ended by SIGKILL. Its log');
-    await until(() => living(pids).length === 0);
-    expect(await lockExists()).toBe(false);
-  }, START_MS);
+  it(
+    'a service that crashes stops everything: exit code 1, a line and its log, no process, no lock',
+    async () => {
+      const platform = await start();
+      const pids = await platform.descendants();
+      process.kill(await pidOfService(platform), 'SIGKILL');
+      expect(await platform.exited).toBe(1);
+      expect(platform.output()).toContain('identity was ended by SIGKILL. Its log');
+      await until(() => living(pids).length === 0);
+      expect(await lockExists()).toBe(false);
+    },
+    START_MS,
+  );
 
-  it('a launcher that is killed leaves nothing running, and the next start works on its data', async () => {
-    const killed = await start();
-    const pids = await killed.descendants();
-    killed.child.kill('SIGKILL');
-    const next = await start();
-    expect(next.output()).toContain('The platform is ready');
-    await until(() => living(pids).length === 0);
-    next.child.kill('SIGTERM');
-    expect(await next.exited).toBe(0);
-  }, START_MS);
+  it(
+    'a launcher that is killed leaves nothing running, and the next start works on its data',
+    async () => {
+      const killed = await start();
+      const pids = await killed.descendants();
+      killed.child.kill('SIGKILL');
+      const next = await start();
+      expect(next.output()).toContain('The platform is ready');
+      await until(() => living(pids).length === 0);
+      next.child.kill('SIGTERM');
+      expect(await next.exited).toBe(0);
+    },
+    START_MS,
+  );
 });
 
 describe('before anything is started', () => {
@@ -150,7 +160,9 @@ describe('before anything is started', () => {
     [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
     [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
   ])('%s is one line and exit code 2', async (args, line) => {
-    const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch((error: unknown) => error);
+    const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(
+      (error: unknown) => error,
+    );
     const { code, stderr } = failure as { code: number; stderr: string };
     expect(code).toBe(2);
     expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -25,7 +25,14 @@ export interface Platform {
 
 /** Settings of the machine that runs the tests must not reach the platform. */
 const cleanEnvironment = (): NodeJS.ProcessEnv => {
-  const { DATABASE_URL: _url, DATA_DIR: _dir, PORT: _port, HOST: _host, LOG_LEVEL: _level, ...rest } = process.env;
+  const {
+    DATABASE_URL: _url,
+    DATA_DIR: _dir,
+    PORT: _port,
+    HOST: _host,
+    LOG_LEVEL: _level,
+    ...rest
+  } = process.env;
   return { ...rest, NODE_OPTIONS: '' };
 };
 
@@ -37,11 +44,18 @@ interface StartOptions {
   readonly isThroughNpm?: boolean;
 }
 
-export async function startPlatform({ dataDir, args = [], isThroughNpm, ...rest }: StartOptions): Promise<Platform> {
+export async function startPlatform({
+  dataDir,
+  args = [],
+  isThroughNpm,
+  ...rest
+}: StartOptions): Promise<Platform> {
   const port = rest.port ?? (await findFreePort());
   const options = ['--port', String(port), '--data-dir', dataDir, ...args];
-  const [command, ...before] = isThroughNpm ? ['npm', 'start', '--'] : [process.execPath, 'packages/local/start.mjs'];
-  const child = spawn(command as string, [...before, ...options], { cwd: ROOT, env: cleanEnvironment() });
+  const [command, ...before] = isThroughNpm
+    ? ['npm', 'start', '--']
+    : [process.execPath, 'packages/local/start.mjs'];
+  const child = spawn(command, [...before, ...options], { cwd: ROOT, env: cleanEnvironment() });
   let output = '';
   const exited = once(child, 'close').then(([code]) => code as number | null);
   const ready = new Promise<void>((done) => {
@@ -54,7 +68,15 @@ export async function startPlatform({ dataDir, args = [], isThroughNpm, ...rest 
   });
   const settled = Promise.race([ready, exited.then(() => undefined)]);
   const pid = child.pid as number;
-  return { child, port, dataDir, output: () => output, settled, exited, descendants: () => descendantsOf(pid) };
+  return {
+    child,
+    port,
+    dataDir,
+    output: () => output,
+    settled,
+    exited,
+    descendants: () => descendantsOf(pid),
+  };
 }
 
 async function descendantsOf(pid: number): Promise<number[]> {

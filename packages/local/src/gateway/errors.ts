@@ -20,14 +20,24 @@ const UNAVAILABLE: GatewayError = {
   message: 'Service temporarily unavailable',
 };
 const BAD_GATEWAY: GatewayError = { status: 502, code: 'BAD_GATEWAY', message: 'The service did not answer' };
-const TIMEOUT: GatewayError = { status: 504, code: 'GATEWAY_TIMEOUT', message: 'The service did not answer in time' };
+const TIMEOUT: GatewayError = {
+  status: 504,
+  code: 'GATEWAY_TIMEOUT',
+  message: 'The service did not answer in time',
+};
 
 /** The body of an error as the clients of the service expect it. */
 export function renderError({ code, message }: GatewayError, shape: ErrorShape): unknown {
-  return shape === 'crawl' ? { success: false, message, error: { code, details: [] } } : { error: { code, message } };
+  return shape === 'crawl'
+    ? { success: false, message, error: { code, details: [] } }
+    : { error: { code, message } };
 }
 
-export function sendError(reply: FastifyReply, error: GatewayError, shape: ErrorShape = 'standard'): FastifyReply {
+export function sendError(
+  reply: FastifyReply,
+  error: GatewayError,
+  shape: ErrorShape = 'standard',
+): FastifyReply {
   if (error === UNAVAILABLE) reply.header('retry-after', '1');
   return reply.code(error.status).send(renderError(error, shape));
 }
@@ -52,7 +62,11 @@ export function explainRequestFault(statusCode: number | undefined): GatewayErro
   if (statusCode === 431) return HEADERS_TOO_LARGE;
   if (statusCode === 408) return { status: 408, code: 'REQUEST_TIMEOUT', message: 'Request timeout' };
   if (statusCode === 415) {
-    return { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'The media type of the body is not valid' };
+    return {
+      status: 415,
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: 'The media type of the body is not valid',
+    };
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { status: statusCode, code: 'BAD_REQUEST', message: 'Bad request' };

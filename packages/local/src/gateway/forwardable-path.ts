@@ -10,7 +10,9 @@ export function isForwardable(target: string): boolean {
   if (!/^\/[\x21-\x7e]*$/.test(target) || /[\\#]/.test(target)) return false;
   const path = target.split('?', 1)[0] as string;
   if (path.includes('//')) return false;
-  return !path.split('/').some((segment) => /^\.{1,2}$/.test(segment.replace(/%2e/gi, '.')) || hidesDots(segment));
+  return !path
+    .split('/')
+    .some((segment) => /^\.{1,2}$/.test(segment.replace(/%2e/gi, '.')) || hidesDots(segment));
 }
 
 /** An encoded separator beside dots (`..%2f`, `%5c..`) is a dot segment to whoever decodes it once. */

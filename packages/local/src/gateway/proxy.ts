@@ -24,9 +24,18 @@ export async function registerProxy(app: FastifyInstance, upstream: Upstream): P
       void sendError(reply as FastifyReply, explainUpstreamFault(error), upstream.errorShape),
     rewriteRequestHeaders: forwardedHeaders,
     // They speak of the connection to the service, not of the client's (RFC 9110 §7.6.1).
-    rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }: IncomingHttpHeaders) => headers,
+    rewriteHeaders: ({
+      connection: _connection,
+      'keep-alive': _keepAlive,
+      ...headers
+    }: IncomingHttpHeaders) => headers,
   };
-  const common = { upstream: upstream.url, undici: connections, destroyAgent: true, disableRequestLogging: true };
+  const common = {
+    upstream: upstream.url,
+    undici: connections,
+    destroyAgent: true,
+    disableRequestLogging: true,
+  };
   await app.register(httpProxy, {
     ...common,
     routes: upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
@@ -46,7 +55,13 @@ type Caller = Pick<FastifyRequest, 'id' | 'ip' | 'method' | 'protocol' | 'header
 
 /** Says who called. What the client says about that itself is dropped: the services believe the gateway. */
 function forwardedHeaders(request: Caller, headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const { forwarded: _forwarded, 'x-real-ip': _realIp, 'x-forwarded-port': _port, expect: _expect, ...kept } = headers;
+  const {
+    forwarded: _forwarded,
+    'x-real-ip': _realIp,
+    'x-forwarded-port': _port,
+    expect: _expect,
+    ...kept
+  } = headers;
   // Node has answered `Expect: 100-continue` itself, and Fastify doesn't read the body of these.
   if (request.method === 'GET' || request.method === 'HEAD') delete kept['content-length'];
   return {

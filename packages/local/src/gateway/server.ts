@@ -34,10 +34,11 @@ export async function createGateway(upstreams: readonly Upstream[]): Promise<Fas
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
     sendError(reply, explainRequestFault(error.statusCode)),
   );
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    if (headerBytes(request.raw) > HEADER_BYTES_MAX) return sendError(reply, HEADERS_TOO_LARGE);
-    if (!isForwardable(request.raw.url ?? '')) return sendError(reply, NOT_FOUND);
+    if (headerBytes(request.raw) > HEADER_BYTES_MAX) sendError(reply, HEADERS_TOO_LARGE);
+    else if (!isForwardable(request.raw.url ?? '')) sendError(reply, NOT_FOUND);
+    else done();
   });
   registerHealth(app, upstreams);
   await registerDocs(app, upstreams);

@@ -25,7 +25,10 @@ export interface EchoService {
 export async function startEchoService(): Promise<EchoService> {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
-    if (url === '/health/ready') return void response.writeHead(service.isReady ? 200 : 503).end();
+    if (url === '/health/ready') {
+      response.writeHead(service.isReady ? 200 : 503).end();
+      return;
+    }
     service.targets.push(url);
     if (url === '/mcp/stream') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
@@ -33,9 +36,13 @@ export async function startEchoService(): Promise<EchoService> {
       return;
     }
     if (url === '/mcp/unavailable') {
-      return void response.writeHead(503, { 'retry-after': '0', 'content-type': 'text/plain' }).end('busy');
+      response.writeHead(503, { 'retry-after': '0', 'content-type': 'text/plain' }).end('busy');
+      return;
     }
-    if (url === '/mcp/broken') return void request.socket.destroy();
+    if (url === '/mcp/broken') {
+      request.socket.destroy();
+      return;
+    }
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

@@ -44,11 +44,18 @@ describe('what is passed on', () => {
     },
   );
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('a %s keeps its method, its type and its body', async (method) => {
-    const headers = { 'content-type': 'application/json', 'content-length': 7 };
-    const { body } = await send<Echo>(port, '/api/v1/users', { method, headers, body: '{"a":1}' });
-    expect(body).toMatchObject({ method, bodyStart: '{"a":1}', headers: { 'content-type': 'application/json' } });
-  });
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+    'a %s keeps its method, its type and its body',
+    async (method) => {
+      const headers = { 'content-type': 'application/json', 'content-length': 7 };
+      const { body } = await send<Echo>(port, '/api/v1/users', { method, headers, body: '{"a":1}' });
+      expect(body).toMatchObject({
+        method,
+        bodyStart: '{"a":1}',
+        headers: { 'content-type': 'application/json' },
+      });
+    },
+  );
 
   it.each([
     ['without a body', {}, ''],
@@ -68,7 +75,9 @@ describe('what is passed on', () => {
 
   it("a service sees the client's address and host from the gateway, never from the client", async () => {
     const forged = { 'x-forwarded-for': '6.6.6.6', forwarded: 'for=6.6.6.6', 'x-real-ip': '6.6.6.6' };
-    const { body } = await send<Echo>(port, '/mcp', { headers: { ...forged, host: 'kb.test', connection: 'x-forwarded-for' } });
+    const { body } = await send<Echo>(port, '/mcp', {
+      headers: { ...forged, host: 'kb.test', connection: 'x-forwarded-for' },
+    });
     expect(body.headers).toMatchObject({
       'x-forwarded-for': '127.0.0.1',
       'x-forwarded-proto': 'http',
@@ -125,19 +134,28 @@ describe('what is refused', () => {
     '//127.0.0.1:1/mcp',
   ])('%s reaches no service', async (path) => {
     const answer = await send<Failure>(port, path);
-    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND', message: 'Not found' } } });
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { error: { code: 'NOT_FOUND', message: 'Not found' } },
+    });
     expect(identity.targets).toEqual([]);
   });
 
   it('a broken percent sequence is 400', async () => {
-    expect(await send(port, '/mcp/%zz')).toMatchObject({ status: 400, body: { error: { code: 'BAD_REQUEST' } } });
+    expect(await send(port, '/mcp/%zz')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'BAD_REQUEST' } },
+    });
   });
 
-  it.each([20_000, 100_000, 400_000])('headers of %d bytes are 431 in the shape of every error', async (bytes) => {
-    const answer = await send<Failure>(port, '/mcp', { headers: { authorization: 'x'.repeat(bytes) } });
-    expect(answer).toMatchObject({ status: 431, body: { error: { code: 'HEADERS_TOO_LARGE' } } });
-    expect(identity.targets).toEqual([]);
-  });
+  it.each([20_000, 100_000, 400_000])(
+    'headers of %d bytes are 431 in the shape of every error',
+    async (bytes) => {
+      const answer = await send<Failure>(port, '/mcp', { headers: { authorization: 'x'.repeat(bytes) } });
+      expect(answer).toMatchObject({ status: 431, body: { error: { code: 'HEADERS_TOO_LARGE' } } });
+      expect(identity.targets).toEqual([]);
+    },
+  );
 
   it('what is not HTTP is 400 in the shape of every error', async () => {
     const socket = connect(port, '127.0.0.1');
@@ -151,20 +169,34 @@ describe('when a service is away', () => {
   it('its paths are 503 in the shape that its clients expect', async () => {
     const mail = await send(port, '/api/v1/mail/x', { method: 'POST' });
     expect(mail).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-    expect(mail.body).toEqual({ error: { code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable' } });
+    expect(mail.body).toEqual({
+      error: { code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable' },
+    });
     const crawl = await send(port, '/api/v1/crawlingManager/x');
-    expect(crawl.body).toMatchObject({ success: false, message: expect.any(String), error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(crawl.body).toMatchObject({
+      success: false,
+      message: expect.any(String),
+      error: { code: 'SERVICE_UNAVAILABLE' },
+    });
   });
 
   it('a connection that it drops is 502', async () => {
-    expect(await send(port, '/mcp/broken')).toMatchObject({ status: 502, body: { error: { code: 'BAD_GATEWAY' } } });
+    expect(await send(port, '/mcp/broken')).toMatchObject({
+      status: 502,
+      body: { error: { code: 'BAD_GATEWAY' } },
+    });
   });
 
   it('/health/ready is 503 and names it, while /health/live is 200', async () => {
     const services = { identity: 'ready', mail: 'unreachable', crawl: 'unreachable' };
-    expect(await send(port, '/health/ready')).toMatchObject({ status: 503, body: { status: 'unavailable', services } });
+    expect(await send(port, '/health/ready')).toMatchObject({
+      status: 503,
+      body: { status: 'unavailable', services },
+    });
     identity.isReady = false;
-    expect(await send(port, '/health/ready')).toMatchObject({ body: { services: { identity: 'not ready' } } });
+    expect(await send(port, '/health/ready')).toMatchObject({
+      body: { services: { identity: 'not ready' } },
+    });
     identity.isReady = true;
     expect(await send(port, '/health/live')).toMatchObject({ status: 200, body: { status: 'live' } });
   });

@@ -10,7 +10,11 @@ export interface Answer<Body> {
 }
 
 /** Sends a request whose target goes out exactly as written: `fetch` would tidy it up first. */
-export async function send<Body>(port: number, path: string, options: RequestOptions & { body?: string } = {}) {
+export async function send<Body>(
+  port: number,
+  path: string,
+  options: RequestOptions & { body?: string } = {},
+) {
   const { body, ...rest } = options;
   const outgoing = request({ host: '127.0.0.1', port, path, agent: false, ...rest });
   outgoing.end(body);
