@@ -96,7 +96,11 @@ async function startDatabase(
 ): Promise<string> {
   return showStep('Starting PostgreSQL', async () => {
     const log = await openLogFile(logsDir, 'postgres');
-    teardown.add({ name: 'log of PostgreSQL', stop: log.close, kill: () => undefined });
+    teardown.add({
+      name: 'log of PostgreSQL',
+      stop: () => Promise.resolve(log.close()),
+      kill: () => undefined,
+    });
     try {
       const database = await startEmbeddedPostgres({
         dataDir: join(options.dataDir, 'postgres'),

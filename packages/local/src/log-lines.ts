@@ -1,16 +1,5 @@
-/** `error` and above, in pino's numbers. */
-const ERROR_LEVEL = 50;
-const LEVELS: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
-
 interface LogEntry {
-  readonly level?: number;
+  readonly level?: string;
   readonly msg?: string;
   readonly err?: { readonly message?: string };
 }
@@ -21,10 +10,10 @@ export function readableLine(line: string): string {
   if (entry?.level === undefined) return line;
   const cause = entry.err?.message;
   const message = entry.msg ?? '';
-  return `${LEVELS[entry.level] ?? entry.level}: ${message}${cause && cause !== message ? ` (${cause})` : ''}`;
+  return `${entry.level}: ${message}${cause && cause !== message ? ` (${cause})` : ''}`;
 }
 
-export const isErrorLine = (line: string): boolean => (parseEntry(line)?.level ?? 0) >= ERROR_LEVEL;
+export const isErrorLine = (line: string): boolean => /^(error|fatal)$/.test(parseEntry(line)?.level ?? '');
 
 function parseEntry(line: string): LogEntry | undefined {
   if (!line.startsWith('{')) return undefined;

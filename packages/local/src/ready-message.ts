@@ -10,7 +10,7 @@ export interface ReadyFacts {
 }
 
 /** The main job, to paste into any POSIX shell that has curl and sed. */
-export function curlLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts): string {
+function curlLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts): string {
   const login = JSON.stringify({ email: adminEmail, password: adminPassword ?? '<the admin password>' });
   const token = JSON.stringify({ name: 'first token', scopes: ['user:read'], expiryDays: 30 });
   const json = "-H 'content-type: application/json'";

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LaunchError } from './launch-error.js';
@@ -30,9 +30,10 @@ export interface ServiceProcess extends Stoppable {
  * Starts a service in a session of its own, so that Ctrl-C on the terminal reaches the launcher alone and everything
  * ends in its turn. Over the IPC channel the service notices when the launcher is gone, and ends by itself.
  */
-export function startService({ name, args, env, log }: ProcessOptions): ServiceProcess {
-  const child = spawnNode(args, env, true);
-  followOutput(child, log, (line) => {
+export function startService(options: ProcessOptions): ServiceProcess {
+  const { name, log } = options;
+  const child = spawnNode(options, true);
+  log.follow((line) => {
     if (isErrorLine(line)) process.stderr.write(`[${name}] ${readableLine(line)}\n`);
   });
   const exited = describeExit(child);
@@ -76,36 +77,25 @@ export function startService({ name, args, env, log }: ProcessOptions): ServiceP
 }
 
 /** Runs a command of a service to its end. */
-export async function runCommand(
-  { name, args, env, log }: ProcessOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const child = spawnNode(args, env, false);
+export async function runCommand(options: ProcessOptions, signal: AbortSignal): Promise<void> {
+  const { name, log } = options;
+  const child = spawnNode(options, false);
   const end = () => child.kill('SIGTERM');
   signal.addEventListener('abort', end, { once: true });
-  followOutput(child, log);
   const how = await describeExit(child);
   signal.removeEventListener('abort', end);
   signal.throwIfAborted();
   if (child.exitCode !== 0) throw new LaunchError(`${name} ${how}:\n${log.tail()}`);
 }
 
-function spawnNode(args: readonly string[], env: NodeJS.ProcessEnv, hasChannel: boolean): ChildProcess {
-  return spawn(process.execPath, [...args], {
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
-  });
+function spawnNode({ args, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
+  const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
+  return spawn(process.execPath, [...args], { env, detached: true, stdio });
 }
 
-function followOutput(child: ChildProcess, log: LogFile, onLine?: (line: string) => void): void {
-  for (const stream of [child.stdout, child.stderr]) if (stream) log.follow(stream, onLine);
-}
-
-/** Waits for `close`, not `exit`: only then the last lines of the log have arrived. */
 async function describeExit(child: ChildProcess): Promise<string> {
   try {
-    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
   } catch (error) {
     return `could not be started (${(error as Error).message})`;

@@ -33,7 +33,11 @@ export async function startServices(
   const prepared = await Promise.all(
     services.map(async (service, index) => {
       const log = await openLogFile(context.logsDir, service.name);
-      context.teardown.add({ name: `log of ${service.name}`, stop: log.close, kill: () => undefined });
+      context.teardown.add({
+        name: `log of ${service.name}`,
+        stop: () => Promise.resolve(log.close()),
+        kill: () => undefined,
+      });
       return {
         service,
         log,
