@@ -66,7 +66,9 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     messages,
   });
   app.decorateRequest('principal', null);
-  app.decorate('signCredential', (claims, { privatePem, kid }) => app.jwt.sign(claims, { key: privatePem, kid }));
+  app.decorate('signCredential', (claims, { privatePem, kid }) =>
+    app.jwt.sign(claims, { key: privatePem, kid }),
+  );
   app.decorate('verifyBearer', verify);
   app.decorate('authenticate', async (request) => {
     const presented = readBearer(request.raw);

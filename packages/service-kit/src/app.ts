@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, {
@@ -27,7 +27,7 @@ import { createValidatorCompiler } from './validation.js';
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
-  import('node:http').ServerResponse,
+  ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
@@ -62,7 +62,12 @@ export function createErrorHandler(family: ErrorFamily) {
     if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
     if (error.headers) void reply.headers(error.headers);
     void reply.code(error.statusCode).send(
-      family.render({ status: error.statusCode, code: error.code, message: error.message, details: error.details }),
+      family.render({
+        status: error.statusCode,
+        code: error.code,
+        message: error.message,
+        details: error.details,
+      }),
     );
   };
 }
