@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, platform } from 'node:os';
 
 /** The server has a core of its own; the load and the backing services share the other. */
-export const SERVER_CORE = 0;
-export const LOAD_CORE = 1;
+const SERVER_CORE = 0;
+const LOAD_CORE = 1;
 
 export const canPin = (): boolean => platform() === 'linux' && availableParallelism() >= 2;
 
 /** Puts this process, and what it starts from now on, on the core of the load. */
 export function pinThisProcess(): void {
-  if (canPin()) execFileSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' });
+  if (canPin())
+    execFileSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' });
 }
 
 /** A command line that runs on the core of the server. */

@@ -27,10 +27,15 @@ export async function load(
     // Each connection begins elsewhere in the list, or all would ask for the same token at once.
     ...(requests.length === 0 ? {} : { setupClient: rotateRequests(requests) }),
   });
-  const statuses = Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => ({ status, count }));
+  const statuses = Object.entries(result.statusCodeStats ?? {}).map(([status, { count }]) => ({
+    status,
+    count,
+  }));
   const others = statuses.filter(({ status }) => Number(status) !== expected);
   if (others.length > 0 || result.errors > 0 || result.timeouts > 0)
-    throw new Error(`${url} answered ${JSON.stringify(statuses)}, ${result.errors} errors, expected ${expected}`);
+    throw new Error(
+      `${url} answered ${JSON.stringify(statuses)}, ${result.errors} errors, expected ${expected}`,
+    );
   return { requestsPerSecond: result.requests.average, p99Ms: result.latency.p99 };
 }
 

@@ -48,12 +48,15 @@ async function main(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const suite = suites.find(({ name }) => name === positionals[0]) ?? fail(`there is no suite ${positionals[0]}`);
+  const suite =
+    suites.find(({ name }) => name === positionals[0]) ?? fail(`there is no suite ${positionals[0]}`);
   const seconds = Number(values.seconds);
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60) fail('--seconds takes a whole number from 1 to 60');
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
+    fail('--seconds takes a whole number from 1 to 60');
   const unknown = values.only.find((part) => !suite.parts.includes(part));
   if (unknown !== undefined) fail(`${suite.name} has no part ${unknown}: ${suite.parts.join(', ')}`);
-  if (!canPin()) process.stderr.write('This machine can not pin processes to cores: the ratios will be rough.\n');
+  if (!canPin())
+    process.stderr.write('This machine can not pin processes to cores: the ratios will be rough.\n');
   pinThisProcess();
   const startedAt = Date.now();
   const progress = (line: string) =>

@@ -7,7 +7,7 @@ import { isReached, type Ratio, type SuiteResult } from './suite.js';
 const GIB = 2 ** 30;
 
 /** What the numbers were taken on; nothing that names a particular machine. */
-export const describeMachine = () => ({
+const describeMachine = () => ({
   cores: availableParallelism(),
   cpu: cpus()[0]?.model ?? 'unknown',
   memoryGib: Math.round(totalmem() / GIB),

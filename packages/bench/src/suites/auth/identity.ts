@@ -4,7 +4,8 @@ import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
 import pg from 'pg';
 import { type ServiceProcess, startProcess } from '../../service-process.js';
 
-const program = (name: string) => fileURLToPath(new URL(`../../../../../services/identity/dist/${name}`, import.meta.url));
+const program = (name: string) =>
+  fileURLToPath(new URL(`../../../../../services/identity/dist/${name}`, import.meta.url));
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
 
@@ -31,7 +32,8 @@ export async function send(
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const answer = (await response.json()) as never;
-  if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}: ${JSON.stringify(answer)}`);
+  if (!response.ok)
+    throw new Error(`${method} ${url} answered ${response.status}: ${JSON.stringify(answer)}`);
   return { status: response.status, body: answer };
 }
 
@@ -74,5 +76,10 @@ export async function startBenchIdentity(postgres: EmbeddedPostgres, name: strin
   const running = await startProcess([program('server.js')], port, '/health/ready', environment);
   const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
   const session = (login.body as { accessToken: string }).accessToken;
-  return { ...running, databaseUrl, session, createTokens: (count) => createTokens(running.url, session, count) };
+  return {
+    ...running,
+    databaseUrl,
+    session,
+    createTokens: (count) => createTokens(running.url, session, count),
+  };
 }

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort, startEmbeddedPostgres } from '@platform/embedded';
 import { load } from '../../load.js';
 import { type ServiceProcess, startProcess } from '../../service-process.js';
-import { type Figure, median, type Ratio, type Suite, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import {
+  type Figure,
+  median,
+  type Ratio,
+  type Suite,
+  type SuiteOptions,
+  type SuiteResult,
+} from '../../suite.js';
 import { fill } from './dataset.js';
 import { type BenchIdentity, startBenchIdentity } from './identity.js';
 import { type Latencies, measureLastPage, measureLatencies, p99 } from './latencies.js';
@@ -26,7 +33,8 @@ const million = { organisations: 10, members: 10_000, tokens: 100_000, used: 10_
 /** Bearers of every kind that isn't ours; none of them needs the database to be refused. */
 function garbageBearers(valid: string): string[] {
   const [header, payload, signature = ''] = valid.split('.');
-  const forge = (index: number) => `${header}.${payload}.${index.toString(36).padStart(4, 'A')}${signature.slice(4)}`;
+  const forge = (index: number) =>
+    `${header}.${payload}.${index.toString(36).padStart(4, 'A')}${signature.slice(4)}`;
   const opaque = (index: number) => `pat_${Buffer.from(`garbage ${index}`).toString('base64url')}`;
   return Array.from({ length: 1_000 }, (_value, index) => {
     if (index % 4 === 0) return forge(index);
@@ -69,9 +77,18 @@ async function prepare(progress: SuiteOptions['progress'], isLargeNeeded: boolea
   return { setting: { small, large, bare, smallTokens, largeTokens }, stop };
 }
 
-async function measureThroughput({ small, large, bare, ...tokens }: Setting, options: SuiteOptions, isLarge: boolean) {
+async function measureThroughput(
+  { small, large, bare, ...tokens }: Setting,
+  options: SuiteOptions,
+  isLarge: boolean,
+) {
   const { seconds, progress } = options;
-  const rates = { bare: [] as number[], thousand: [] as number[], million: [] as number[], garbage: [] as number[] };
+  const rates = {
+    bare: [] as number[],
+    thousand: [] as number[],
+    million: [] as number[],
+    garbage: [] as number[],
+  };
   const verifyP99Ms: number[] = [];
   let residentMib = 0;
   const garbage = garbageBearers(tokens.smallTokens[0] ?? '');
@@ -88,14 +105,21 @@ async function measureThroughput({ small, large, bare, ...tokens }: Setting, opt
     rates.thousand.push(verified.requestsPerSecond);
     verifyP99Ms.push(verified.p99Ms);
     if (isLarge)
-      rates.million.push((await load(large.url + ME, { seconds, bearers: tokens.largeTokens })).requestsPerSecond);
+      rates.million.push(
+        (await load(large.url + ME, { seconds, bearers: tokens.largeTokens })).requestsPerSecond,
+      );
     residentMib = Math.max(residentMib, await large.residentMib(), await small.residentMib());
-    rates.garbage.push((await load(small.url + ME, { seconds, bearers: garbage, expected: 401 })).requestsPerSecond);
+    rates.garbage.push(
+      (await load(small.url + ME, { seconds, bearers: garbage, expected: 401 })).requestsPerSecond,
+    );
   }
   return { rates, verifyP99Ms: median(verifyP99Ms), residentMib };
 }
 
-function throughputResult(measured: Awaited<ReturnType<typeof measureThroughput>>, isLarge: boolean): SuiteResult {
+function throughputResult(
+  measured: Awaited<ReturnType<typeof measureThroughput>>,
+  isLarge: boolean,
+): SuiteResult {
   const { rates } = measured;
   const rate = (name: keyof typeof rates, note: string): Figure => ({
     name, value: median(rates[name]), unit: 'requests/s', note,
@@ -107,11 +131,26 @@ function throughputResult(measured: Awaited<ReturnType<typeof measureThroughput>
     ...(isLarge ? [rate('million', 'the same with 1,000,000 tokens of 100,000 members')] : []),
     rate('garbage', 'bearers that are not ours'),
     { name: 'verify_p99', value: measured.verifyP99Ms, unit: 'ms', note: 'users/me, 50 connections' },
-    { name: 'resident', value: measured.residentMib, unit: 'MiB', note: 'of identity under that load; at most 200' },
+    {
+      name: 'resident',
+      value: measured.residentMib,
+      unit: 'MiB',
+      note: 'of identity under that load; at most 200',
+    },
   ];
   const ratios: Ratio[] = [
-    { name: 'verify_vs_bare', value: median(rates.thousand) / bare, goal: { min: 0.4 }, note: 'thousand / bare' },
-    { name: 'garbage_vs_bare', value: median(rates.garbage) / bare, goal: { min: 0.7 }, note: 'garbage / bare' },
+    {
+      name: 'verify_vs_bare',
+      value: median(rates.thousand) / bare,
+      goal: { min: 0.4 },
+      note: 'thousand / bare',
+    },
+    {
+      name: 'garbage_vs_bare',
+      value: median(rates.garbage) / bare,
+      goal: { min: 0.7 },
+      note: 'garbage / bare',
+    },
   ];
   if (isLarge)
     ratios.push({
@@ -123,7 +162,10 @@ function throughputResult(measured: Awaited<ReturnType<typeof measureThroughput>
   return { figures, ratios };
 }
 
-async function measureGrowth({ small, large }: Setting, progress: SuiteOptions['progress']): Promise<SuiteResult> {
+async function measureGrowth(
+  { small, large }: Setting,
+  progress: SuiteOptions['progress'],
+): Promise<SuiteResult> {
   progress('latencies: own list, admin page, create, revoke');
   // In turns, so that both see the same machine; the first turn warms up and doesn't count.
   const merge = (into: Latencies, more: Latencies) => {
@@ -152,7 +194,14 @@ async function measureGrowth({ small, large }: Setting, progress: SuiteOptions['
   });
   return {
     figures,
-    ratios: [{ name: 'growth_p99', value: worst, goal: { max: 1.5 }, note: 'the worst of the four, million / thousand' }],
+    ratios: [
+      {
+        name: 'growth_p99',
+        value: worst,
+        goal: { max: 1.5 },
+        note: 'the worst of the four, million / thousand',
+      },
+    ],
   };
 }
 
@@ -167,7 +216,10 @@ async function run(options: SuiteOptions): Promise<SuiteResult> {
       results.push(throughputResult(await measureThroughput(setting, options, withLarge), withLarge));
     }
     if (isWanted('growth_p99')) results.push(await measureGrowth(setting, options.progress));
-    return { figures: results.flatMap(({ figures }) => figures), ratios: results.flatMap(({ ratios }) => ratios) };
+    return {
+      figures: results.flatMap(({ figures }) => figures),
+      ratios: results.flatMap(({ ratios }) => ratios),
+    };
   } finally {
     await stop();
   }

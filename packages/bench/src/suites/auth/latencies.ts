@@ -20,7 +20,9 @@ export async function measureLatencies({ url, session }: BenchIdentity, rounds: 
   for (let round = 0; round < rounds; round += 1) {
     await time(latencies['own list'], () => send(url + tokensPath, 'GET', session));
     await time(latencies['admin page 1'], () => send(`${url}${tokensPath}/admin?limit=20`, 'GET', session));
-    const created = await time(latencies.create, () => send(url + tokensPath, 'POST', session, { name: 'latency' }));
+    const created = await time(latencies.create, () =>
+      send(url + tokensPath, 'POST', session, { name: 'latency' }),
+    );
     const { id } = (created.body as { token: { id: string } }).token;
     await time(latencies.revoke, () => send(`${url}${tokensPath}/${id}`, 'DELETE', session, {}));
   }
@@ -32,7 +34,8 @@ export const p99 = (values: readonly number[]): number => percentile(values, 0.9
 /** The last page of the organisation's tokens, many times. @returns the median, in milliseconds. */
 export async function measureLastPage({ url, session }: BenchIdentity, rounds: number) {
   const first = await send(`${url}${tokensPath}/admin?limit=100`, 'GET', session);
-  const { total, totalPages } = (first.body as { pagination: { total: number; totalPages: number } }).pagination;
+  const { total, totalPages } = (first.body as { pagination: { total: number; totalPages: number } })
+    .pagination;
   const took: number[] = [];
   for (let round = 0; round < rounds; round += 1)
     await time(took, () => send(`${url}${tokensPath}/admin?limit=100&page=${totalPages}`, 'GET', session));
