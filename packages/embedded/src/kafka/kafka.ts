@@ -69,7 +69,7 @@ export async function startEmbeddedKafka(options: EmbeddedKafkaOptions): Promise
         name: 'Kafka',
         command: [...java, `-Dlog4j2.configurationFile=${logging}`, 'kafka.Kafka', config],
         ready: /Kafka Server started/,
-        fault: /^(?:ERROR|FATAL)|Exception/,
+        fault: /Exception: /,
         onLog: options.onLog ?? (() => undefined),
         temporaryDir,
       }),
