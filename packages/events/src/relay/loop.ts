@@ -16,7 +16,7 @@ interface LoopDependencies {
   readonly alarm: Alarm;
   readonly metrics: RelayMetrics | undefined;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  readonly isStopping: () => boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB for a batch. */
@@ -36,7 +36,7 @@ const BEGINNING = '0';
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   const { client, holds, alarm } = deps;
   let cursor = BEGINNING;
-  while (!deps.isStopping()) {
+  while (!deps.signal.aborted) {
     const fault = deps.failed();
     if (fault) throw fault;
     if (holds.releaseDue()) cursor = BEGINNING;

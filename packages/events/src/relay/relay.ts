@@ -46,7 +46,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   const notifier = createNotifier(() => session?.client);
   let state: RelayState = 'stopped';
   let running: Promise<void> | undefined;
-  let isStopping = false;
+  let ending = new AbortController();
   let session: Session | undefined;
   let holds = createHolds();
   let failures = 0;
@@ -74,8 +74,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       state = 'relaying';
       holds = createHolds();
       healthySince ??= performance.now();
-      const work = { client, failed, publisher, holds, alarm: committed, metrics, log };
-      await relayUntilStopped({ ...work, isStopping: () => isStopping });
+      const { signal } = ending;
+      await relayUntilStopped({ client, failed, publisher, holds, alarm: committed, metrics, log, signal });
     } finally {
       state = 'standby';
       holds = createHolds();
@@ -86,7 +86,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
 
   async function work(): Promise<void> {
     session ??= await openSession(options.connectionString, log, onNotice);
-    if (session.failed()) throw session.failed();
+    const fault = session.failed();
+    if (fault) throw fault;
     if (await tryLead(session.client)) await lead(session);
     else {
       healthySince ??= performance.now();
@@ -115,8 +116,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     await closing?.close();
   }
 
-  async function run(): Promise<void> {
-    while (!isStopping) {
+  async function run({ signal }: AbortController): Promise<void> {
+    while (!signal.aborted) {
       state = 'standby';
       await work().catch(recover);
     }
@@ -126,15 +127,16 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
 
   return {
     start() {
-      isStopping = false;
-      running ??= run();
+      if (running) return;
+      ending = new AbortController();
+      running = run(ending);
     },
     wake() {
       if (state === 'relaying') committed.ring();
       else if (state === 'standby') notifier.notify();
     },
     async stop() {
-      isStopping = true;
+      ending.abort();
       committed.ring();
       turn.ring();
       await running;

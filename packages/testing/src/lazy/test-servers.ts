@@ -47,9 +47,10 @@ export type Requirement = LazyService | `own-${LazyService}`;
 /** A `describe` that is skipped where its server can't be had; with REQUIRE_ALL=1 it fails instead. */
 export function describeWith(requirement: Requirement, title: string, body: () => void): void {
   const reason = readMissing(requirement);
-  if (reason === undefined) return void describe(title, body);
-  if (!isEverythingRequired()) return void describe.skip(title, body);
-  test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
-    throw new Error(reason);
-  });
+  if (reason === undefined) describe(title, body);
+  else if (isEverythingRequired())
+    test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
+      throw new Error(reason);
+    });
+  else describe.skip(title, body);
 }
