@@ -10,14 +10,16 @@ let probes: ProbeService[];
 beforeAll(async () => {
   identity = await startIdentity();
   const skews = [-2 * DAY_MS, -30_000, 30_000];
-  probes = await Promise.all(skews.map((skewMs) => startProbeService(identity.url, () => Date.now() + skewMs)));
+  probes = await Promise.all(
+    skews.map((skewMs) => startProbeService(identity.url, () => Date.now() + skewMs)),
+  );
 });
 afterAll(async () => {
   await Promise.all(probes.map((probe) => probe.close()));
   await identity.close();
 });
 
-test("a session and a token pass in services whose clocks are behind, or ahead by less than a minute", async () => {
+test('a session and a token pass in services whose clocks are behind, or ahead by less than a minute', async () => {
   const session = await identity.login();
   const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
   for (const probe of probes) {

@@ -15,7 +15,8 @@ beforeAll(async () => {
   postgres = await startOwnPostgres();
   identity = await startIdentity({ adminUrl: postgres.url() });
   session = await identity.login();
-  token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] })).accessToken;
+  token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] }))
+    .accessToken;
   probe = await startProbeService(identity.url);
 }, 60_000);
 afterAll(async () => {
@@ -29,8 +30,17 @@ const UNAVAILABLE = { error: { code: 'SERVICE_UNAVAILABLE', message: 'Service te
 const requests: [label: string, send: () => Promise<Answer>][] = [
   ['verification', () => identity.call('GET', '/api/v1/users/me', { token })],
   ['a list', () => identity.call('GET', '/api/v1/personal-access-tokens', { token: session })],
-  ['a creation', () => identity.call('POST', '/api/v1/personal-access-tokens', { token: session, body: { name: 'x' } })],
-  ['a login', () => identity.call('POST', '/api/v1/auth/login', { body: { email: 'a@b.example', password: 'whatever-it-is' } })],
+  [
+    'a creation',
+    () => identity.call('POST', '/api/v1/personal-access-tokens', { token: session, body: { name: 'x' } }),
+  ],
+  [
+    'a login',
+    () =>
+      identity.call('POST', '/api/v1/auth/login', {
+        body: { email: 'a@b.example', password: 'whatever-it-is' },
+      }),
+  ],
   ['another service', () => probe.whoami(token)],
 ];
 
@@ -54,7 +64,10 @@ async function expectUnavailable(): Promise<void> {
 }
 
 const hasRecovered = async () => {
-  const answers = await Promise.all([...requests.map(([, send]) => send()), identity.call('GET', '/health/ready')]);
+  const answers = await Promise.all([
+    ...requests.map(([, send]) => send()),
+    identity.call('GET', '/health/ready'),
+  ]);
   return answers.every(({ status }) => status === 200 || status === 201 || status === 401);
 };
 

@@ -39,7 +39,9 @@ const partsOf = (token: string) =>
 
 async function signerOfIdentity(): Promise<(claims: object) => string> {
   const key = await prisma.signingKey.findFirstOrThrow();
-  return createSigner({ key: openPrivateKey(box, key), kid: key.id, algorithm: 'EdDSA' }) as (claims: object) => string;
+  return createSigner({ key: openPrivateKey(box, key), kid: key.id, algorithm: 'EdDSA' }) as (
+    claims: object,
+  ) => string;
 }
 
 test('a leaked signing key alone forges nothing', async () => {
@@ -59,7 +61,9 @@ test('a credential of another issuer, another key, another algorithm or the wron
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const [header, claims] = partsOf(token.accessToken);
   const sign = await signerOfIdentity();
-  const stranger = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const stranger = generateKeyPairSync('ed25519')
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
   const { public_key: publicKey } = (await identity.db.query('select public_key from signing_keys')).rows[0];
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const bad = [
@@ -68,7 +72,9 @@ test('a credential of another issuer, another key, another algorithm or the wron
     createSigner({ key: stranger, kid: header.kid, algorithm: 'EdDSA' })(claims) as string,
     createSigner({ key: stranger, kid: 'unknown', algorithm: 'EdDSA' })(claims) as string,
     // The public key as an HMAC secret: the classic confusion of algorithms.
-    createSigner({ key: Buffer.from(publicKey.replaceAll('-', '')), kid: header.kid, algorithm: 'HS256' })(claims) as string,
+    createSigner({ key: Buffer.from(publicKey.replaceAll('-', '')), kid: header.kid, algorithm: 'HS256' })(
+      claims,
+    ) as string,
     `${encode({ alg: 'none', typ: 'JWT', kid: header.kid })}.${encode(claims)}.AAAA`,
     `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`,
     sign({ ...claims, kind: 'root' }),
@@ -100,7 +106,9 @@ test('nobody is refused while the signing key is rotated under load, and the new
   expect(exchanges.filter(({ status }) => status !== 200)).toEqual([]);
   expect(kid).not.toBe(oldHeader.kid);
   const { body } = await identity.call('GET', '/.well-known/jwks.json');
-  expect(body.keys.map((key: { kid: string }) => key.kid).toSorted()).toEqual([oldHeader.kid, kid].toSorted());
+  expect(body.keys.map((key: { kid: string }) => key.kid).toSorted()).toEqual(
+    [oldHeader.kid, kid].toSorted(),
+  );
 });
 
 test('the public keys never show a private one', async () => {

@@ -21,12 +21,19 @@ afterAll(async () => {
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
 
 /** 200 requests in flight through both services; then `end`, then some more. */
-async function overTraffic(token: string, end: () => Promise<unknown>): Promise<{ exchanges: Exchange[]; ended: number }> {
+async function overTraffic(
+  token: string,
+  end: () => Promise<unknown>,
+): Promise<{ exchanges: Exchange[]; ended: number }> {
   const traffics = [startTraffic(100, () => me(token)), startTraffic(100, () => probe.whoami(token))];
-  await waitFor(() => traffics.every(({ exchanges }) => exchanges.length > 300), { what: 'traffic', timeoutMs: 20_000 });
+  await waitFor(() => traffics.every(({ exchanges }) => exchanges.length > 300), {
+    what: 'traffic',
+    timeoutMs: 20_000,
+  });
   await end();
   const ended = performance.now();
-  const late = () => traffics.every(({ exchanges }) => exchanges.filter(({ startedAt }) => startedAt > ended).length > 200);
+  const late = () =>
+    traffics.every(({ exchanges }) => exchanges.filter(({ startedAt }) => startedAt > ended).length > 200);
   await waitFor(late, { what: 'traffic after the end', timeoutMs: 20_000 });
   const exchanges = (await Promise.all(traffics.map((traffic) => traffic.stop()))).flat();
   return { exchanges, ended };

@@ -10,7 +10,10 @@ export interface ProbeService {
 }
 
 /** A service that isn't identity: it verifies with the keys and the introspection of one. */
-export async function startProbeService(identityUrl: string, clock: Clock = systemClock): Promise<ProbeService> {
+export async function startProbeService(
+  identityUrl: string,
+  clock: Clock = systemClock,
+): Promise<ProbeService> {
   const identity = createIdentityClient({
     identityUrl,
     clientId: serviceClient.id,
@@ -32,10 +35,14 @@ export async function startProbeService(identityUrl: string, clock: Clock = syst
     clock,
     clockToleranceMs: 60_000,
   });
-  app.get('/whoami', { onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])] }, (request) => {
-    const { userId, role, email } = memberOf(request);
-    return { userId, role, email };
-  });
+  app.get(
+    '/whoami',
+    { onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])] },
+    (request) => {
+      const { userId, role, email } = memberOf(request);
+      return { userId, role, email };
+    },
+  );
   await identity.start();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
