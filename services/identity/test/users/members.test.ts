@@ -193,4 +193,3 @@ test('change refuses what is empty, unknown or no role', async () => {
   for (const body of [{}, { role: 'owner' }, { fullName: '' }, { email: 'x@example.com' }, { password }, { orgId: identity.orgId }, { role: null }])
     expect((await change(member.id, body)).status).toBe(400);
 });
-// prettier-ignore
