@@ -4,7 +4,11 @@ import { readBearer } from './bearer.js';
 const request = (...values: string[]): IncomingMessage =>
   ({
     headers: { authorization: values[0] },
-    rawHeaders: ['Host', 'x', ...values.flatMap((value, index) => [index % 2 ? 'AUTHORIZATION' : 'Authorization', value])],
+    rawHeaders: [
+      'Host',
+      'x',
+      ...values.flatMap((value, index) => [index % 2 ? 'AUTHORIZATION' : 'Authorization', value]),
+    ],
   }) as unknown as IncomingMessage;
 
 test.each([
@@ -16,9 +20,12 @@ test.each([
   expect(readBearer(request(header))).toBe(token);
 });
 
-test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearera b', 'abc', ''])('sees no bearer in %j', (header) => {
-  expect(readBearer(request(header))).toBeFalsy();
-});
+test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearera b', 'abc', ''])(
+  'sees no bearer in %j',
+  (header) => {
+    expect(readBearer(request(header))).toBeFalsy();
+  },
+);
 
 test('no header is no bearer', () => {
   expect(readBearer({ headers: {}, rawHeaders: [] } as unknown as IncomingMessage)).toBeUndefined();

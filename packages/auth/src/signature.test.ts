@@ -19,7 +19,12 @@ function createCheck() {
   const check = createSignatureCheck(keySet, (token, key) => {
     verifications += 1;
     const [header = '', payload = '', signature = ''] = token.split('.');
-    const isRight = verify(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'));
+    const isRight = verify(
+      null,
+      Buffer.from(`${header}.${payload}`),
+      key,
+      Buffer.from(signature, 'base64url'),
+    );
     if (!isRight) throw new Error('wrong signature');
     return JSON.parse(Buffer.from(payload, 'base64url').toString()) as unknown;
   });
@@ -42,7 +47,18 @@ test('a signature is checked once per token, with and without the display prefix
 
 test('what has not the form of a credential costs no signature check', () => {
   const { check, count } = createCheck();
-  const garbage = ['', 'pat_', 'garbage', 'a.b', 'a.b.c', '..', 'a..c', 'a.b.c.d', 'x'.repeat(5_000), `${encode({ kid: 7 })}.b.c`];
+  const garbage = [
+    '',
+    'pat_',
+    'garbage',
+    'a.b',
+    'a.b.c',
+    '..',
+    'a..c',
+    'a.b.c.d',
+    'x'.repeat(5_000),
+    `${encode({ kid: 7 })}.b.c`,
+  ];
   for (const presented of garbage) expect(check(presented)).toBeUndefined();
   expect(check(mint(claims, { alg: 'EdDSA', kid: 'unknown' }))).toBeUndefined();
   expect(count()).toBe(0);
@@ -58,7 +74,14 @@ test('a forged token is refused, and the same one again without another check', 
 
 test('claims of another form are refused although the signature is right', () => {
   const { check } = createCheck();
-  for (const wrong of [{ kind: 'root' }, { sub: 1 }, { org: undefined }, { jti: null }, { exp: '9' }, { scope: ['a'] }])
+  for (const wrong of [
+    { kind: 'root' },
+    { sub: 1 },
+    { org: undefined },
+    { jti: null },
+    { exp: '9' },
+    { scope: ['a'] },
+  ])
     expect(check(mint({ ...claims, ...wrong }))).toBeUndefined();
 });
 

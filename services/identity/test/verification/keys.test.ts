@@ -39,9 +39,8 @@ const partsOf = (token: string) =>
 
 async function signerOfIdentity(): Promise<(claims: object) => string> {
   const key = await prisma.signingKey.findFirstOrThrow();
-  return createSigner({ key: openPrivateKey(box, key), kid: key.id, algorithm: 'EdDSA' }) as (
-    claims: object,
-  ) => string;
+  const sign = createSigner({ key: openPrivateKey(box, key), kid: key.id, algorithm: 'EdDSA' });
+  return (claims) => sign(claims);
 }
 
 test('a leaked signing key alone forges nothing', async () => {
@@ -69,12 +68,12 @@ test('a credential of another issuer, another key, another algorithm or the wron
   const bad = [
     sign({ ...claims, iss: 'somebody-else' }),
     sign({ ...claims, iss: undefined }),
-    createSigner({ key: stranger, kid: header.kid, algorithm: 'EdDSA' })(claims) as string,
-    createSigner({ key: stranger, kid: 'unknown', algorithm: 'EdDSA' })(claims) as string,
+    createSigner({ key: stranger, kid: header.kid, algorithm: 'EdDSA' })(claims),
+    createSigner({ key: stranger, kid: 'unknown', algorithm: 'EdDSA' })(claims),
     // The public key as an HMAC secret: the classic confusion of algorithms.
     createSigner({ key: Buffer.from(publicKey.replaceAll('-', '')), kid: header.kid, algorithm: 'HS256' })(
       claims,
-    ) as string,
+    ),
     `${encode({ alg: 'none', typ: 'JWT', kid: header.kid })}.${encode(claims)}.AAAA`,
     `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`,
     sign({ ...claims, kind: 'root' }),
@@ -93,7 +92,7 @@ test('nobody is refused while the signing key is rotated under load, and the new
     startTraffic(2, async () => {
       const fresh = await identity.createToken(session, { scopes: ['user:read'] });
       const answers = await Promise.all([me(fresh.accessToken), probe.whoami(fresh.accessToken)]);
-      return answers.find(({ status }) => status !== 200) ?? (answers[0] as (typeof answers)[0]);
+      return answers.find(({ status }) => status !== 200) ?? answers[0];
     }),
   ];
   const kid = await rotateKey(prisma, box, Date.now(), 7_000);
@@ -106,9 +105,7 @@ test('nobody is refused while the signing key is rotated under load, and the new
   expect(exchanges.filter(({ status }) => status !== 200)).toEqual([]);
   expect(kid).not.toBe(oldHeader.kid);
   const { body } = await identity.call('GET', '/.well-known/jwks.json');
-  expect(body.keys.map((key: { kid: string }) => key.kid).toSorted()).toEqual(
-    [oldHeader.kid, kid].toSorted(),
-  );
+  expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
 });
 
 test('the public keys never show a private one', async () => {

@@ -17,9 +17,9 @@ export interface Traffic {
 /** Keeps so many requests in flight until it is stopped. */
 export function startTraffic(inFlight: number, send: () => Promise<Answer>): Traffic {
   const exchanges: Exchange[] = [];
-  let isStopped = false;
+  const stopping = new AbortController();
   async function loop(): Promise<void> {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const startedAt = performance.now();
       const { status } = await send();
       exchanges.push({ startedAt, endedAt: performance.now(), status });
@@ -29,7 +29,7 @@ export function startTraffic(inFlight: number, send: () => Promise<Answer>): Tra
   return {
     exchanges,
     async stop() {
-      isStopped = true;
+      stopping.abort();
       await Promise.all(loops);
       return exchanges;
     },
