@@ -98,10 +98,7 @@ test('scopes that the owner has lost are left out', async () => {
 
 test('garbage, revoked, ended, a removed owner and a service: inactive, and nothing more is told', async () => {
   const member = await identity.createMember(session);
-  const [revoked, orphan] = [
-    await identity.createToken(session),
-    await identity.createToken(member.session),
-  ];
+  const [revoked, orphan] = [await identity.createToken(session), await identity.createToken(member.session)];
   const ended = await identity.login();
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${revoked.id}`, { token: session });
   await identity.call('POST', '/api/v1/auth/logout', { token: ended });

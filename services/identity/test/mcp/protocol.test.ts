@@ -136,10 +136,7 @@ test('a 401 names the metadata of RFC 9728, which says what the resource is', as
   const raw = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   expect((await post(raw, {}, pat.accessToken)).status).toBe(200);
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${pat.id}`, { token: session });
-  for (const answer of [
-    await post(raw, {}, pat.accessToken),
-    await identity.call('POST', '/mcp', { raw }),
-  ]) {
+  for (const answer of [await post(raw, {}, pat.accessToken), await identity.call('POST', '/mcp', { raw })]) {
     expectError(answer, 401, -32_001);
     expect(answer.headers.get('www-authenticate')).toMatch(
       /^Bearer .*resource_metadata="http:\/\/127\.0\.0\.1:8080\/\.well-known\/oauth-protected-resource\/mcp"$/,
