@@ -74,7 +74,8 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    const text = error instanceof Error ? (describeKnown(error) ?? error.stack ?? error.message) : String(error);
+    const text =
+      error instanceof Error ? (describeKnown(error) ?? error.stack ?? error.message) : String(error);
     process.stderr.write(`${text}\n`);
     process.exit(1);
   }

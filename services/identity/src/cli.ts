@@ -1,7 +1,15 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { AppError, assertMigrated, createLogger, createShutdown, migrate, runMain, systemClock } from '@platform/service-kit';
+import {
+  AppError,
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  migrate,
+  runMain,
+  systemClock,
+} from '@platform/service-kit';
 import { isEmailAddress, loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';

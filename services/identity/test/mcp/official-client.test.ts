@@ -22,7 +22,7 @@ async function connect(token: string): Promise<Client> {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   // The SDK's own types disagree under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 

@@ -190,6 +190,14 @@ test('every member is on exactly one page, newest first, whatever the size of th
 
 test('change refuses what is empty, unknown or no role', async () => {
   const member = await identity.createMember(session);
-  for (const body of [{}, { role: 'owner' }, { fullName: '' }, { email: 'x@example.com' }, { password }, { orgId: identity.orgId }, { role: null }])
+  for (const body of [
+    {},
+    { role: 'owner' },
+    { fullName: '' },
+    { email: 'x@example.com' },
+    { password },
+    { orgId: identity.orgId },
+    { role: null },
+  ])
     expect((await change(member.id, body)).status).toBe(400);
 });
