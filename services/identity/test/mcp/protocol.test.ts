@@ -19,6 +19,8 @@ const legacy = (method: string, params?: object, version = '2025-06-18') =>
     'mcp-protocol-version': version,
   });
 
+/** Any: which one it is, is the SDK's choice. */
+const CODE = expect.any(Number) as number;
 const VERSION = '2026-07-28';
 /** A request of the stateless revision: its metadata in the body, repeated in headers. */
 function modern(method: string, params: object = {}, headers: Record<string, string> = {}) {
@@ -85,27 +87,28 @@ test.each([
   ['broken JSON', '{"jsonrpc": "2.0", ', -32_700],
   ['no body', '', -32_700],
   ['a prototype key', '{"jsonrpc":"2.0","id":1,"method":"tools/list","__proto__":{}}', -32_700],
-  ['a number', '1', undefined],
-  ['null', 'null', undefined],
-  ['an empty batch', '[]', undefined],
-  ['no JSON-RPC', '{"id": 1, "method": "tools/list"}', undefined],
-  ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', undefined],
-  ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, undefined],
-  ['a response', '{"jsonrpc":"2.0","id":1,"result":{}}', undefined],
-])('%s is a JSON-RPC error or a plain acceptance, never a fault of ours', async (_what, raw, code) => {
-  const answer = await post(raw);
-  expect(answer.status).toBeLessThan(500);
-  if (answer.status !== 202) expect(answer.body).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
-  if (code !== undefined) expectError(answer, 400, code);
-}); // prettier-ignore
+  ['a number', '1', CODE],
+  ['null', 'null', CODE],
+  ['an empty batch', '[]', CODE],
+  ['no JSON-RPC', '{"id": 1, "method": "tools/list"}', CODE],
+  ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', CODE],
+  ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, CODE],
+])('%s is 400 with a JSON-RPC error', async (_what, raw, code) => {
+  expectError(await post(raw), 400, code);
+});
 
-test('a batch is answered whole, or refused whole', async () => {
+test('a batch of the revision that has them is answered whole', async () => {
   const one = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' });
   const { status, body } = await post(JSON.stringify([one(1), one(2)]), {
     'mcp-protocol-version': '2025-03-26',
   });
-  if (status === 200) expect((body as { id: number }[]).map(({ id }) => id).toSorted()).toEqual([1, 2]);
-  else expect([status, body]).toMatchObject([400, { jsonrpc: '2.0', error: { code: -32_600 } }]);
+  expect([status, body]).toMatchObject([
+    200,
+    [
+      { id: 1, result: {} },
+      { id: 2, result: {} },
+    ],
+  ]);
 });
 
 test('a notification is accepted without a body', async () => {

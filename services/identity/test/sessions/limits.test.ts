@@ -19,7 +19,8 @@ const attempt = (email: string, password: string, from = address): Promise<Answe
     headers: { 'x-forwarded-for': from },
   });
 
-const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).toSorted();
+const statusesOf = (answers: readonly Answer[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
 const many = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
 

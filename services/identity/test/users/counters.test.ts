@@ -61,7 +61,7 @@ test('the counters are what a count would say, after any sequence of operations,
   ]; // prettier-ignore
   for (let round = 0; round < 30; round += 1) {
     const chosen = Array.from({ length: 4 }, () => pick([...operations, ...operations.slice(0, 2)]));
-    await Promise.all(chosen.map((operation) => operation?.()));
+    await Promise.all(chosen.map(async (operation) => operation?.()));
     if (round % 10 === 0) await expectCountersRight();
   }
   const log = createLogger('test', 'silent');

@@ -109,6 +109,7 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
   const fetchLegacy: ToolEndpoint['fetch'] = async (request, options = {}) => {
     const server = createServer(options);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports are no EventTargets
     transport.onerror = onerror;
     await server.connect(transport);
     try {
