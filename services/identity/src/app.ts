@@ -59,7 +59,6 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
-  await service.app.register(formbody);
   return service;
 }
 
@@ -135,7 +134,10 @@ function registerRoutes(app: App, services: Services): void {
   userRoutes(app, services.users);
   adminTokenRoutes(app, services.tokens);
   auditRoutes(app, services.audit);
-  // Services of the platform
-  serviceCredentialRoutes(app, services.issueServiceToken);
-  introspectionRoutes(app, createIntrospect(app.verifyBearer));
+  // Services of the platform. Forms, as OAuth has them, are taken here only.
+  app.register(async (scope: App) => {
+    await scope.register(formbody);
+    serviceCredentialRoutes(scope, services.issueServiceToken);
+    introspectionRoutes(scope, createIntrospect(app.verifyBearer));
+  });
 }
