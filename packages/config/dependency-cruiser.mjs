@@ -54,7 +54,7 @@ export default {
       severity: 'error',
       comment: 'Routes never touch the database: they ask the service of their feature.',
       from: { path: '^services/.+/routes[.]ts$' },
-      to: { path: ['/queries[.]ts$', generatedClient] },
+      to: { path: ['[/.]queries[.]ts$', generatedClient] },
     },
     {
       name: 'services-know-no-fastify',
@@ -69,7 +69,7 @@ export default {
       comment: 'Only queries.ts and resources.ts import the generated client.',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: ['/(?:queries|resources)[.]ts$', generatedClient],
+        pathNot: ['[/.](?:queries|resources)[.]ts$', generatedClient],
       },
       to: { path: generatedClient },
     },

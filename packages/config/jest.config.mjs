@@ -2,7 +2,15 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /** Packages that exist as ES modules only; Jest's loader can't `require` those before Node 24.9. */
-const esOnly = ['@modelcontextprotocol\\+', 'cookie@', 'nodemailer@', 'typebox@', 'uuid@'].join('|');
+const esOnly = [
+  '@modelcontextprotocol\\+',
+  'content-disposition@',
+  'cookie@',
+  'eventsource-parser@',
+  'nodemailer@',
+  'typebox@',
+  'uuid@',
+].join('|');
 
 /**
  * One run for all packages. Sources are ES modules; Jest runs them as CommonJS, because its ES module mode

@@ -48,6 +48,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     decoratorName: 'jwtPayload',
   });
   const messages = options.messages ?? standardRefusals;
+  const missing = missingCredential(messages);
   const verify = createVerification({
     checkSignature: createSignatureCheck(options.keySet, (token, key) =>
       app.jwt.verify(token, {
@@ -65,11 +66,13 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     messages,
   });
   app.decorateRequest('principal', null);
-  app.decorate('signCredential', (claims, { privatePem, kid }) => app.jwt.sign(claims, { key: privatePem, kid }));
+  app.decorate('signCredential', (claims, { privatePem, kid }) =>
+    app.jwt.sign(claims, { key: privatePem, kid }),
+  );
   app.decorate('verifyBearer', verify);
   app.decorate('authenticate', async (request) => {
     const presented = readBearer(request.raw);
-    if (presented === undefined) throw missingCredential(messages);
+    if (presented === undefined) throw missing;
     request.principal = await verify(presented);
   });
 }

@@ -43,13 +43,15 @@ const serviceOwner: LiveOwner = { role: 'member', email: '', fullName: '' };
  */
 export function createVerification(options: VerificationOptions) {
   const { checkSignature, liveness, clock, clockToleranceMs, messages } = options;
+  // One error for all of them, made once: garbage must cost little, and a stack would tell nobody anything.
+  const refusal = invalidCredential(messages);
   return async (presented: string): Promise<Principal> => {
     const credential = checkSignature(presented);
-    if (!credential) throw invalidCredential(messages);
+    if (!credential) throw refusal;
     const { exp, kind } = credential.claims;
-    if (exp !== undefined && exp * 1_000 + clockToleranceMs <= clock()) throw invalidCredential(messages);
+    if (exp !== undefined && exp * 1_000 + clockToleranceMs <= clock()) throw refusal;
     const owner = kind === 'service' ? serviceOwner : await liveness(credential);
-    if (!owner) throw invalidCredential(messages);
+    if (!owner) throw refusal;
     return principalOf(credential, owner);
   };
 }

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, {
   type FastifyBaseLogger,
@@ -20,6 +19,7 @@ import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
 import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
+import { securityHeaders } from './security-headers.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { createValidatorCompiler } from './validation.js';
 
@@ -27,7 +27,7 @@ import { createValidatorCompiler } from './validation.js';
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
-  import('node:http').ServerResponse,
+  ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
@@ -62,7 +62,12 @@ export function createErrorHandler(family: ErrorFamily) {
     if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
     if (error.headers) void reply.headers(error.headers);
     void reply.code(error.statusCode).send(
-      family.render({ status: error.statusCode, code: error.code, message: error.message, details: error.details }),
+      family.render({
+        status: error.statusCode,
+        code: error.code,
+        message: error.message,
+        details: error.details,
+      }),
     );
   };
 }
@@ -95,11 +100,13 @@ function registerNotFound(app: App, family: ErrorFamily): void {
   });
 }
 
-/** Successes are counted by the metrics and logged on `debug` only: one line per request isn't free. */
+/**
+ * One line per request isn't free, and a flood of refusals would flood the log: the metrics count
+ * them all, `debug` shows them. Server errors are logged where they are handled.
+ */
 function registerRequestLog(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
-    if (reply.statusCode >= 400) request.log.info({ req: request, res: reply, ms: reply.elapsedTime }, 'request refused');
-    else if (request.log.level === 'debug' || request.log.level === 'trace')
+    if (request.log.level === 'debug' || request.log.level === 'trace')
       request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
     done();
   });
@@ -130,12 +137,10 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
+  const headers = securityHeaders();
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    reply.headers(headers).header('x-request-id', request.id);
     done();
-  });
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, useDefaults: false },
   });
   registerJsonBody(app);
   registerRequestLog(app);

@@ -8,10 +8,32 @@ export type { Logger } from 'pino';
 /** Replaces credentials inside a text. */
 export const scrub = (value: string): string => value.replace(credentialPattern, '[credential]');
 
-const secretKeys = [
-  'password', 'passwordHash', 'accessToken', 'access_token', 'token', 'tokens', 'tokenHash', 'secret',
-  'authorization', 'cookie', 'privateKey', 'client_secret', 'otp',
-]; // prettier-ignore
+const secretKey =
+  /^(?:.*password.*|.*secret.*|(?:access_?|refresh_?|id_?)?tokens?|tokenHash|authorization|cookie|set-cookie|privateKey|otp)$/i;
+
+const REDACTION_DEPTH_MAX = 6;
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * A copy without what the keys say is secret. Done when a line is written rather than by pino's
+ * `redact`, which would also run for the child logger of every request, written or not.
+ */
+function redact(value: unknown, depth = 0): unknown {
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  // Requests, errors and the like have serializers of their own.
+  if (value === null || typeof value !== 'object' || !isPlain(value)) return value;
+  if (depth === REDACTION_DEPTH_MAX) return '[deep]';
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      key,
+      secretKey.test(key) ? '[redacted]' : redact(child, depth + 1),
+    ]),
+  );
+}
 
 function serializeError(error: Error): unknown {
   const serialized = stdSerializers.err(error);
@@ -27,8 +49,10 @@ const options = (service: string, level: string): LoggerOptions => ({
   level,
   base: { service },
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
-  formatters: { level: (label) => ({ level: label }) },
-  redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
+  formatters: {
+    level: (label) => ({ level: label }),
+    log: (line) => redact(line) as Record<string, unknown>,
+  },
   serializers: {
     err: serializeError,
     // No headers and no query: both carry secrets (bearers, links of mails).

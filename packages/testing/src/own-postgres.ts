@@ -7,7 +7,7 @@ import {
   sendSignal,
   startEmbeddedPostgres,
 } from '@platform/embedded';
-import { makeTemporaryDir } from './test-postgres.js';
+import { makeTemporaryDir } from './temporary-dir.js';
 
 /** A server that one test may break; its port and its data stay the same until it is closed. */
 export interface OwnPostgres {

@@ -1,11 +1,9 @@
-import { mkdtemp, realpath } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '@platform/embedded';
 import { connectAdmin } from './admin-client.js';
 import { isDockerAnswering } from './docker-engine.js';
 import { readGivenUrl } from './environment.js';
+import { makeTemporaryDir } from './temporary-dir.js';
 
 /** The PostgreSQL server of a test run. */
 export interface TestPostgres {
@@ -76,9 +74,4 @@ async function startEmbedded(): Promise<TestPostgres> {
   const dataDir = await makeTemporaryDir('platform-test-postgres-');
   const server = await startEmbeddedPostgres({ dataDir, settings: FAST_SETTINGS, isTemporary: true });
   return { adminUrl: server.url(), source: 'embedded', stop: () => server.stop() };
-}
-
-/** An empty directory of the caller's own, below the system's temporary one. */
-export async function makeTemporaryDir(prefix: string): Promise<string> {
-  return mkdtemp(join(await realpath(tmpdir()), prefix));
 }

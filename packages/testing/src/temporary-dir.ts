@@ -1,0 +1,24 @@
+import { mkdtemp, realpath, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MEMORY_DIR = '/dev/shm';
+const MEMORY_FREE_BYTES_MIN = 2 * 1024 ** 3;
+
+/**
+ * An empty directory of the caller's own, in memory where there is room: a database is some 300 files, and
+ * cloning one took 15 ms there and 265 ms on a virtual machine's disk. Containers have 64 MB, which is too little.
+ */
+export async function makeTemporaryDir(prefix: string): Promise<string> {
+  const parent = (await hasRoomInMemory()) ? MEMORY_DIR : await realpath(tmpdir());
+  return mkdtemp(join(parent, prefix));
+}
+
+async function hasRoomInMemory(): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(MEMORY_DIR);
+    return bavail * bsize >= MEMORY_FREE_BYTES_MIN;
+  } catch {
+    return false;
+  }
+}
