@@ -107,7 +107,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     keys,
     users: createUserService({ prisma, passwords, clock }),
     audit: createAuditService(prisma),
-    configuration: createConfigurationService({ prisma, box: createSecretBox(config.ENCRYPTION_KEYS), clock }),
+    configuration: createConfigurationService({
+      prisma,
+      box: createSecretBox(config.ENCRYPTION_KEYS),
+      clock,
+    }),
     issueServiceToken: createServiceCredentials({ clients: config.SERVICE_CLIENTS, keys, signJwt, clock }),
   });
   const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];

@@ -1,0 +1,45 @@
+import type { SMTPPoolOptions } from 'nodemailer';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+
+/** What the operator sets, the same for every organisation. */
+export interface TransportLimits {
+  /** How this client introduces itself (EHLO). */
+  readonly clientName: string;
+  readonly connectionsPerPool: number;
+  /** An idle connection is closed after this. */
+  readonly idleMs: number;
+  /** For each step: connecting, the greeting, every answer. */
+  readonly timeoutMs: number;
+}
+
+function tlsOf({
+  tls,
+  port,
+}: SmtpConfiguration): Pick<SMTPPoolOptions, 'secure' | 'requireTLS' | 'ignoreTLS'> {
+  switch (tls) {
+    case 'implicit':
+      return { secure: true };
+    case 'starttls':
+      return { secure: false, requireTLS: true };
+    case 'none':
+      return { secure: false, ignoreTLS: true };
+    case 'auto':
+      return { secure: port === 465 };
+  }
+}
+
+/** nodemailer's options. A certificate is always checked, also where TLS itself is optional. */
+export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
+  ...tlsOf(configuration),
+  host: configuration.host,
+  port: configuration.port,
+  name: limits.clientName,
+  ...(configuration.username === undefined
+    ? {}
+    : { auth: { user: configuration.username, pass: configuration.password ?? '' } }),
+  connectionTimeout: limits.timeoutMs,
+  greetingTimeout: limits.timeoutMs,
+  socketTimeout: limits.timeoutMs,
+  dnsTimeout: limits.timeoutMs,
+  socketCloseTimeout: 1_000,
+});

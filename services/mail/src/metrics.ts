@@ -1,0 +1,33 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Counts what became of mails. @returns what to call when one is settled. */
+export function registerMailMetrics(
+  registry: Registry,
+  sources: { readonly pools: { readonly size: number }; readonly journal: { readonly backlog: number } },
+): (state: string) => void {
+  const settled = new Counter({
+    name: 'mails_settled_total',
+    help: 'Mails by what became of them: sent, failed, unknown.',
+    labelNames: ['state'],
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'smtp_pools',
+    help: 'Organisations with a pool of SMTP connections.',
+    registers: [registry],
+    collect() {
+      this.set(sources.pools.size);
+    },
+  });
+  new Gauge({
+    name: 'mail_outcomes_waiting',
+    help: 'Outcomes of mails that the database has not taken yet.',
+    registers: [registry],
+    collect() {
+      this.set(sources.journal.backlog);
+    },
+  });
+  return (state) => {
+    settled.inc({ state });
+  };
+}
