@@ -13,26 +13,41 @@ const slots = new Set();
  * Lines of at most 76 characters, broken where HTML doesn't mind: a part in ASCII with short lines goes out
  * as it is (7bit), without the work and the size of quoted-printable.
  */
+const LINE_MAX = 76;
+/** Room for the value of a slot; a longer one costs the encoding, no more. */
+const SLOT_WIDTH = 28;
+const LINK_WIDTH = 60;
+
 const wrap = (html) =>
   html
+    // The formatter of the templates puts blanks into tags.
+    .replace(/\{\{\s*([^}]+?)\s*\}\}/g, '{{$1}}')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .flatMap((line) => wrapLine(line))
     .join('\n');
 
+/** At blanks, before the next declaration of a style, before the end of a tag; never inside a tag of ours. */
 function wrapLine(line) {
+  const pieces = line.split(/(?<= )(?![^{]*\}\})|(?<=;)(?=[a-z-]+:)|(?<=")(?=>)/);
   const lines = [];
-  let rest = line;
-  while (rest.length > 76) {
-    const at = rest.lastIndexOf(' ', 76);
-    // Inside a conditional comment a break is as harmless as elsewhere; without a blank there is no place for one.
-    if (at <= 0) break;
-    lines.push(rest.slice(0, at));
-    rest = rest.slice(at + 1);
+  let current = '';
+  for (const piece of pieces) {
+    if (current !== '' && widthOf(current + piece) > LINE_MAX) {
+      lines.push(current.trimEnd());
+      current = '';
+    }
+    current += piece;
   }
-  return [...lines, rest];
+  return [...lines, current.trimEnd()];
 }
+
+const widthOf = (text) =>
+  text
+    .replaceAll('{{link}}', '-'.repeat(LINK_WIDTH))
+    .replace(/\{\{\w+\}\}/g, '-'.repeat(SLOT_WIDTH))
+    .trimEnd().length;
 
 /** `{{slot}}` and `{{#if slot}}…{{/if}}` to the source of an expression over `v`. */
 function toExpression(source) {
