@@ -16,6 +16,10 @@ export interface Letter extends RenderedMail {
   readonly isAutomatic: boolean;
 }
 
+/** In bytes, about. */
+export const sizeOf = ({ html, text, attachments }: Letter): number =>
+  attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
+
 /** What would end a header line, for the header's writer or for some reader on the way. */
 const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 

@@ -7,7 +7,7 @@ import type { EarlierMail } from '../journal/entry.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { keyInUse, keyReused, outcomeUnknown, sendingFailed } from './errors.js';
-import { type Letter, readLetter } from './letter.js';
+import { type Letter, readLetter, sizeOf } from './letter.js';
 import { createMessageSource, messageIdOf } from './message.js';
 import type { MailBody } from './schemas.js';
 
@@ -86,11 +86,8 @@ export function createEmailService(deps: {
     const isNew = await journal.begin(entry);
     if (!isNew && idempotency) return answerEarlier(orgId, idempotency.key, idempotency.digest);
     const messageId = messageIdOf(id, orgId, from, idempotency?.key);
-    const outcome = await deliver(
-      orgId,
-      configuration,
-      createMessageSource(letter, messageId, createdAt),
-    ).catch(async (error: unknown) => {
+    const source = createMessageSource(letter, messageId, createdAt);
+    const outcome = await deliver(orgId, configuration, source, sizeOf(letter)).catch(async (error: unknown) => {
       // Refused here, before any connection: nothing was sent.
       await journal.settle({ id, state: 'failed', refused: [] });
       throw error;
