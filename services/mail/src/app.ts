@@ -9,6 +9,7 @@ import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
 import { createEmailService } from './features/emails/service.js';
+import { createTurnstile } from './features/emails/turnstile.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
@@ -113,7 +114,8 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   const { configurations, pools, journal } = parts;
   const deliver = createDeliver(pools, config.SMTP_TIMEOUT_MS * DEADLINE_STEPS);
   const onSettled = registerMailMetrics(metrics, { pools, journal });
-  const emails = createEmailService({ journal, deliver, clock, sendsMax: config.SENDS_MAX, onSettled });
+  const turnstile = createTurnstile(config.SENDS_MAX, config.SENDS_PER_ORG_MAX);
+  const emails = createEmailService({ journal, deliver, clock, turnstile, onSettled });
   // Scoped tokens, and the platform's own services
   await sendRoutes(app, { emails, configurations });
   smtpConfigurationRoutes(app, { configurations, runtime: pools });

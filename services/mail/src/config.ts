@@ -40,6 +40,7 @@ export function loadMailConfig(env: NodeJS.ProcessEnv) {
     SMTP_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
     SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
     SENDS_MAX: withDefault(integer(1, 10_000), 500),
+    SENDS_PER_ORG_MAX: withDefault(integer(1, 10_000), 200),
   });
   return Object.freeze({ ...values, CONFIG_MANAGER_URL: values.CONFIG_MANAGER_URL ?? values.IDENTITY_URL });
 }

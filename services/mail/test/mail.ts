@@ -42,7 +42,12 @@ export async function callUrl(url: string, method: string, options: CallOptions 
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 export const createMailDatabase = (adminUrl?: string) =>
@@ -60,7 +65,7 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   IDENTITY_URL: identityUrl,
   SERVICE_CLIENT_SECRET: clientSecret,
   PUBLIC_URL: 'https://knowledge.example.com',
-  SMTP_TIMEOUT_MS: '400',
+  SMTP_TIMEOUT_MS: '800',
 });
 
 export interface MailOptions {
@@ -112,7 +117,13 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   const resources = openResources({ databaseUrl, connectionsMax: 6, log, shutdown });
   const { journalTimes } = options;
   const clock = () => systemClock() + offsetMs;
-  const service = await buildMail({ config, resources, shutdown, clock, ...(journalTimes && { journalTimes }) });
+  const service = await buildMail({
+    config,
+    resources,
+    shutdown,
+    clock,
+    ...(journalTimes && { journalTimes }),
+  });
   shutdown.on('http', 'listener', () => service.app.close());
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
@@ -167,12 +178,19 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
     token,
     call,
     async configure(smtp) {
-      const saved = await identity('POST', '/api/v1/configurationManager/smtpConfig', { token: session, body: smtp });
+      const saved = await identity('POST', '/api/v1/configurationManager/smtpConfig', {
+        token: session,
+        body: smtp,
+      });
       if (saved.status !== 200) throw new Error(`smtpConfig answered ${saved.status}: ${saved.text}`);
       await call('POST', '/api/v1/mail/updateSmtpConfig', { token });
     },
     send: (fields, headers) =>
-      call('POST', '/api/v1/mail/emails/sendEmail', { token, body: letter(fields), ...(headers && { headers }) }),
+      call('POST', '/api/v1/mail/emails/sendEmail', {
+        token,
+        body: letter(fields),
+        ...(headers && { headers }),
+      }),
     async close() {
       await running.shutdown.run('test done');
       await db.end();

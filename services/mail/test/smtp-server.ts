@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** Where in the dialogue the server is asked what to do. `CHUNK` is the first bytes of the message. */
-export type Step = 'CONNECT' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
+export type Step =
+  'CONNECT' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
 
 /** A reply; or `hang`: say nothing; `close`: end the connection; undefined: be a good server. */
 export type Behaviour = (step: Step, line: string, count: number) => string | undefined;
@@ -19,6 +20,10 @@ export interface SmtpUnderTest {
   readonly connections: () => number;
   /** How often a step came, over all connections. */
   readonly count: (step: Step) => number;
+  /** Open connections. */
+  readonly open: () => number;
+  /** Sends a line to all open connections, after a `hang`. */
+  say(line: string): void;
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
 }
@@ -57,6 +62,11 @@ class Session {
     if (text === 'close') this.socket.destroy();
     else if (text !== 'hang' && text !== '') this.socket.write(`${text}\r\n`);
     return text === '' || /^[23]/.test(text);
+  }
+
+  say(line: string): void {
+    if (line.startsWith('354')) this.isReadingMessage = true;
+    this.socket.write(`${line}\r\n`);
   }
 
   greet(): void {
@@ -114,6 +124,7 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
   const counts = new Map<Step, number>();
   const accepted: AcceptedMail[] = [];
   const sockets = new Set<Socket>();
+  const sessions = new Set<Session>();
   const answer = (step: Step, line: string): string => {
     const isPeek = line === 'peek';
     const count = (counts.get(step) ?? 0) + 1;
@@ -124,8 +135,12 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
     connections += 1;
     sockets.add(socket);
     const session = new Session(socket, answer, (mail) => accepted.push(mail));
+    sessions.add(session);
     socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('close', () => {
+      sockets.delete(socket);
+      sessions.delete(session);
+    });
     socket.on('data', (chunk) => {
       session.receive(chunk);
     });
@@ -137,6 +152,10 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
     accepted,
     connections: () => connections,
     count: (step) => counts.get(step) ?? 0,
+    open: () => sockets.size,
+    say: (line) => {
+      for (const session of sessions) session.say(line);
+    },
     behave: (next) => {
       behaviour = next;
       counts.clear();

@@ -34,24 +34,32 @@ const attachment = (fields: object = {}) => ({
 });
 const arrived = () => Promise.all(smtp.accepted.map(({ raw }) => PostalMime.parse(raw)));
 
-test.each(templateTypes)('%s arrives with HTML and text, recipients, copies and attachments', async (type) => {
-  const sent = await mail.send({
-    emailTemplateType: type,
-    templateData: data,
-    sendCcTo: ['cc@example.com'],
-    productName: 'Atlas',
-    attachments: [attachment()],
-  });
-  expect([sent.status, sent.body]).toEqual([200, { data: { status: true, data: 'Email sent' } }]);
-  const [parsed] = await arrived();
-  expect(smtp.accepted[0]).toMatchObject({ from: 'noreply@corp.example', to: ['to@example.com', 'cc@example.com'] });
-  expect(parsed?.subject).toBe('Your code');
-  expect(parsed?.html).toContain('Hello Ada,');
-  expect(parsed?.html).toContain('lang="en"');
-  expect(parsed?.text).toContain('Atlas');
-  expect(parsed?.attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual([['note.txt', 'text/plain']]);
-  expect(parsed?.messageId).toMatch(/^<[0-9a-f-]{36}@corp\.example>$/);
-});
+test.each(templateTypes)(
+  '%s arrives with HTML and text, recipients, copies and attachments',
+  async (type) => {
+    const sent = await mail.send({
+      emailTemplateType: type,
+      templateData: data,
+      sendCcTo: ['cc@example.com'],
+      productName: 'Atlas',
+      attachments: [attachment()],
+    });
+    expect([sent.status, sent.body]).toEqual([200, { data: { status: true, data: 'Email sent' } }]);
+    const [parsed] = await arrived();
+    expect(smtp.accepted[0]).toMatchObject({
+      from: 'noreply@corp.example',
+      to: ['to@example.com', 'cc@example.com'],
+    });
+    expect(parsed?.subject).toBe('Your code');
+    expect(parsed?.html).toContain('Hello Ada,');
+    expect(parsed?.html).toContain('lang="en"');
+    expect(parsed?.text).toContain('Atlas');
+    expect(parsed?.attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual([
+      ['note.txt', 'text/plain'],
+    ]);
+    expect(parsed?.messageId).toMatch(/^<[0-9a-f-]{36}@corp\.example>$/);
+  },
+);
 
 test('a mail is recorded once it was sent', async () => {
   await mail.send({ subject: 'For the record', sendCcTo: ['cc@example.com'] });
@@ -102,7 +110,8 @@ test('values can not leave their place in the HTML', async () => {
 });
 
 test('50 recipients and 50 copies are sent to, 51 are refused', async () => {
-  const people = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}@example.com`);
+  const people = (count: number, name: string) =>
+    Array.from({ length: count }, (_, i) => `${name}${i}@example.com`);
   expect((await mail.send({ sendEmailTo: people(50, 'to'), sendCcTo: people(50, 'cc') })).status).toBe(200);
   expect(smtp.accepted[0]?.to).toHaveLength(100);
   expect((await mail.send({ sendEmailTo: people(51, 'to') })).status).toBe(400);
@@ -122,7 +131,11 @@ test.each([
   ['the product name', { productName: injection }, 'productName'],
   ['template data', { templateData: { otp: '1', userName: injection } }, 'templateData.userName'],
   ['a file name', { attachments: [attachment({ filename: `a"${injection}` })] }, 'attachments.0.filename'],
-  ['a content type', { attachments: [attachment({ contentType: `text/plain${injection}` })] }, 'attachments.0.contentType'],
+  [
+    'a content type',
+    { attachments: [attachment({ contentType: `text/plain${injection}` })] },
+    'attachments.0.contentType',
+  ],
 ])('a header can not be injected through %s', async (_name, fields, field) => {
   const refused = await mail.send(fields);
   expect(refused.status).toBe(400);
@@ -132,14 +145,23 @@ test.each([
 });
 
 test.each([
-  ['an attachment by path', { attachments: [{ filename: 'a', path: '/etc/passwd', contentType: 'text/plain' }] }],
+  [
+    'an attachment by path',
+    { attachments: [{ filename: 'a', path: '/etc/passwd', contentType: 'text/plain' }] },
+  ],
   ['an attachment by address', { attachments: [attachment({ href: 'http://127.0.0.1/' })] }],
   ['content that is an object', { attachments: [attachment({ content: { path: '/etc/passwd' } })] }],
-  ['content that is a data address', { attachments: [attachment({ content: 'data:text/plain;base64,aGVsbG8=' })] }],
+  [
+    'content that is a data address',
+    { attachments: [attachment({ content: 'data:text/plain;base64,aGVsbG8=' })] },
+  ],
   ['base64 of another alphabet', { attachments: [attachment({ content: 'aG-_' })] }],
   ['a lone character', { attachments: [attachment({ content: 'aGVsb' })] }],
   ['eleven attachments', { attachments: Array.from({ length: 11 }, () => attachment()) }],
-  ['a script link', { emailTemplateType: 'resetPassword', templateData: { resetLink: 'javascript:alert(1)' } }],
+  [
+    'a script link',
+    { emailTemplateType: 'resetPassword', templateData: { resetLink: 'javascript:alert(1)' } },
+  ],
   ['a data link', { emailTemplateType: 'appuserInvite', templateData: { inviteLink: 'data:text/html,x' } }],
   ['no link', { emailTemplateType: 'resetPassword', templateData: {} }],
   ['no code', { templateData: { otp: '' } }],
@@ -181,7 +203,11 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
     expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
   const raw = JSON.stringify(letter()).replace('Your code', String.raw`\u0000`);
   expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
-  const text = await mail.call('POST', path, { token: mail.token, raw: 'x', headers: { 'content-type': 'text/plain' } });
+  const text = await mail.call('POST', path, {
+    token: mail.token,
+    raw: 'x',
+    headers: { 'content-type': 'text/plain' },
+  });
   expect(text.status).toBe(415);
 });
 
@@ -194,7 +220,9 @@ test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413',
   const more = Buffer.alloc(25 * 1_048_576 + 1).toString('base64');
   const refused = await mail.send({ attachments: [attachment({ content: more })] });
   expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'attachments']);
-  const huge = await mail.send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] }).catch(() => undefined);
+  const huge = await mail
+    .send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] })
+    .catch(() => undefined);
   // The connection may be closed before the client has read the answer.
   expect([undefined, 413]).toContain(huge?.status);
 });

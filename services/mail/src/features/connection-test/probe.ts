@@ -35,8 +35,9 @@ export function probe(configuration: SmtpConfiguration, limits: TransportLimits)
   const connection = new SMTPConnection(options);
   return new Promise((resolve) => {
     const fail = (error: unknown) => {
-      connection.close();
+      // First: closing ends the connection, and that would count as the problem.
       resolve({ problem: problemOf(error) });
+      connection.close();
     };
     const succeed = () => {
       resolve({ findings: describe(connection) });

@@ -32,7 +32,8 @@ export const createDeliver =
     for (let attempt = 0; ; attempt += 1) {
       const { outcome, canRetry } = await pools.attempt(orgId, configuration, message(signal));
       const waitMs = RETRY_AFTER_MS[attempt];
-      if (!canRetry || waitMs === undefined || signal.aborted) return outcome;
-      await delay(waitMs);
+      if (!canRetry || waitMs === undefined) return outcome;
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return outcome;
     }
   };

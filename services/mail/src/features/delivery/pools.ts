@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
@@ -10,7 +9,7 @@ import { transportOptions, type TransportLimits } from './transport-options.js';
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
 
 export interface TransportPools {
-  /** One attempt, on a pooled connection. @throws AppError 429 when the organisation has too much under way. */
+  /** One attempt, on a pooled connection. Never rejects. */
   attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<Verdict>;
   /** False until the first mail can go and again from `close` on. */
   readonly isUp: boolean;
@@ -18,9 +17,6 @@ export interface TransportPools {
   /** Lets the mails under way finish, then closes all connections. */
   close(): Promise<void>;
 }
-
-/** How many mails may wait for each connection of a pool: a stuck server must not gather everybody's memory. */
-const WAITING_PER_CONNECTION = 40;
 
 function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   const transporter = createTransport({
@@ -64,8 +60,6 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   return {
     fingerprint: JSON.stringify(configuration),
     async attempt(message: Message): Promise<Verdict> {
-      if (underWay >= limits.connectionsPerPool * WAITING_PER_CONNECTION)
-        throw tooManyRequests(1, 'Too many mails of this organisation are under way');
       underWay += 1;
       try {
         const { rejected } = await transporter.sendMail(message);

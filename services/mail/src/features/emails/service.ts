@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, tooManyRequests, validationError } from '@platform/service-kit';
+import { type Clock, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
@@ -10,6 +10,7 @@ import { keyInUse, keyReused, outcomeUnknown, sendingFailed } from './errors.js'
 import { type Letter, readLetter, sizeOf } from './letter.js';
 import { createMessageSource, messageIdOf } from './message.js';
 import type { MailBody } from './schemas.js';
+import type { Turnstile } from './turnstile.js';
 
 export interface SendRequest {
   readonly orgId: string;
@@ -48,12 +49,10 @@ export function createEmailService(deps: {
   readonly journal: Journal;
   readonly deliver: Deliver;
   readonly clock: Clock;
-  /** Mails under way in this process, at the most. */
-  readonly sendsMax: number;
+  readonly turnstile: Turnstile;
   readonly onSettled: (state: Outcome['state']) => void;
 }): EmailService {
-  const { journal, deliver, clock, sendsMax, onSettled } = deps;
-  let underWay = 0;
+  const { journal, deliver, clock, turnstile, onSettled } = deps;
 
   async function answerEarlier(orgId: string, key: string, digest: string): Promise<string> {
     const deadline = clock() + EARLIER_WAIT_MS;
@@ -87,11 +86,7 @@ export function createEmailService(deps: {
     if (!isNew && idempotency) return answerEarlier(orgId, idempotency.key, idempotency.digest);
     const messageId = messageIdOf(id, orgId, from, idempotency?.key);
     const source = createMessageSource(letter, messageId, createdAt);
-    const outcome = await deliver(orgId, configuration, source, sizeOf(letter)).catch(async (error: unknown) => {
-      // Refused here, before any connection: nothing was sent.
-      await journal.settle({ id, state: 'failed', refused: [] });
-      throw error;
-    });
+    const outcome = await deliver(orgId, configuration, source, sizeOf(letter));
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     await journal.settle({ id, state: outcome.state, refused });
     onSettled(outcome.state);
@@ -102,12 +97,11 @@ export function createEmailService(deps: {
     async send(request) {
       const read = await readLetter(request.body, request.configuration.fromEmail);
       if ('faults' in read) throw validationError(read.faults);
-      if (underWay >= sendsMax) throw tooManyRequests(1, 'Too many mails are under way');
-      underWay += 1;
+      const leave = turnstile.enter(request.orgId);
       try {
         return await sendLetter(request, read.letter);
       } finally {
-        underWay -= 1;
+        leave();
       }
     },
   };
