@@ -19,6 +19,7 @@ import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
 import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
+import { RequestLogger } from './request-logger.js';
 import { securityHeaders } from './security-headers.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { createValidatorCompiler } from './validation.js';
@@ -105,9 +106,9 @@ function registerNotFound(app: App, family: ErrorFamily): void {
  * them all, `debug` shows them. Server errors are logged where they are handled.
  */
 function registerRequestLog(app: App): void {
+  if (!['debug', 'trace'].includes(app.log.level)) return;
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.log.level === 'debug' || request.log.level === 'trace')
-      request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
+    request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
     done();
   });
 }
@@ -119,6 +120,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const app: App = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,

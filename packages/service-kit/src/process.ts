@@ -47,7 +47,8 @@ function onExitSignals(shutdown: Shutdown, log: Logger): void {
       if (!isStopping) stop('the supervisor has gone', 0);
     });
   const die = (error: unknown) => {
-    log.fatal({ err: error }, 'unexpected error: stopping');
+    // Not `fatal`: that flushes, and pino's flush never returns when the reader of stdout has gone.
+    log.error({ err: error }, 'unexpected error: stopping');
     stop('unexpected error', 1);
   };
   process.on('uncaughtException', die);

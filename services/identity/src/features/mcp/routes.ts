@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { memberOf, requireMember, scopeCatalogue } from '@platform/auth';
 import {
   type App,
