@@ -83,7 +83,7 @@ async function compile(name) {
     keepComments: false,
   });
   if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join('\n'));
-  if (/[^\x00-\x7f]/.test(html)) throw new Error(`${name}.mjml must be ASCII: write entities`);
+  if (/[^\n\r\t\x20-\x7e]/.test(html)) throw new Error(`${name}.mjml must be ASCII: write entities`);
   const text = await readFile(file(`templates/${name}.txt`), 'utf8');
   return `  ${name}: {\n    html: (v) => ${toExpression(wrap(html))},\n    text: (v) => ${toExpression(text)},\n  },\n`;
 }
@@ -93,7 +93,8 @@ for (const name of names) compiled.push(await compile(name));
 const source = `// Made by scripts/compile-templates.mjs from templates/. Do not edit.
 
 export type Slot = ${[...slots]
-  .toSorted()
+
+  .toSorted((a, b) => a.localeCompare(b))
   .map((slot) => `'${slot}'`)
   .join(' | ')};
 

@@ -11,22 +11,24 @@ export function registerMailMetrics(
     labelNames: ['state'],
     registers: [registry],
   });
-  new Gauge({
+  const pools = new Gauge({
     name: 'smtp_pools',
     help: 'Organisations with a pool of SMTP connections.',
-    registers: [registry],
-    collect() {
-      this.set(sources.pools.size);
+    registers: [],
+    collect: () => {
+      pools.set(sources.pools.size);
     },
   });
-  new Gauge({
+  const backlog = new Gauge({
     name: 'mail_outcomes_waiting',
     help: 'Outcomes of mails that the database has not taken yet.',
-    registers: [registry],
-    collect() {
-      this.set(sources.journal.backlog);
+    registers: [],
+    collect: () => {
+      backlog.set(sources.journal.backlog);
     },
   });
+  registry.registerMetric(pools);
+  registry.registerMetric(backlog);
   return (state) => {
     settled.inc({ state });
   };

@@ -9,7 +9,7 @@ import type { JournalTimes } from '../src/features/journal/service.js';
 import { openResources } from '../src/resources.js';
 import { admin, clientSecret, type IdentityProcess, startIdentityProcess } from './identity-process.js';
 
-export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 export interface Answer {
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { SMTPPoolOptions } from 'nodemailer';
-import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configuration.js';
 
 /** What the operator sets, the same for every organisation. */
 export interface TransportLimits {
@@ -12,25 +12,18 @@ export interface TransportLimits {
   readonly timeoutMs: number;
 }
 
-function tlsOf({
-  tls,
-  port,
-}: SmtpConfiguration): Pick<SMTPPoolOptions, 'secure' | 'requireTLS' | 'ignoreTLS'> {
-  switch (tls) {
-    case 'implicit':
-      return { secure: true };
-    case 'starttls':
-      return { secure: false, requireTLS: true };
-    case 'none':
-      return { secure: false, ignoreTLS: true };
-    case 'auto':
-      return { secure: port === 465 };
-  }
-}
+type TlsOptions = Pick<SMTPPoolOptions, 'secure' | 'requireTLS' | 'ignoreTLS'>;
+
+const tlsOptions: Readonly<Record<TlsMode, (port: number) => TlsOptions>> = {
+  implicit: () => ({ secure: true }),
+  starttls: () => ({ secure: false, requireTLS: true }),
+  none: () => ({ secure: false, ignoreTLS: true }),
+  auto: (port) => ({ secure: port === 465 }),
+};
 
 /** nodemailer's options. A certificate is always checked, also where TLS itself is optional. */
 export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
-  ...tlsOf(configuration),
+  ...tlsOptions[configuration.tls](configuration.port),
   host: configuration.host,
   port: configuration.port,
   name: limits.clientName,

@@ -8,7 +8,7 @@ const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
  * For element content and quoted attributes alike. What isn't ASCII becomes a character reference, so the
  * HTML part stays ASCII whatever the names are.
  */
-export const escapeHtml = (value: string): string =>
+const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
 
 export interface RenderedMail {
