@@ -84,7 +84,7 @@ export const configSchemas = {
 } as const; // prettier-ignore
 export type ScheduleType = keyof typeof configSchemas;
 
-export const ScheduleConfig = Type.Union(Object.values(configSchemas), { title: 'ScheduleConfig' });
+export const ScheduleConfig = Type.Union([Hourly, Daily, Weekly, Monthly, Custom, Once], { title: 'ScheduleConfig' });
 export type ScheduleConfig = Type.Static<typeof ScheduleConfig>;
 export type OneOffConfig = Type.Static<typeof Once>;
 export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
