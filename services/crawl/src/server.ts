@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const service = await buildCrawl({ config, resources, queues, identity, shutdown, clock });
   const metrics = createCrawlMetrics(service.metrics);
   if (config.ROLE !== 'api')
-    startWorker({ config, resources, engine, identity, metrics, registry: service.metrics, shutdown, clock });
+    startWorker({ config, resources, engine, queues, identity, metrics, registry: service.metrics, shutdown, clock });
   await identity.start();
   await serve({
     ...service,

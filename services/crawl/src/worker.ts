@@ -4,6 +4,8 @@ import type { Clock, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
 import type { Engine } from './features/queues/engine.js';
+import type { CrawlQueues } from './features/queues/queues.js';
+import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
 import { saveProgress } from './features/runs/queries.js';
@@ -18,6 +20,7 @@ export interface WorkerDeps {
   readonly config: CrawlConfig;
   readonly resources: Resources;
   readonly engine: Engine;
+  readonly queues: CrawlQueues;
   readonly identity: IdentityClient;
   readonly metrics: CrawlMetrics;
   readonly registry: Registry;
@@ -77,6 +80,15 @@ export function startWorker(deps: WorkerDeps): void {
   });
   const workers = startWorkers(engine, processor, { stalledIntervalMs: config.STALLED_INTERVAL_MS, log });
   activeRuns.start();
+  const reconciler = createReconciler({
+    ...deps,
+    pool,
+    log,
+    intervalMs: config.RECONCILE_INTERVAL_MS,
+    overdueGraceMs: config.OVERDUE_GRACE_MS,
+  });
+  reconciler.start();
+  shutdown.on('workers', 'reconciler', reconciler.stop);
   shutdown.on('workers', 'crawl workers', async () => {
     // Runs under way are handed back: they may take minutes, and another replica can go on with them.
     activeRuns.stopAll();

@@ -13,6 +13,7 @@ create table schedules (
   connector text not null,
   user_id uuid not null,
   config jsonb not null,
+  is_recurring boolean not null generated always as (config ->> 'scheduleType' <> 'once') stored,
   priority smallint not null,
   max_retries smallint not null,
   timeout_ms integer not null,
@@ -33,6 +34,8 @@ create unique index schedules_org_connector on schedules (org_id, connector);
 create index schedules_due on schedules (next_run_at) where state = 'active';
 -- What the reconciler pages through, one queue at a time.
 create index schedules_of_queue on schedules (connector, id) where state = 'active';
+-- What it counts to find out whether it must.
+create index schedules_recurring on schedules (connector) where state = 'active' and is_recurring;
 
 create table runs (
   id uuid primary key,

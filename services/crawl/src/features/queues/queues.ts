@@ -1,4 +1,4 @@
-import type { Connector } from '@platform/events';
+import { type Connector, connectors } from '@platform/events';
 import { dependencyUnavailable, type Logger } from '@platform/service-kit';
 import type { JobsOptions, JobSchedulerJson, QueueOptions } from 'bullmq';
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
@@ -15,6 +15,9 @@ export const repeatSettings: NonNullable<QueueOptions['settings']> = {
 
 /** Section 8: the queue keeps the last 10 of each outcome. The runs table keeps more. */
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
+
+/** Section 8. */
+export const CONCURRENCY_PER_QUEUE = 5;
 
 /** What the reconciler compares a row with. */
 export interface Scheduler {
@@ -37,6 +40,8 @@ export interface CrawlQueues {
   findScheduler(connector: Connector, key: string): Promise<Scheduler | undefined>;
   listSchedulers(connector: Connector, offset: number, count: number): Promise<Scheduler[]>;
   removeScheduler(connector: Connector, key: string): Promise<void>;
+  /** Section 8's five jobs a queue, over all replicas together. */
+  limitConcurrency(): Promise<void>;
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -128,6 +133,10 @@ export function openQueues(deps: {
     listSchedulers: (connector, offset, count) =>
       ask(async () => (await queueOf(connector).getJobSchedulers(offset, offset + count - 1, true)).map(schedulerOf)),
     removeScheduler: (connector, key) => ask(async () => void (await queueOf(connector).removeJobScheduler(key))),
+    limitConcurrency: () =>
+      ask(async () => {
+        for (const connector of connectors) await queueOf(connector).setGlobalConcurrency(CONCURRENCY_PER_QUEUE);
+      }),
     ping: () => ask(() => engine.ping()),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));

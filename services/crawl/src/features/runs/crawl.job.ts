@@ -4,15 +4,12 @@ import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
 import { queueNameOf } from '../../connectors.js';
 import type { CrawlWorker, Engine } from '../queues/engine.js';
 import type { CrawlJob } from '../queues/job.js';
-import { repeatSettings } from '../queues/queues.js';
+import { CONCURRENCY_PER_QUEUE, repeatSettings } from '../queues/queues.js';
 import type { Task, TaskOrder } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
-
-/** Section 8. */
-const CONCURRENCY_PER_QUEUE = 5;
 
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'handed_back' | 'void';
 

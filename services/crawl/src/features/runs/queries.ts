@@ -84,32 +84,26 @@ const insert = `
       case when $9::run_state = 'skipped' then $11::timestamptz end,
       case when $9::run_state = 'active' then 1 else 0 end, $12,
       case when $9::run_state = 'active' then 10 else 0 end, $13, $14)
-    returning ${columns}
+    on conflict do nothing returning ${columns}
   ), expected as (
     update schedules set next_run_at = $15, overdue_since = null
     where id = $2 and revision = $3 and state = 'active' and $15::timestamptz is not null
+      and exists (select from run)
   )
   select * from run`;
-
-const UNIQUE_VIOLATION = '23505';
 
 /** @returns undefined when the tick was taken up, or another run begun, a moment ago. */
 export async function insertRun(db: Db, run: NewRun): Promise<Run | undefined> {
   const { schedule } = run;
-  try {
-    const { rows } = await db.query<Run>({
-      name: 'insert_run',
-      text: insert,
-      values: [
-        run.id, schedule.id, schedule.revision, schedule.orgId, schedule.connector, run.trigger, run.tick, run.jobId,
-        run.state, run.scheduledFor, run.at, schedule.maxRetries + 1, run.reason, run.leaseUntil, run.nextRunAt ?? null,
-      ],
-    }); // prettier-ignore
-    return rows[0];
-  } catch (error) {
-    if ((error as { code?: unknown }).code === UNIQUE_VIOLATION) return undefined;
-    throw error;
-  }
+  const { rows } = await db.query<Run>({
+    name: 'insert_run',
+    text: insert,
+    values: [
+      run.id, schedule.id, schedule.revision, schedule.orgId, schedule.connector, run.trigger, run.tick, run.jobId,
+      run.state, run.scheduledFor, run.at, schedule.maxRetries + 1, run.reason, run.leaseUntil, run.nextRunAt ?? null,
+    ],
+  }); // prettier-ignore
+  return rows[0];
 }
 
 const retake = `

@@ -75,7 +75,7 @@ export function readScheduleConfig(
   now: number,
 ): { readonly config: ScheduleConfig } | { readonly faults: readonly FaultDetail[] } {
   if (!isObject(given)) return { faults: [{ field: 'scheduleConfig', message: 'is required: an object' }] };
-  const config = structuredClone(given);
+  const config = { ...given };
   const { scheduleType } = config;
   if (typeof scheduleType !== 'string' || !Object.hasOwn(configChecks, scheduleType))
     return {
@@ -89,14 +89,34 @@ export function readScheduleConfig(
   return found.length > 0 ? { faults: found } : { config: config as ScheduleConfig };
 }
 
+/** Nested deeper, it would be somebody's stack that gives way: PostgreSQL's, or a consumer's. */
+const METADATA_DEPTH_MAX = 32;
+
+function isTooDeep(root: unknown): boolean {
+  const pending: [value: unknown, depth: number][] = [[root, 0]];
+  for (let entry = pending.pop(); entry; entry = pending.pop()) {
+    const [value, depth] = entry;
+    if (value === null || typeof value !== 'object') continue;
+    if (depth > METADATA_DEPTH_MAX) return true;
+    for (const child of Object.values(value)) pending.push([child, depth + 1]);
+  }
+  return false;
+}
+
+const metadataFaults = (metadata: unknown): FaultDetail[] =>
+  isTooDeep(metadata) ? [{ field: 'metadata', message: `must not nest deeper than ${METADATA_DEPTH_MAX} levels` }] : [];
+
 /** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
 export function readScheduleBody(
   given: unknown,
   now: number,
 ): { readonly body: ScheduleBody } | { readonly faults: readonly FaultDetail[] } {
   if (!isObject(given)) return { faults: [{ field: 'body', message: 'must be a JSON object' }] };
-  const body = structuredClone(given);
-  const faults = runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig');
+  const body = { ...given };
+  const faults = [
+    ...runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig'),
+    ...metadataFaults(body['metadata']),
+  ];
   const read = readScheduleConfig(body['scheduleConfig'], now);
   if ('faults' in read || faults.length > 0) return { faults: [...('faults' in read ? read.faults : []), ...faults] };
   return { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
