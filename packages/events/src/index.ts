@@ -12,6 +12,8 @@ export { type EventFeedPage, type EventFeedQuery, readEvents } from './event-fee
 export { type KafkaMessage, keyOf, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert } from './outbox.js';
 export { outboxSql } from './outbox-sql.js';
-export { createEventRelay, type EventRelay, type EventRelayOptions, type RelayState } from './relay/relay.js';
+export { InvalidEventError, parseSyncEvent } from './parse-event.js';
+export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
+export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';
 export { createSyncEvent, type SyncEvent, syncEventContracts, type SyncEventInput } from './sync-event.js';

@@ -1,35 +1,143 @@
-import type { Logger } from '@platform/service-kit';
-import type { KafkaConfig } from 'kafkajs';
-import type { Registry } from 'prom-client';
+import { createAlarm } from './alarm.js';
+import { backoffMs } from './backoff.js';
+import { createHolds } from './holds.js';
+import { relayUntilStopped } from './loop.js';
+import { registerRelayMetrics } from './metrics.js';
+import { createNotifier } from './notifier.js';
+import { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './options.js';
+import { createPublisher, KafkaAwayError, type Publisher } from './publisher.js';
+import { FREE_CHANNEL, readDepth, tryLead, yieldLead } from './queries.js';
+import { openSession, type Session } from './session.js';
 
-export interface EventRelayOptions {
-  /** Of the outbox's database. The relay holds one connection of its own, with a session lock: no pooler between. */
-  readonly connectionString: string;
-  /** Brokers, and where needed `ssl` and `sasl`. */
-  readonly kafka: Pick<KafkaConfig, 'brokers' | 'clientId' | 'ssl' | 'sasl'>;
-  /** Default `sync-events`. */
-  readonly topic?: string;
-  /** Of a topic that the relay creates; one that exists is left as it is. Default 12. */
-  readonly partitions?: number;
-  readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-  /** Receives the relay's metrics, all named `sync_event_…`. */
-  readonly registry?: Registry;
-}
+/*
+ * The states of a relay. Every replica runs one; a session lock in the outbox's database lets one of them lead.
+ *
+ *   stopped   → standby   start().
+ *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
+ *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is given back, so
+ *                         that a replica which can reach Kafka gets its turn.
+ *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, and the
+ *                         lock is given back.
+ *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.
+ *   any       → stopped   stop(): the batch under way is finished and marked, then the lock is given back.
+ *
+ * A leader that is killed loses the lock when the server sees its connection close; the others ask for it four
+ * times a second. They don't block on it: a waiting statement would keep its snapshot, and vacuum from its work.
+ *
+ * An event is marked after Kafka has acknowledged it. Between the two a crash, or a lost connection, has the next
+ * leader send it again: delivery is at least once. It starts with the oldest event not marked, so the first
+ * copies of a key's events are always in order; consumers drop the later ones by `eventId`.
+ *
+ * A partition that takes nothing is held back alone, for at most 2 s at a time. An event that Kafka refuses for what
+ * it is (too large for the topic) holds back its key, and nothing else: it is offered again every 30 s at the latest,
+ * so it goes out when the topic's settings allow it. It is never dropped, and its key never goes on without it.
+ */
 
-/** What a relay is doing: see the states at the top of the file. */
-export type RelayState = 'stopped' | 'standby' | 'relaying' | 'waiting';
+const DEFAULT_PARTITIONS = 12;
+const STANDBY_MS = 250;
+/** A fault so long after the last one is a new one: it is told again, and the pauses begin anew. */
+const CALM_MS = 30_000;
 
-/** Moves events from the outbox to Kafka. Every replica runs one; one of them is at work at a time. */
-export interface EventRelay {
-  /** Returns at once; neither Kafka nor the database has to be there yet. */
-  start(): void;
-  /** Says that events were committed. Cheap and never throws: call it after every commit, on any replica. */
-  wake(): void;
-  /** Finishes the batch under way, hands the work to another replica, and closes its connections. */
-  stop(): Promise<void>;
-  readonly state: RelayState;
-}
+/** Makes a relay; nothing happens before `start`. */
+export function createEventRelay(options: EventRelayOptions): EventRelay {
+  const { log, kafka, topic = DEFAULT_TOPIC, partitions = DEFAULT_PARTITIONS } = options;
+  const committed = createAlarm();
+  const turn = createAlarm();
+  const notifier = createNotifier(() => session?.client);
+  let state: RelayState = 'stopped';
+  let running: Promise<void> | undefined;
+  let isStopping = false;
+  let session: Session | undefined;
+  let holds = createHolds();
+  let failures = 0;
+  let lastFailure = -CALM_MS;
 
-export function createEventRelay(_options: EventRelayOptions): EventRelay {
-  throw new Error('not yet');
+  const metrics =
+    options.registry &&
+    registerRelayMetrics(options.registry, {
+      depth: async () => session && readDepth(session.client).catch(() => undefined),
+      isLeading: () => state === 'relaying',
+      heldKeys: () => holds.count('key'),
+    });
+
+  function onNotice(channel: string): void {
+    if (state === 'relaying') committed.ring();
+    else if (state === 'standby' && channel === FREE_CHANNEL) turn.ring();
+  }
+
+  async function lead({ client, failed }: Session): Promise<void> {
+    let publisher: Publisher | undefined;
+    try {
+      publisher = await createPublisher({ kafka, topic, partitions, log });
+      log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
+      state = 'relaying';
+      holds = createHolds();
+      const onProgress = () => (failures = 0);
+      const work = { client, failed, publisher, holds, alarm: committed, metrics, log, onProgress };
+      await relayUntilStopped({ ...work, isStopping: () => isStopping });
+    } finally {
+      state = 'standby';
+      holds = createHolds();
+      await publisher?.close();
+      await yieldLead(client);
+    }
+  }
+
+  async function work(): Promise<void> {
+    session ??= await openSession(options.connectionString, log, onNotice);
+    if (session.failed()) throw session.failed();
+    if (await tryLead(session.client)) await lead(session);
+    else await turn.sleep(STANDBY_MS);
+  }
+
+  async function recover(error: unknown): Promise<void> {
+    state = 'waiting';
+    const isKafka = error instanceof KafkaAwayError;
+    if (!isKafka) await closeSession();
+    if (performance.now() - lastFailure > CALM_MS) failures = 0;
+    lastFailure = performance.now();
+    failures += 1;
+    metrics?.failed(isKafka ? 'kafka' : 'database');
+    const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;
+    const err = isKafka ? error.cause : error;
+    if (failures === 1) log.warn({ err }, message);
+    else log.debug({ err, failures }, message);
+    await turn.sleep(backoffMs(failures));
+  }
+
+  async function closeSession(): Promise<void> {
+    const closing = session;
+    session = undefined;
+    await closing?.close();
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      state = 'standby';
+      await work().catch(recover);
+    }
+    await closeSession();
+    state = 'stopped';
+  }
+
+  return {
+    start() {
+      isStopping = false;
+      running ??= run();
+    },
+    wake() {
+      if (state === 'relaying') committed.ring();
+      else if (state === 'standby') notifier.notify();
+    },
+    async stop() {
+      isStopping = true;
+      committed.ring();
+      turn.ring();
+      await running;
+      running = undefined;
+    },
+    get state() {
+      return state;
+    },
+  };
 }
