@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** Packages that exist as ES modules only; Jest's loader can't `require` those before Node 24.9. */
 const esOnly = [
   '@modelcontextprotocol\\+',
+  'content-disposition@',
   'cookie@',
   'eventsource-parser@',
   'nodemailer@',

@@ -1,6 +1,11 @@
 import { AppError } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import { insufficientScope, invalidCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import {
+  insufficientScope,
+  invalidCredential,
+  type RefusalMessages,
+  standardRefusals,
+} from './challenges.js';
 import { hasScope, type Principal, type UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
 
@@ -70,7 +75,11 @@ export function requireService(scope: string): onRequestHookHandler {
   return (request, _reply, done) => {
     const principal = principalOf(request);
     if (principal.kind !== 'service')
-      throw new AppError({ status: 403, code: 'SERVICE_REQUIRED', message: 'A service credential is required' });
+      throw new AppError({
+        status: 403,
+        code: 'SERVICE_REQUIRED',
+        message: 'A service credential is required',
+      });
     if (!principal.grantedScopes.has(scope)) throw insufficientScope(standardRefusals, [scope]);
     done();
   };

@@ -87,9 +87,13 @@ function createServiceToken(call: Call, options: IdentityClientOptions) {
       { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
       'grant_type=client_credentials',
     );
-    if (status !== 200) throw new Error(`identity answered ${status} to the client credentials of ${options.clientId}`);
+    if (status !== 200)
+      throw new Error(`identity answered ${status} to the client credentials of ${options.clientId}`);
     const { access_token: token, expires_in: seconds } = body as { access_token: string; expires_in: number };
-    current = { token, renewAt: options.clock() + Math.max(seconds * 500, seconds * 1_000 - RENEW_BEFORE_MS) };
+    current = {
+      token,
+      renewAt: options.clock() + Math.max(seconds * 500, seconds * 1_000 - RENEW_BEFORE_MS),
+    };
     return token;
   }
   return {
@@ -149,7 +153,10 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   const serviceToken = createServiceToken(call, options);
   const keys = createKeys(call, options.onKeysFailed ?? (() => undefined));
 
-  async function introspect(tokens: readonly string[], isRetry = false): Promise<IntrospectionBatch['results']> {
+  async function introspect(
+    tokens: readonly string[],
+    isRetry = false,
+  ): Promise<IntrospectionBatch['results']> {
     const { status, body } = await call(
       'POST',
       INTROSPECTION_BATCH_PATH,
@@ -167,7 +174,8 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
       const results = await introspect(credentials.map(({ token }) => token));
-      if (results.length !== credentials.length) throw new Error('identity answered another number of tokens');
+      if (results.length !== credentials.length)
+        throw new Error('identity answered another number of tokens');
       return results.map(({ active, role, username, name }) =>
         active && role !== undefined ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
       );

@@ -15,7 +15,15 @@ export {
   type SignedCredential,
   stripPrefix,
 } from './credential.js';
-export { memberOf, principalOf, requireAdmin, requireMember, requireScopes, requireService, requireSession } from './guards.js';
+export {
+  memberOf,
+  principalOf,
+  requireAdmin,
+  requireMember,
+  requireScopes,
+  requireService,
+  requireSession,
+} from './guards.js';
 export { createIdentityClient, type IdentityClient, type IdentityClientOptions } from './identity-client.js';
 export {
   Introspection,
@@ -31,5 +39,13 @@ export { type Jwks, type KeySet, keysOf, pemOf, type PublicJwk } from './key-set
 export type { LiveOwner, Liveness } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
 export { hasScope, type Principal, type ServicePrincipal, type UserPrincipal } from './principal.js';
-export { canHoldScope, isScope, type Role, roles, type Scope, scopeCatalogue, type ScopeDefinition } from './scopes.js';
+export {
+  canHoldScope,
+  isScope,
+  type Role,
+  roles,
+  type Scope,
+  scopeCatalogue,
+  type ScopeDefinition,
+} from './scopes.js';
 export { createSignatureCheck } from './signature.js';

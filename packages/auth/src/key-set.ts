@@ -32,4 +32,6 @@ export const pemOf = (jwk: Pick<PublicJwk, 'kty' | 'crv' | 'x'>): string =>
 
 /** Ignores keys of other types: a future algorithm must not stop today's verifiers. */
 export const keysOf = (jwks: Jwks): Map<string, string> =>
-  new Map(jwks.keys.filter((jwk) => jwk.kty === 'OKP' && jwk.crv === 'Ed25519').map((jwk) => [jwk.kid, pemOf(jwk)]));
+  new Map(
+    jwks.keys.filter((jwk) => jwk.kty === 'OKP' && jwk.crv === 'Ed25519').map((jwk) => [jwk.kid, pemOf(jwk)]),
+  );

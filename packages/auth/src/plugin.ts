@@ -1,6 +1,6 @@
 import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { readBearer } from './bearer.js';
 import { missingCredential, type RefusalMessages, standardRefusals } from './challenges.js';
@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** An `onRequest` hook: 401 without a living credential, 503 when that can't be known. */
-    authenticate: onRequestHookHandler;
+    authenticate: onRequestAsyncHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
     signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
     /** The pipeline itself, for a bearer that came another way than in a header. */
@@ -49,7 +49,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   const messages = options.messages ?? standardRefusals;
   const missing = missingCredential(messages);
-  const verify = createVerification({
+  const verification = createVerification({
     checkSignature: createSignatureCheck(options.keySet, (token, key) =>
       app.jwt.verify(token, {
         key,
@@ -66,12 +66,20 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     messages,
   });
   app.decorateRequest('principal', null);
-  app.decorate('signCredential', (claims, { privatePem, kid }) => app.jwt.sign(claims, { key: privatePem, kid }));
-  app.decorate('verifyBearer', verify);
-  app.decorate('authenticate', async (request) => {
+  app.decorate('signCredential', (claims, { privatePem, kid }) =>
+    app.jwt.sign(claims, { key: privatePem, kid }),
+  );
+  app.decorate('verifyBearer', async (presented) =>
+    verification.verifyLiveness(verification.verifyLocally(presented)),
+  );
+  // Not an async function: garbage is thrown out before there is a promise.
+  app.decorate('authenticate', (request) => {
     const presented = readBearer(request.raw);
     if (presented === undefined) throw missing;
-    request.principal = await verify(presented);
+    const credential = verification.verifyLocally(presented);
+    return verification.verifyLiveness(credential).then((principal) => {
+      request.principal = principal;
+    });
   });
 }
 

@@ -32,26 +32,39 @@ function principalOf({ claims, scopes, token }: SignedCredential, owner: LiveOwn
 
 const serviceOwner: LiveOwner = { role: 'member', email: '', fullName: '' };
 
-/**
- * The one pipeline: signature and expiry here, then liveness. Fails closed at every step.
- *
- * A service credential has no liveness: it lives a few minutes, and its client is checked when
- * it is issued.
- *
- * @returns a function from the presented bearer to the principal; it throws AppError 401, or 503
- *   when liveness can't be known.
- */
-export function createVerification(options: VerificationOptions) {
+/** The one pipeline, in its two halves. Fails closed at every step. */
+export interface Verification {
+  /**
+   * Signature and expiry, without I/O.
+   *
+   * @throws AppError 401.
+   */
+  verifyLocally(presented: string): SignedCredential;
+  /**
+   * Is it still alive, and whose is it? A service credential has no liveness: it lives a few
+   * minutes, and its client is checked when it is issued.
+   *
+   * @throws AppError 401, or 503 when it can't be known.
+   */
+  verifyLiveness(credential: SignedCredential): Promise<Principal>;
+}
+
+export function createVerification(options: VerificationOptions): Verification {
   const { checkSignature, liveness, clock, clockToleranceMs, messages } = options;
   // One error for all of them, made once: garbage must cost little, and a stack would tell nobody anything.
   const refusal = invalidCredential(messages);
-  return async (presented: string): Promise<Principal> => {
-    const credential = checkSignature(presented);
-    if (!credential) throw refusal;
-    const { exp, kind } = credential.claims;
-    if (exp !== undefined && exp * 1_000 + clockToleranceMs <= clock()) throw refusal;
-    const owner = kind === 'service' ? serviceOwner : await liveness(credential);
-    if (!owner) throw refusal;
-    return principalOf(credential, owner);
+  return {
+    verifyLocally(presented) {
+      const credential = checkSignature(presented);
+      if (!credential) throw refusal;
+      const { exp } = credential.claims;
+      if (exp !== undefined && exp * 1_000 + clockToleranceMs <= clock()) throw refusal;
+      return credential;
+    },
+    async verifyLiveness(credential) {
+      const owner = credential.claims.kind === 'service' ? serviceOwner : await liveness(credential);
+      if (!owner) throw refusal;
+      return principalOf(credential, owner);
+    },
   };
 }

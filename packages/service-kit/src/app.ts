@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, {
@@ -19,6 +19,7 @@ import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
 import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
+import { RequestLogger } from './request-logger.js';
 import { securityHeaders } from './security-headers.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { createValidatorCompiler } from './validation.js';
@@ -27,7 +28,7 @@ import { createValidatorCompiler } from './validation.js';
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
-  import('node:http').ServerResponse,
+  ServerResponse,
   FastifyBaseLogger,
   TypeBoxTypeProvider
 >;
@@ -62,7 +63,12 @@ export function createErrorHandler(family: ErrorFamily) {
     if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
     if (error.headers) void reply.headers(error.headers);
     void reply.code(error.statusCode).send(
-      family.render({ status: error.statusCode, code: error.code, message: error.message, details: error.details }),
+      family.render({
+        status: error.statusCode,
+        code: error.code,
+        message: error.message,
+        details: error.details,
+      }),
     );
   };
 }
@@ -100,9 +106,9 @@ function registerNotFound(app: App, family: ErrorFamily): void {
  * them all, `debug` shows them. Server errors are logged where they are handled.
  */
 function registerRequestLog(app: App): void {
+  if (!['debug', 'trace'].includes(app.log.level)) return;
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.log.level === 'debug' || request.log.level === 'trace')
-      request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
+    request.log.debug({ req: request, res: reply, ms: reply.elapsedTime }, 'request completed');
     done();
   });
 }
@@ -114,6 +120,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const app: App = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,

@@ -79,7 +79,8 @@ export const integer = (min: number, max: number, mustBe?: string): Variable<num
   },
 });
 
-export const port = (): Variable<number> => integer(0, 65_535, 'a TCP port from 0 to 65535 (0: any free one)');
+export const port = (): Variable<number> =>
+  integer(0, 65_535, 'a TCP port from 0 to 65535 (0: any free one)');
 
 export const oneOf = <const T extends string>(...allowed: readonly T[]): Variable<T> => ({
   mustBe: `one of ${allowed.join(', ')}`,
@@ -108,7 +109,10 @@ export const list = (mustBe: string): Variable<readonly string[]> => ({
 export const serviceVariables = {
   HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
   PORT: withDefault(port(), 0),
-  LOG_LEVEL: withDefault(oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info' as const),
+  LOG_LEVEL: withDefault(
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info' as const,
+  ),
   TRUST_PROXY: withDefault(list('a comma-separated list of addresses or CIDR ranges'), []),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
 } as const;

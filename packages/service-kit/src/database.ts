@@ -52,7 +52,10 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
       originalCode?: unknown;
     };
     for (const candidate of [code, originalCode])
-      if (typeof candidate === 'string' && (unavailableSqlState.test(candidate) || unavailableErrno.has(candidate)))
+      if (
+        typeof candidate === 'string' &&
+        (unavailableSqlState.test(candidate) || unavailableErrno.has(candidate))
+      )
         return true;
     if (typeof message === 'string' && unavailableText.test(message)) return true;
     error = cause ?? meta?.driverAdapterError;

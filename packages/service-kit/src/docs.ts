@@ -16,7 +16,11 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
       info: { title: options.title, description: options.description, version: options.version },
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A session token or a personal access token.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A session token or a personal access token.',
+          },
         },
       },
     },

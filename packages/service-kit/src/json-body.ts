@@ -7,10 +7,12 @@ function findUnstorableText(root: unknown): FaultDetail | undefined {
   for (let entry = pending.pop(); entry; entry = pending.pop()) {
     const [value, field] = entry;
     if (typeof value === 'string') {
-      if (!isStorable(value)) return { field: field || 'body', message: 'must not hold NUL or unpaired surrogates' };
+      if (!isStorable(value))
+        return { field: field || 'body', message: 'must not hold NUL or unpaired surrogates' };
     } else if (value !== null && typeof value === 'object') {
       for (const [key, child] of Object.entries(value)) {
-        if (!isStorable(key)) return { field: field || 'body', message: 'has a key with NUL or unpaired surrogates' };
+        if (!isStorable(key))
+          return { field: field || 'body', message: 'has a key with NUL or unpaired surrogates' };
         pending.push([child, field === '' ? key : `${field}.${key}`]);
       }
     }

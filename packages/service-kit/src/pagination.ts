@@ -23,7 +23,8 @@ export interface Page<T> {
   readonly pagination: Pagination;
 }
 
-export const PageOf = <T extends TSchema>(item: T) => Type.Object({ data: Type.Array(item), pagination: Pagination });
+export const PageOf = <T extends TSchema>(item: T) =>
+  Type.Object({ data: Type.Array(item), pagination: Pagination });
 
 /** Which rows of an ordered index make a page, counted from the nearer end. */
 export interface PageWindow {
@@ -44,7 +45,9 @@ export function pageWindow({ page, limit }: PageQuery, total: number): PageWindo
   if (first >= total) return undefined;
   const count = Math.min(limit, total - first);
   const behind = total - first - count;
-  return behind < first ? { isFromEnd: true, offset: behind, count } : { isFromEnd: false, offset: first, count };
+  return behind < first
+    ? { isFromEnd: true, offset: behind, count }
+    : { isFromEnd: false, offset: first, count };
 }
 
 export const paginationOf = ({ page, limit }: PageQuery, total: number): Pagination => ({

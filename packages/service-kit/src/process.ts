@@ -42,11 +42,13 @@ function onExitSignals(shutdown: Shutdown, log: Logger): void {
     stop('SIGINT', 0);
   });
   // A supervisor that started us with a channel has gone: nobody would ever stop us.
-  if (process.channel) process.once('disconnect', () => {
-    if (!isStopping) stop('the supervisor has gone', 0);
-  });
+  if (process.channel)
+    process.once('disconnect', () => {
+      if (!isStopping) stop('the supervisor has gone', 0);
+    });
   const die = (error: unknown) => {
-    log.fatal({ err: error }, 'unexpected error: stopping');
+    // Not `fatal`: that flushes, and pino's flush never returns when the reader of stdout has gone.
+    log.error({ err: error }, 'unexpected error: stopping');
     stop('unexpected error', 1);
   };
   process.on('uncaughtException', die);
@@ -58,9 +60,14 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    const isKnown = error instanceof ConfigError || error instanceof MigrationError || isDatabaseUnavailable(error);
+    const isKnown =
+      error instanceof ConfigError || error instanceof MigrationError || isDatabaseUnavailable(error);
     const text =
-      error instanceof Error ? (isKnown ? describeKnown(error) : (error.stack ?? error.message)) : String(error);
+      error instanceof Error
+        ? isKnown
+          ? describeKnown(error)
+          : (error.stack ?? error.message)
+        : String(error);
     process.stderr.write(`${text}\n`);
     process.exit(1);
   }

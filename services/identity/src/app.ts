@@ -1,6 +1,13 @@
 import formbody from '@fastify/formbody';
 import { authPlugin } from '@platform/auth';
-import { type App, type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
+import {
+  type App,
+  type Clock,
+  createApp,
+  type ServiceApp,
+  type Shutdown,
+  standardErrors,
+} from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
@@ -29,7 +36,7 @@ import { createUserService } from './features/users/service.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
 
-export const VERSION = '0.1.0';
+const VERSION = '0.1.0';
 
 export interface IdentityDeps {
   readonly config: Pick<

@@ -45,11 +45,18 @@ async function runMigrate(): Promise<void> {
   process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
 }
 
-async function runCreateOrganisation(name: string | undefined, adminEmail: string | undefined): Promise<void> {
+async function runCreateOrganisation(
+  name: string | undefined,
+  adminEmail: string | undefined,
+): Promise<void> {
   if (!name || !adminEmail) throw new UsageError('create-organisation needs --name and --admin-email');
   const adminPassword = loadAdminPassword(process.env);
   await withResources(async ({ prisma }) => {
-    const organisations = createOrganisationService({ prisma, passwords: createPasswords(), clock: systemClock });
+    const organisations = createOrganisationService({
+      prisma,
+      passwords: createPasswords(),
+      clock: systemClock,
+    });
     const { orgId, adminId } = await organisations.create({ name, adminEmail, adminPassword });
     process.stdout.write(`organisation ${orgId}, administrator ${adminId}\n`);
   });

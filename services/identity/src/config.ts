@@ -1,5 +1,14 @@
 import { isScope, type Scope } from '@platform/auth';
-import { integer, list, loadConfig, serviceVariables, text, url, type Variable, withDefault } from '@platform/service-kit';
+import {
+  integer,
+  list,
+  loadConfig,
+  serviceVariables,
+  text,
+  url,
+  type Variable,
+  withDefault,
+} from '@platform/service-kit';
 import type { BoxKey } from './secret-box.js';
 
 const DEFAULT_MCP_SCOPES: readonly Scope[] = [
@@ -75,7 +84,10 @@ export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
     DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
     ENCRYPTION_KEYS: encryptionKeys,
     /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
-    PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+    PUBLIC_URL: withDefault(
+      url(['http:', 'https:'], 'https://knowledge.example.com'),
+      'http://127.0.0.1:8080',
+    ),
     TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
     MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
     SERVICE_CLIENTS: withDefault(serviceClients, []),

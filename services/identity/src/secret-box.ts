@@ -36,10 +36,15 @@ export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
       const [version, id, iv = '', ciphertext = '', tag = ''] = sealed.split('.');
       const found = keys.find((key) => key.id === id);
       if (version !== 'v1' || !found) throw new Error(`no key for a value sealed with ${version}.${id}`);
-      const decipher = createDecipheriv('aes-256-gcm', found.key, Buffer.from(iv, 'base64url'), { authTagLength: 16 })
+      const decipher = createDecipheriv('aes-256-gcm', found.key, Buffer.from(iv, 'base64url'), {
+        authTagLength: 16,
+      })
         .setAAD(Buffer.from(context))
         .setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([decipher.update(Buffer.from(ciphertext, 'base64url')), decipher.final()]).toString('utf8');
+      return Buffer.concat([
+        decipher.update(Buffer.from(ciphertext, 'base64url')),
+        decipher.final(),
+      ]).toString('utf8');
     },
   };
 }

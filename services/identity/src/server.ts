@@ -1,5 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { assertMigrated, ConfigError, createLogger, createShutdown, runMain, serve, systemClock } from '@platform/service-kit';
+import {
+  assertMigrated,
+  ConfigError,
+  createLogger,
+  createShutdown,
+  runMain,
+  serve,
+  systemClock,
+} from '@platform/service-kit';
 import { buildIdentity } from './app.js';
 import { type IdentityConfig, loadIdentityConfig } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
@@ -10,11 +18,17 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 
 /** First start: the organisation and its administrator, once. Later values of the variables change nothing. */
 async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Promise<void> {
-  const organisations = createOrganisationService({ prisma, passwords: createPasswords(), clock: systemClock });
+  const organisations = createOrganisationService({
+    prisma,
+    passwords: createPasswords(),
+    clock: systemClock,
+  });
   if (!(await organisations.isEmpty())) return;
   const { BOOTSTRAP_ADMIN_EMAIL: adminEmail, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = config;
   if (adminEmail === undefined && adminPassword === undefined) {
-    log.warn('no organisation yet: set BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD, or create one by command');
+    log.warn(
+      'no organisation yet: set BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD, or create one by command',
+    );
     return;
   }
   if (adminEmail === undefined || adminPassword === undefined)

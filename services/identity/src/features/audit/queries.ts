@@ -54,7 +54,10 @@ export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry)
   });
 
 export async function countAuditEntries(db: Client, orgId: string): Promise<number> {
-  const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { auditEntries: true } });
+  const counters = await db.organisationCounters.findUnique({
+    where: { orgId },
+    select: { auditEntries: true },
+  });
   return Number(counters?.auditEntries ?? 0);
 }
 

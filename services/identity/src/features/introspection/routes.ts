@@ -37,7 +37,8 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         response: { 200: Introspection, ...answers(400, 401, 403) },
       },
     },
-    async (request, reply) => reply.header('cache-control', 'no-store').send(await introspect(request.body.token)),
+    async (request, reply) =>
+      reply.header('cache-control', 'no-store').send(await introspect(request.body.token)),
   );
   app.post(
     INTROSPECTION_BATCH_PATH,

@@ -40,7 +40,8 @@ export function createLastUsed(deps: {
         );
       } catch (error) {
         deps.log.warn({ err: error, uses: uses.length - start }, 'last-used times not written yet');
-        for (const [tokenId, at] of uses.slice(start)) gathered.set(tokenId, Math.max(at, gathered.get(tokenId) ?? 0));
+        for (const [tokenId, at] of uses.slice(start))
+          gathered.set(tokenId, Math.max(at, gathered.get(tokenId) ?? 0));
         return;
       }
     }

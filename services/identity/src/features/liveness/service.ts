@@ -16,7 +16,10 @@ const isSame = (stored: string, digest: string): boolean =>
  * turn go in one statement. The stored SHA-256 must be that of the presented token, so that a
  * leaked signing key alone forges nothing.
  */
-export function createDatabaseLiveness(deps: { readonly pool: pg.Pool; readonly lastUsed: LastUsed }): Liveness {
+export function createDatabaseLiveness(deps: {
+  readonly pool: pg.Pool;
+  readonly lastUsed: LastUsed;
+}): Liveness {
   const idsOf = (credentials: readonly SignedCredential[], kind: 'pat' | 'session') =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
@@ -39,5 +42,10 @@ export function createDatabaseLiveness(deps: { readonly pool: pg.Pool; readonly 
     }
   }
 
-  return coalesce({ keyOf: ({ digest }) => digest, ask, batchMax: BATCH_MAX, inFlightMax: LIVENESS_CONNECTIONS });
+  return coalesce({
+    keyOf: ({ digest }) => digest,
+    ask,
+    batchMax: BATCH_MAX,
+    inFlightMax: LIVENESS_CONNECTIONS,
+  });
 }

@@ -1,5 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
-import { AppError, createValidatorCompiler, describeFaults, translateError, type Logger } from '@platform/service-kit';
+import type { AppError } from '@platform/service-kit';
+import { createValidatorCompiler, describeFaults, translateError, type Logger } from '@platform/service-kit';
 import {
   type CallToolResult,
   createMcpHandler,
@@ -15,7 +16,14 @@ type ListedTool = ListToolsResult['tools'][number];
 
 const toListed = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): ListedTool =>
   // Plain copies: TypeBox keeps its kinds in properties that aren't JSON.
-  structuredClone({ name, title, description, inputSchema, outputSchema, annotations }) as unknown as ListedTool;
+  structuredClone({
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+  }) as unknown as ListedTool;
 
 function compileArguments(tool: Tool): CheckArguments {
   const compile = createValidatorCompiler();
@@ -45,13 +53,20 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
     tools.map((tool) => [tool.name, { tool, listed: toListed(tool), check: compileArguments(tool) }]),
   );
 
-  async function call(principal: UserPrincipal, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
+  async function call(
+    principal: UserPrincipal,
+    name: string,
+    args: Record<string, unknown>,
+  ): Promise<CallToolResult> {
     const entry = byName.get(name);
-    if (!entry) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
+    if (!entry)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
     if (!canCall(principal, entry.tool)) return toolError(describeRefusal(entry.tool, principal));
     const faults = entry.check(args);
     if (faults.length > 0)
-      return toolError(`Invalid arguments: ${faults.map(({ field, message }) => `${field} ${message}`).join('; ')}`);
+      return toolError(
+        `Invalid arguments: ${faults.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
+      );
     try {
       const result = await entry.tool.call(principal, args);
       return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
@@ -65,11 +80,20 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
   return createMcpHandler(
     ({ authInfo }) => {
       const principal = authInfo?.extra?.principal as UserPrincipal;
-      const server = new Server({ name: 'workspace-knowledge-platform', version }, { capabilities: { tools: {} } });
+      // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
+      // oxlint-disable-next-line typescript/no-deprecated
+      const server = new Server(
+        { name: 'workspace-knowledge-platform', version },
+        { capabilities: { tools: {} } },
+      );
       server.setRequestHandler('tools/list', () => ({
-        tools: [...byName.values()].filter(({ tool }) => canCall(principal, tool)).map(({ listed }) => listed),
+        tools: [...byName.values()]
+          .filter(({ tool }) => canCall(principal, tool))
+          .map(({ listed }) => listed),
       }));
-      server.setRequestHandler('tools/call', ({ params }) => call(principal, params.name, params.arguments ?? {}));
+      server.setRequestHandler('tools/call', ({ params }) =>
+        call(principal, params.name, params.arguments ?? {}),
+      );
       return server;
     },
     {

@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import { memberOf, requireMember, scopeCatalogue } from '@platform/auth';
-import { type App, AppError, createErrorHandler, type ErrorFamily, translateError } from '@platform/service-kit';
+import {
+  type App,
+  AppError,
+  createErrorHandler,
+  type ErrorFamily,
+  translateError,
+} from '@platform/service-kit';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -18,7 +23,13 @@ const ResourceMetadata = Type.Object({
 
 /** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
 const codeOf = (status: number, code: string): number =>
-  code === 'INVALID_JSON' ? -32_700 : status >= 500 ? -32_603 : status === 400 || status === 413 ? -32_600 : -32_001;
+  code === 'INVALID_JSON'
+    ? -32_700
+    : status >= 500
+      ? -32_603
+      : status === 400 || status === 413
+        ? -32_600
+        : -32_001;
 
 const jsonRpcErrors: ErrorFamily = {
   schema: Type.Object({
@@ -26,14 +37,21 @@ const jsonRpcErrors: ErrorFamily = {
     id: Type.Null(),
     error: Type.Object({ code: Type.Integer(), message: Type.String() }),
   }),
-  render: ({ status, code, message }) => ({ jsonrpc: '2.0', id: null, error: { code: codeOf(status, code), message } }),
+  render: ({ status, code, message }) => ({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: codeOf(status, code), message },
+  }),
 };
 
 /** RFC 9728 §5.1: a challenge names where the resource is described. */
 function withMetadata(error: AppError, metadataUrl: string): AppError {
   const challenge = error.headers?.['www-authenticate'];
   if (challenge === undefined) return error;
-  const headers = { ...error.headers, 'www-authenticate': `${challenge}, resource_metadata="${metadataUrl}"` };
+  const headers = {
+    ...error.headers,
+    'www-authenticate': `${challenge}, resource_metadata="${metadataUrl}"`,
+  };
   return new AppError({ status: error.statusCode, code: error.code, message: error.message, headers });
 }
 
@@ -47,7 +65,8 @@ function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
 function toWebRequest(request: FastifyRequest, url: string): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
-    if (typeof value === 'string' && name !== 'content-length' && name !== 'authorization') headers.set(name, value);
+    if (typeof value === 'string' && name !== 'content-length' && name !== 'authorization')
+      headers.set(name, value);
   return new Request(url, { method: 'POST', headers });
 }
 
@@ -57,24 +76,29 @@ async function sendWebResponse(reply: FastifyReply, response: Response): Promise
   if (!response.body) return reply.send();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   // JSON is small and whole; an event stream goes out as it comes.
-  return reply.send(isStream ? Readable.fromWeb(response.body as ReadableStream) : await response.text());
+  return reply.send(isStream ? Readable.fromWeb(response.body) : await response.text());
 }
 
 function postRoute(scope: App, endpoint: McpHttpHandler, publicUrl: string): void {
-  scope.post(PATH, { onRequest: [scope.authenticate, requireMember], schema: { hide: true } }, async (request, reply) => {
-    if (request.body === undefined) throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
-    const principal = memberOf(request);
-    const response = await endpoint.fetch(toWebRequest(request, publicUrl + PATH), {
-      authInfo: {
-        token: principal.token,
-        clientId: principal.userId,
-        scopes: [...principal.grantedScopes],
-        extra: { principal },
-      },
-      parsedBody: request.body,
-    });
-    return sendWebResponse(reply, response);
-  });
+  scope.post(
+    PATH,
+    { onRequest: [scope.authenticate, requireMember], schema: { hide: true } },
+    async (request, reply) => {
+      if (request.body === undefined)
+        throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
+      const principal = memberOf(request);
+      const response = await endpoint.fetch(toWebRequest(request, publicUrl + PATH), {
+        authInfo: {
+          token: principal.token,
+          clientId: principal.userId,
+          scopes: [...principal.grantedScopes],
+          extra: { principal },
+        },
+        parsedBody: request.body,
+      });
+      return sendWebResponse(reply, response);
+    },
+  );
 }
 
 /** Members, with a session or a token: `POST /mcp`. Open to everyone: what the resource is. */
@@ -117,7 +141,12 @@ export function mcpRoutes(app: App, endpoint: McpHttpHandler, publicUrl: string)
       schema: { hide: true },
       handler: () => {
         const headers = { allow: 'POST' };
-        throw new AppError({ status: 405, code: 'METHOD_NOT_ALLOWED', message: 'Method not allowed', headers });
+        throw new AppError({
+          status: 405,
+          code: 'METHOD_NOT_ALLOWED',
+          message: 'Method not allowed',
+          headers,
+        });
       },
     });
     done();

@@ -30,7 +30,8 @@ export interface Tool {
 
 /** Shown is what can be called, by one rule for both. */
 export const canCall = (principal: UserPrincipal, tool: Tool): boolean =>
-  tool.scopes.every((scope) => hasScope(principal, scope)) && (!tool.isAdminOnly || principal.role === 'admin');
+  tool.scopes.every((scope) => hasScope(principal, scope)) &&
+  (!tool.isAdminOnly || principal.role === 'admin');
 
 /** Faults of the arguments, in the words of the REST endpoints. */
 export type CheckArguments = (args: unknown) => FaultDetail[];

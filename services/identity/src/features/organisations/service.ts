@@ -35,7 +35,13 @@ export function createOrganisationService(deps: {
     await insertOrganisation(tx, { id: orgId, name, createdAt: at });
     const admin = { id: adminId, orgId, email: normaliseEmail(adminEmail), fullName: 'Administrator' };
     if (!(await insertUser(tx, { ...admin, role: 'admin', passwordHash, createdAt: at }))) throw emailTaken();
-    await insertAuditEntry(tx, { orgId, action: 'organisation.created', actorId: null, subjectId: orgId, at });
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'organisation.created',
+      actorId: null,
+      subjectId: orgId,
+      at,
+    });
     return { orgId, adminId };
   }
 

@@ -36,7 +36,9 @@ export function grantScopes(
   if (!requested) {
     const granted = defaults.filter((scope) => canGrant(principal, scope));
     if (granted.length > 0) return granted;
-    throw validationError([{ field: 'scopes', message: 'name them: this credential can grant none of the default scopes' }]);
+    throw validationError([
+      { field: 'scopes', message: 'name them: this credential can grant none of the default scopes' },
+    ]);
   }
   const faults: FaultDetail[] = requested.flatMap((scope, index) =>
     canGrant(principal, scope) ? [] : [{ field: `scopes.${index}`, message: whyNot(principal, scope) }],
@@ -50,13 +52,20 @@ export function grantScopes(
  * @returns the expiry in milliseconds since the epoch, on a whole second; null for never.
  * @throws AppError 400 when a named expiry is more than a day past that of the creating token.
  */
-export function grantExpiry(principal: UserPrincipal, requested: ExpiryDays | undefined, now: number): number | null {
+export function grantExpiry(
+  principal: UserPrincipal,
+  requested: ExpiryDays | undefined,
+  now: number,
+): number | null {
   const days = requested ?? DEFAULT_EXPIRY_DAYS;
   const wanted = days === 'never' ? null : Math.floor((now + days * DAY_MS) / 1_000) * 1_000;
   const own = principal.kind === 'session' ? null : principal.expiresAt;
   if (own === null || (wanted !== null && wanted <= own)) return wanted;
   if (requested === undefined || (wanted !== null && wanted <= own + DAY_MS)) return own;
   throw validationError([
-    { field: 'expiryDays', message: `a token that ends at ${new Date(own).toISOString()} can not make one that ends later` },
+    {
+      field: 'expiryDays',
+      message: `a token that ends at ${new Date(own).toISOString()} can not make one that ends later`,
+    },
   ]);
 }

@@ -72,8 +72,17 @@ const ownTokens = `
   order by t.id desc`;
 
 /** The owner's active tokens, newest first. */
-export async function findOwnTokens(db: pg.Pool, ownerId: string, now: Date, limit: number): Promise<TokenRow[]> {
-  const { rows } = await db.query<TokenRow>({ name: 'own_tokens', text: ownTokens, values: [ownerId, now, limit] });
+export async function findOwnTokens(
+  db: pg.Pool,
+  ownerId: string,
+  now: Date,
+  limit: number,
+): Promise<TokenRow[]> {
+  const { rows } = await db.query<TokenRow>({
+    name: 'own_tokens',
+    text: ownTokens,
+    values: [ownerId, now, limit],
+  });
   return rows;
 }
 
@@ -89,7 +98,11 @@ const total = `
   from organisation_counters counters where org_id = $1`;
 
 export async function countActiveTokens(db: pg.Pool, orgId: string, now: Date): Promise<number> {
-  const { rows } = await db.query<{ total: string }>({ name: 'count_tokens', text: total, values: [orgId, now] });
+  const { rows } = await db.query<{ total: string }>({
+    name: 'count_tokens',
+    text: total,
+    values: [orgId, now],
+  });
   return Number(rows[0]?.total ?? 0);
 }
 

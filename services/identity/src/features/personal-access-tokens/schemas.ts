@@ -9,7 +9,11 @@ export const CreateTokenBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
     scopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 50, description: 'Default: MCP_SCOPES.' }),
+      Type.Array(Type.String({ maxLength: 64 }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Default: MCP_SCOPES.',
+      }),
     ),
     expiryDays: Type.Optional(
       Type.Unsafe<ExpiryDays>({ enum: [...expiryChoices], description: 'Days, or `never`. Default: 30.' }),

@@ -76,14 +76,20 @@ export function createTokenService(deps: {
       const { userId: ownerId, orgId } = principal;
       const id = uuidv7({ msecs: now });
       const claims = { sub: ownerId, org: orgId, jti: id, kind: 'pat' as const, scope: scopes.join(' ') };
-      const times = { iat: Math.floor(now / 1_000), ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }) };
+      const times = {
+        iat: Math.floor(now / 1_000),
+        ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
+      };
       const { token, keyId } = keys.mint({ ...claims, ...times }, signJwt);
       const row = { id, orgId, ownerId, name, scopes, tokenHash: digestOf(token), signingKeyId: keyId };
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
       await insertToken(pool, { ...row, createdAt, expiresAt: expiry, auditId: uuidv7() });
       return {
-        ...{ id, name, scopes, lastUsedAt: null },
+        id,
+        name,
+        scopes,
+        lastUsedAt: null,
         createdAt: createdAt.toISOString(),
         expiresAt: expiry?.toISOString() ?? null,
         accessToken: PAT_PREFIX + token,

@@ -44,7 +44,14 @@ export function createServiceCredentials(deps: {
       });
     const iat = Math.floor(deps.clock() / 1_000);
     const scope = scopesOf(clientId).join(' ');
-    const claims = { sub: clientId, jti: uuidv7(), kind: 'service' as const, scope, iat, exp: iat + LIFETIME_SECONDS };
+    const claims = {
+      sub: clientId,
+      jti: uuidv7(),
+      kind: 'service' as const,
+      scope,
+      iat,
+      exp: iat + LIFETIME_SECONDS,
+    };
     const { token } = deps.keys.mint(claims, deps.signJwt);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope };
   };

@@ -13,7 +13,15 @@ export const insertSession = (db: Transaction, session: NewSession): Promise<unk
   db.session.create({ data: session, select: { id: true } });
 
 /** @returns how many were ended: 0 when it had ended already. */
-export async function endSession(db: Prisma | Transaction, orgId: string, id: string, at: Date): Promise<number> {
-  const { count } = await db.session.updateMany({ where: { id, orgId, endedAt: null }, data: { endedAt: at } });
+export async function endSession(
+  db: Prisma | Transaction,
+  orgId: string,
+  id: string,
+  at: Date,
+): Promise<number> {
+  const { count } = await db.session.updateMany({
+    where: { id, orgId, endedAt: null },
+    data: { endedAt: at },
+  });
   return count;
 }

@@ -12,7 +12,7 @@ import type { Passwords } from './passwords.js';
 import { endSession, insertSession } from './queries.js';
 import type { LoginAnswer, LoginBody } from './schemas.js';
 
-export const SESSION_SECONDS = 24 * 60 * 60;
+const SESSION_SECONDS = 24 * 60 * 60;
 
 export interface SessionService {
   /** @throws AppError 401 for a wrong pair, 429 after too many of them. */
@@ -70,7 +70,13 @@ export function createSessionService(deps: {
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
         if ((await endSession(tx, orgId, credentialId, at)) > 0)
-          await insertAuditEntry(tx, { orgId, action: 'session.ended', actorId: userId, subjectId: credentialId, at });
+          await insertAuditEntry(tx, {
+            orgId,
+            action: 'session.ended',
+            actorId: userId,
+            subjectId: credentialId,
+            at,
+          });
       });
     },
   };

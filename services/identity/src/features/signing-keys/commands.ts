@@ -5,7 +5,7 @@ import { generateKey } from './key.js';
 import { countActiveTokens, findKeys, insertKey, removeKey } from './queries.js';
 
 /** From published to active: four times what a verifier takes to notice a new key. */
-export const ACTIVATION_DELAY_MS = 20_000;
+const ACTIVATION_DELAY_MS = 20_000;
 
 /** Publishes a new key; it takes over after the delay. @returns its id. */
 export async function rotateKey(
@@ -28,10 +28,16 @@ export async function retireKey(db: Prisma, keyId: string, now: number, isForced
   const keys = await findKeys(db);
   if (!keys.some(({ id }) => id === keyId)) throw notFound(`There is no key ${keyId}`);
   if (!keys.some(({ id, activeFrom }) => id !== keyId && activeFrom.getTime() <= now))
-    throw conflict('LAST_KEY', 'This is the only key that signs: rotate first, and wait until the new one is active');
+    throw conflict(
+      'LAST_KEY',
+      'This is the only key that signs: rotate first, and wait until the new one is active',
+    );
   const tokens = await countActiveTokens(db, keyId);
   if (tokens > 0 && !isForced)
-    throw conflict('KEY_IN_USE', `${tokens} active tokens are signed with it and would be refused: --force if that is meant`);
+    throw conflict(
+      'KEY_IN_USE',
+      `${tokens} active tokens are signed with it and would be refused: --force if that is meant`,
+    );
   await removeKey(db, keyId, new Date(now));
 }
 

@@ -16,7 +16,8 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
     omit: { removedAt: true },
   });
 
-export const insertKey = (db: Prisma, key: SigningKeyRow): Promise<unknown> => db.signingKey.create({ data: key });
+export const insertKey = (db: Prisma, key: SigningKeyRow): Promise<unknown> =>
+  db.signingKey.create({ data: key });
 
 /** Inserts the very first key, whoever of several replicas comes first. */
 export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<void> {

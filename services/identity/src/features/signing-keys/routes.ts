@@ -21,7 +21,12 @@ export function signingKeyRoutes(app: App, keys: Pick<SigningKeys, 'jwks'>): voi
   app.get(
     JWKS_PATH,
     {
-      schema: { operationId: 'getSigningKeys', tags: ['Keys'], summary: 'Public signing keys', response: { 200: Jwks } },
+      schema: {
+        operationId: 'getSigningKeys',
+        tags: ['Keys'],
+        summary: 'Public signing keys',
+        response: { 200: Jwks },
+      },
     },
     async (_request, reply) =>
       // No longer than the activation delay of a new key.

@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { CredentialClaims, Jwks, KeySet } from '@platform/auth';
 import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
-import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import { generateKey, openPrivateKey } from './key.js';

@@ -62,7 +62,8 @@ export function userRoutes(app: App, service: UserService): void {
         response: { 201: UserAnswer, ...answers(400, 401, 403, 409) },
       },
     },
-    async (request, reply) => reply.code(201).send({ user: await service.create(memberOf(request), request.body) }),
+    async (request, reply) =>
+      reply.code(201).send({ user: await service.create(memberOf(request), request.body) }),
   );
   app.patch(
     '/api/v1/users/:id',

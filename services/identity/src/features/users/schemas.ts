@@ -1,7 +1,7 @@
 import { roles } from '@platform/auth';
 import { Type } from 'typebox';
 
-export const Role = Type.Enum([...roles], { description: '`admin` or `member`.' });
+const Role = Type.Enum([...roles], { description: '`admin` or `member`.' });
 
 export const User = Type.Object(
   {
@@ -17,10 +17,10 @@ export type User = Type.Static<typeof User>;
 
 export const UserAnswer = Type.Object({ user: User });
 
-export const Email = Type.String({ format: 'email', maxLength: 254 });
-export const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const Email = Type.String({ format: 'email', maxLength: 254 });
+const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 /** Long enough to resist guessing, short enough that hashing it is no attack (NIST SP 800-63B §3.1.1.2). */
-export const Password = Type.String({ minLength: 8, maxLength: 256 });
+const Password = Type.String({ minLength: 8, maxLength: 256 });
 
 export const CreateUserBody = Type.Object(
   { email: Email, fullName: FullName, role: Type.Optional(Role), password: Password },

@@ -77,7 +77,8 @@ export function createUserService(deps: {
         await lockOrganisation(tx, orgId);
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
-        if (user.role === 'admin' && role === 'member' && !(await hasOtherAdmin(tx, orgId, userId))) throw lastAdmin();
+        if (user.role === 'admin' && role === 'member' && !(await hasOtherAdmin(tx, orgId, userId)))
+          throw lastAdmin();
         const changed = await updateUser(tx, userId, {
           ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
           ...(role === undefined ? {} : { role }),

@@ -7,12 +7,18 @@ const outputSchema = Type.Object({
   organisation: Type.Object({ id: Type.String(), name: Type.String() }),
   credential: Type.Object({
     kind: Type.String({ description: '`session` or `pat` (personal access token).' }),
-    scopes: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'Null for a session: it has no scopes.' }),
-    expiresAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Null: never.' }),
+    scopes: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'Null for a session: it has no scopes.',
+    }),
+    expiresAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'Null: never.',
+    }),
   }),
 });
 
-export const whoami = (findOrganisation: (id: string) => Promise<{ id: string; name: string } | null>): Tool => ({
+export const whoami = (
+  findOrganisation: (id: string) => Promise<{ id: string; name: string } | null>,
+): Tool => ({
   name: 'whoami',
   title: 'Who am I',
   description:

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+import { readBearer } from './bearer.js';
+
+const request = (...values: string[]): IncomingMessage =>
+  ({
+    headers: { authorization: values[0] },
+    rawHeaders: [
+      'Host',
+      'x',
+      ...values.flatMap((value, index) => [index % 2 ? 'AUTHORIZATION' : 'Authorization', value]),
+    ],
+  }) as unknown as IncomingMessage;
+
+test.each([
+  ['Bearer abc.def-_', 'abc.def-_'],
+  ['bearer abc', 'abc'],
+  ['BEARER   abc', 'abc'],
+  ['Bearer abc  ', 'abc'],
+])('reads %j', (header, token) => {
+  expect(readBearer(request(header))).toBe(token);
+});
+
+test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearera b', 'abc', ''])(
+  'sees no bearer in %j',
+  (header) => {
+    expect(readBearer(request(header))).toBeFalsy();
+  },
+);
+
+test('no header is no bearer', () => {
+  expect(readBearer({ headers: {}, rawHeaders: [] } as unknown as IncomingMessage)).toBeUndefined();
+});
+
+test('two headers are refused, in whatever case', () => {
+  expect(() => readBearer(request('Bearer a', 'Bearer b'))).toThrow('one Authorization header');
+});

@@ -1,0 +1,96 @@
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import type { KeySet } from './key-set.js';
+import { createSignatureCheck } from './signature.js';
+
+const pair = generateKeyPairSync('ed25519');
+const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const claims = { iss: 'i', sub: 'u', org: 'o', jti: 't', kind: 'pat', scope: 'a b', iat: 1 };
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function mint(payload: object = claims, header: object = { alg: 'EdDSA', kid: 'k' }): string {
+  const input = `${encode(header)}.${encode(payload)}`;
+  return `${input}.${sign(null, Buffer.from(input), pair.privateKey).toString('base64url')}`;
+}
+
+function createCheck() {
+  let keys: ReadonlyMap<string, string> = new Map([['k', pem]]);
+  let verifications = 0;
+  const keySet: KeySet = { current: () => keys };
+  const check = createSignatureCheck(keySet, (token, key) => {
+    verifications += 1;
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const isRight = verify(
+      null,
+      Buffer.from(`${header}.${payload}`),
+      key,
+      Buffer.from(signature, 'base64url'),
+    );
+    if (!isRight) throw new Error('wrong signature');
+    return JSON.parse(Buffer.from(payload, 'base64url').toString()) as unknown;
+  });
+  return {
+    check,
+    count: () => verifications,
+    setKeys: (next: ReadonlyMap<string, string>) => {
+      keys = next;
+    },
+  };
+}
+
+test('a signature is checked once per token, with and without the display prefix', () => {
+  const { check, count } = createCheck();
+  const token = mint();
+  expect(check(token)?.scopes).toEqual(new Set(['a', 'b']));
+  expect(check(`pat_${token}`)).toBe(check(token));
+  expect(count()).toBe(1);
+});
+
+test('what has not the form of a credential costs no signature check', () => {
+  const { check, count } = createCheck();
+  const garbage = [
+    '',
+    'pat_',
+    'garbage',
+    'a.b',
+    'a.b.c',
+    '..',
+    'a..c',
+    'a.b.c.d',
+    'x'.repeat(5_000),
+    `${encode({ kid: 7 })}.b.c`,
+  ];
+  for (const presented of garbage) expect(check(presented)).toBeUndefined();
+  expect(check(mint(claims, { alg: 'EdDSA', kid: 'unknown' }))).toBeUndefined();
+  expect(count()).toBe(0);
+});
+
+test('a forged token is refused, and the same one again without another check', () => {
+  const { check, count } = createCheck();
+  const forged = `${mint().split('.').slice(0, 2).join('.')}.${Buffer.alloc(64).toString('base64url')}`;
+  expect(check(forged)).toBeUndefined();
+  expect(check(forged)).toBeUndefined();
+  expect(count()).toBe(1);
+});
+
+test('claims of another form are refused although the signature is right', () => {
+  const { check } = createCheck();
+  for (const wrong of [
+    { kind: 'root' },
+    { sub: 1 },
+    { org: undefined },
+    { jti: null },
+    { exp: '9' },
+    { scope: ['a'] },
+  ])
+    expect(check(mint({ ...claims, ...wrong }))).toBeUndefined();
+});
+
+test('a change of the keys forgets every verdict', () => {
+  const { check, setKeys } = createCheck();
+  const token = mint();
+  expect(check(token)).toBeDefined();
+  setKeys(new Map());
+  expect(check(token)).toBeUndefined();
+  setKeys(new Map([['k', pem]]));
+  expect(check(token)).toBeDefined();
+});

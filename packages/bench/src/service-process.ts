@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onServerCore } from './cores.js';
+
+const READY_TIMEOUT_MS = 20_000;
+
+export interface ServiceProcess {
+  readonly url: string;
+  /** Resident memory now, in MiB (Linux; elsewhere NaN). */
+  residentMib(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+async function waitUntilAnswers(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the process behind ${url} ended with ${child.exitCode}`);
+    try {
+      if ((await fetch(url)).ok) return;
+    } catch {
+      // Not listening yet.
+    }
+    if (Date.now() > deadline) throw new Error(`${url} was not ready within ${READY_TIMEOUT_MS} ms`);
+    await delay(50);
+  }
+}
+
+/** Starts a Node program on the core of the server, and waits until `readyPath` answers. */
+export async function startProcess(
+  program: readonly string[],
+  port: number,
+  readyPath: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServiceProcess> {
+  const [command = '', ...args] = onServerCore([process.execPath, ...program]);
+  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilAnswers(url + readyPath, child);
+  return {
+    url,
+    async residentMib() {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1_024;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import pg from 'pg';
+
+/** What a database is filled up to, beside what was made through the API. */
+export interface Filling {
+  readonly organisations: number;
+  /** In each organisation. */
+  readonly members: number;
+  /** In each organisation, spread over its members. */
+  readonly tokens: number;
+}
+
+/*
+ * Set-based, with the ids and the order that the service gives: UUIDv7 (PostgreSQL 18), as if made
+ * over the last 90 days. The rows of the organisation that the API made, number 1, are added to.
+ */
+const insertOrganisations = `
+  insert into organisations (id, name, created_at)
+  select uuidv7(), 'Organisation ' || n, now() from generate_series(2, $1::int) n`;
+
+const insertMembers = `
+  insert into users (id, org_id, email, full_name, role, created_at)
+  select uuidv7(), o.id, 'm' || n || '.' || o.id || '@example.com', 'Member ' || n, 'member', now()
+  from organisations o, generate_series(1, $1::int) n`;
+
+const insertTokens = `
+  insert into personal_access_tokens
+    (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at)
+  select uuidv7(-(interval '90 days') * random()), u.org_id, u.id, 'filling ' || n, '{kb:read,user:read}',
+    encode(sha256(convert_to(u.id::text || n, 'UTF8')), 'base64'), (select id from signing_keys limit 1),
+    now(), now() + interval '100 days' * (1 + random())
+  from users u, generate_series(1, $1::int) n where u.role = 'member'`;
+
+const insertUses = `
+  insert into token_last_used (token_id, last_used_at)
+  select id, now() from personal_access_tokens where right(id::text, 1) < '8'`;
+
+/** Fills the database. Minutes for a million tokens. */
+export async function fill(databaseUrl: string, { organisations, members, tokens }: Filling): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(insertOrganisations, [organisations]);
+    await client.query(insertMembers, [members]);
+    await client.query(insertTokens, [Math.round(tokens / members)]);
+    await client.query(insertUses);
+    await client.query('vacuum analyze');
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
+import pg from 'pg';
+import { type ServiceProcess, startProcess } from '../../service-process.js';
+
+const program = (name: string) =>
+  fileURLToPath(new URL(`../../../../../services/identity/dist/${name}`, import.meta.url));
+const admin = { email: 'admin@example.com', password: 'benchmark-password' };
+const CREATE_CONCURRENCY = 16;
+
+/** An identity over a database of its own, and what the measurements call it with. */
+export interface BenchIdentity extends ServiceProcess {
+  readonly databaseUrl: string;
+  readonly session: string;
+  /** Personal access tokens with `user:read`. */
+  createTokens(count: number): Promise<{ id: string; accessToken: string }[]>;
+}
+
+export async function send(
+  url: string,
+  method: string,
+  token: string | undefined,
+  body?: object,
+): Promise<{ status: number; body: never }> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body ? { 'content-type': 'application/json' } : {}),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const answer = (await response.json()) as never;
+  if (!response.ok)
+    throw new Error(`${method} ${url} answered ${response.status}: ${JSON.stringify(answer)}`);
+  return { status: response.status, body: answer };
+}
+
+async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: postgres.url() });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return postgres.url(name);
+}
+
+async function createTokens(url: string, session: string, count: number) {
+  const tokens: { id: string; accessToken: string }[] = [];
+  const createSome = async () => {
+    while (tokens.length < count) {
+      const body = { name: 'bench', scopes: ['user:read', 'pat:read'], expiryDays: 'never' };
+      const answer = await send(`${url}/api/v1/personal-access-tokens`, 'POST', session, body);
+      tokens.push((answer.body as { token: { id: string; accessToken: string } }).token);
+    }
+  };
+  await Promise.all(Array.from({ length: CREATE_CONCURRENCY }, createSome));
+  return tokens.slice(0, count);
+}
+
+/** The built service, as it runs in production, on the core of the server. */
+export async function startBenchIdentity(postgres: EmbeddedPostgres, name: string): Promise<BenchIdentity> {
+  const databaseUrl = await createDatabase(postgres, name);
+  const port = await findFreePort();
+  const environment = {
+    PATH: process.env.PATH,
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+    BOOTSTRAP_ADMIN_EMAIL: admin.email,
+    BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+    NODE_ENV: 'production',
+  };
+  execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
+  const running = await startProcess([program('server.js')], port, '/health/ready', environment);
+  const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
+  const session = (login.body as { accessToken: string }).accessToken;
+  return {
+    ...running,
+    databaseUrl,
+    session,
+    createTokens: (count) => createTokens(running.url, session, count),
+  };
+}

@@ -1,0 +1,36 @@
+// Behind every npm script at the root: sets the clone up, then runs the tool.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT, runMain, setUp, SetupError, toolEnv, waitForExit } from './setup.mjs';
+
+const BENCH = 'packages/bench/dist/main.js';
+
+/** What to run once the clone is set up; paths are relative to the root. */
+const TOOLS = {
+  test: ['node_modules/jest/bin/jest.js', '-c', 'packages/config/jest.config.mjs'],
+  check: ['packages/config/check.mjs'],
+  bench: [BENCH],
+  build: undefined,
+  format: [
+    'node_modules/prettier/bin/prettier.cjs',
+    '--config',
+    'packages/config/prettier.json',
+    '--write',
+    '.',
+  ],
+};
+
+await runMain(async () => {
+  const [task, ...args] = process.argv.slice(2);
+  if (!Object.hasOwn(TOOLS, task ?? '')) {
+    throw new SetupError(`Usage: node packages/config/run.mjs <${Object.keys(TOOLS).join('|')}> [arguments]`);
+  }
+  // The checks build what they read, and formatting reads sources only.
+  await setUp({ build: task !== 'format' && task !== 'check' });
+  const tool = TOOLS[task];
+  if (!tool) return;
+  if (!existsSync(join(ROOT, tool[0]))) throw new SetupError(`${tool[0]} is missing: ${task} can't be run.`);
+  const child = spawn(process.execPath, [...tool, ...args], { cwd: ROOT, env: toolEnv(), stdio: 'inherit' });
+  process.exitCode = await waitForExit(child, { exitOnSignal: false });
+});

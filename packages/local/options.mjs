@@ -1,0 +1,122 @@
+// The options of `npm start`. Plain JavaScript without dependencies: `--help` and faults are answered before anything
+// is installed or built.
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const ROOT = resolve(fileURLToPath(import.meta.url), '../../..');
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+export class OptionsError extends Error {}
+
+const VALUES = [
+  ['port', 'PORT', 'port of the gateway', '8080'],
+  ['host', 'HOST', 'address of the gateway; 0.0.0.0 for every interface', '127.0.0.1'],
+  ['data-dir', 'DATA_DIR', 'folder of the database, the secrets and the logs', '.data'],
+  ['admin-email', 'BOOTSTRAP_ADMIN_EMAIL', 'e-mail of the first admin', 'admin@example.com'],
+  ['admin-password', 'BOOTSTRAP_ADMIN_PASSWORD', 'password of the first admin', 'generated, and kept'],
+  ['database-url', 'DATABASE_URL', 'PostgreSQL server to use', 'an embedded one'],
+  [
+    'public-url',
+    'PUBLIC_URL',
+    'base URL that the answers and the printed lines name',
+    'http://localhost:<port>',
+  ],
+  ['log-level', 'LOG_LEVEL', LOG_LEVELS.join(', '), 'info'],
+];
+
+const column = (text) => text.padEnd(36);
+const rows = VALUES.map(
+  ([flag, variable, what, initial]) =>
+    `  ${column(`--${flag} <${flag.split('-').at(-1)}>`)}${what}\n  ${column(`    or ${variable}`)}default: ${initial}`,
+);
+
+export const HELP = `Starts the whole platform on this machine: database, services and gateway.
+
+Usage: npm start -- [options]
+
+${rows.join('\n')}
+  ${column('--fresh')}delete the data folder first
+  ${column('--help')}this text
+
+A flag wins over its environment variable. The services get the rest of the environment too,
+for example MCP_SCOPES or BOOTSTRAP_ORG_NAME. Stop with Ctrl-C; the data stays.
+`;
+
+export function parseOptions(args, environment) {
+  const flags = readFlags(args);
+  if (flags.help) return 'help';
+  const faults = [];
+  const read = (flag) => {
+    const [, variable, , initial] = VALUES.find(([name]) => name === flag);
+    const [value, source] =
+      flags[flag] === undefined ? [environment[variable], variable] : [flags[flag], `--${flag}`];
+    // An empty variable is how shells and Compose files say "not set".
+    return value === undefined || value.trim() === ''
+      ? { value: initial, source }
+      : { value: value.trim(), source };
+  };
+  const check = (flag, isValid, rule) => {
+    const { value, source } = read(flag);
+    if (!isValid(value)) faults.push(`${source} must be ${rule}, not "${value}"`);
+    return value;
+  };
+  const given = (flag) =>
+    (flags[flag] ?? environment[VALUES.find(([name]) => name === flag)[1]]) || undefined;
+
+  const adminPassword = given('admin-password');
+  const databaseUrl = given('database-url');
+  const publicUrl = given('public-url');
+  if (publicUrl !== undefined && !/^https?:\/\/[^/?#]+\/?$/.test(publicUrl)) {
+    faults.push(`--public-url (PUBLIC_URL) must be like https://platform.example.com, not "${publicUrl}"`);
+  }
+  if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl)) {
+    // Not shown: it may hold a password.
+    faults.push('--database-url (DATABASE_URL) must be like postgresql://user:password@host:5432/database');
+  }
+  if (databaseUrl !== undefined && flags.fresh) {
+    faults.push(
+      '--fresh deletes the keys that the database of --database-url needs; use another --data-dir instead',
+    );
+  }
+  const port = Number(check('port', isPort, 'a port between 1 and 65535'));
+  const options = {
+    port,
+    host: check('host', (value) => /^[\w.:-]+$/.test(value), 'a host name or an address'),
+    publicUrl: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`,
+    dataDir:
+      flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
+    isFresh: flags.fresh ?? false,
+    ...(given('admin-email') && {
+      adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
+    }),
+    logLevel: check('log-level', (value) => LOG_LEVELS.includes(value), `one of ${LOG_LEVELS.join(', ')}`),
+    ...(adminPassword !== undefined && { adminPassword }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
+    environment,
+  };
+  if (faults.length > 0) throw new OptionsError(faults.join('; '));
+  return options;
+}
+
+function readFlags(args) {
+  const named = VALUES.map(([flag]) => [flag, { type: 'string' }]);
+  const options = {
+    ...Object.fromEntries(named),
+    fresh: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  };
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new OptionsError(`${error.message.split('. ')[0]}; npm start -- --help lists the options`);
+  }
+}
+
+const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
+
+function isDatabaseUrl(value) {
+  return (
+    URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && new URL(value).hostname !== ''
+  );
+}

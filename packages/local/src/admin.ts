@@ -1,0 +1,55 @@
+import type { Options } from '../options.mjs';
+import { generatePassword, hashPassword, isPassword, type Secrets } from './secrets.js';
+
+/** The first admin as far as this start knows: to pass to identity, to keep, and to print. */
+export interface AdminChoice {
+  readonly email: string;
+  /** Undefined when it was given at an earlier start and not again. */
+  readonly password: string | undefined;
+  readonly kept: Secrets['admin'];
+  /** What of the options has no effect, and why. */
+  readonly notes: readonly string[];
+}
+
+const DEFAULT_EMAIL = 'admin@example.com';
+
+/** The admin is made once, at the first start that comes to its end; from then on only the kept values count. */
+export function chooseAdmin(
+  options: Pick<Options, 'adminEmail' | 'adminPassword'>,
+  kept: Secrets['admin'] | undefined,
+): AdminChoice {
+  if (kept?.isCreated) return describeExisting(options, kept);
+  const email = options.adminEmail ?? kept?.email ?? DEFAULT_EMAIL;
+  if (options.adminPassword !== undefined) {
+    const passwordHash = hashPassword(options.adminPassword);
+    return {
+      email,
+      password: options.adminPassword,
+      kept: { email, passwordHash, isCreated: false },
+      notes: [],
+    };
+  }
+  const password = kept?.password ?? generatePassword();
+  const passwordHash = hashPassword(password);
+  return { email, password, kept: { email, password, passwordHash, isCreated: false }, notes: [] };
+}
+
+function describeExisting(
+  options: Pick<Options, 'adminEmail' | 'adminPassword'>,
+  kept: Secrets['admin'],
+): AdminChoice {
+  const notes: string[] = [];
+  if (options.adminEmail !== undefined && options.adminEmail !== kept.email) {
+    notes.push(
+      `BOOTSTRAP_ADMIN_EMAIL is not applied: the admin was made at the first start, as ${kept.email}.`,
+    );
+  }
+  const given = options.adminPassword;
+  const isKnown = given !== undefined && isPassword(kept.passwordHash, given);
+  if (given !== undefined && !isKnown) {
+    notes.push(
+      'BOOTSTRAP_ADMIN_PASSWORD is not applied: the admin was made at the first start, with another one.',
+    );
+  }
+  return { email: kept.email, password: kept.password ?? (isKnown ? given : undefined), kept, notes };
+}

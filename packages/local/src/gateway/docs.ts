@@ -1,0 +1,20 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { Upstream } from './upstream.js';
+
+/** One page at `/docs` over the documentation of all services, each read from `/docs/<service>/json`. */
+export async function registerDocs(app: FastifyInstance, upstreams: readonly Upstream[]): Promise<void> {
+  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Gateway', version: '1' } } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    // No `upgrade-insecure-requests`: this page is read over plain HTTP.
+    staticCSP: {
+      'default-src': "'self'",
+      'style-src': ["'self'", "'unsafe-inline'"],
+      'img-src': ["'self'", 'data:'],
+      'frame-ancestors': "'none'",
+    },
+    uiConfig: { urls: upstreams.map(({ name }) => ({ name, url: `/docs/${name}/json` })) },
+  });
+}

@@ -1,0 +1,23 @@
+/**
+ * Whether a request target can be passed to a service as it came.
+ *
+ * The gateway chooses the service by the prefix it reads, and the URL parser of the HTTP client below it resolves dot
+ * segments, turns `\` into `/`, drops control characters and cuts at `#`. So a target that the two could read
+ * differently is refused, not repaired: absolute form, empty segments, dot segments in any spelling, and characters
+ * that don't belong in a target (RFC 9112 §3.2.1, RFC 3986 §3.3).
+ */
+export function isForwardable(target: string): boolean {
+  if (!/^\/[\x21-\x7e]*$/.test(target) || /[\\#]/.test(target)) return false;
+  const path = target.split('?', 1)[0] as string;
+  if (path.includes('//')) return false;
+  return !path
+    .split('/')
+    .some((segment) => /^\.{1,2}$/.test(segment.replace(/%2e/gi, '.')) || hidesDots(segment));
+}
+
+/** An encoded separator beside dots (`..%2f`, `%5c..`) is a dot segment to whoever decodes it once. */
+function hidesDots(segment: string): boolean {
+  if (!/%(2f|5c)/i.test(segment)) return false;
+  const parts = segment.replace(/%2e/gi, '.').split(/%2f|%5c/i);
+  return parts.some((part) => part === '.' || part === '..');
+}

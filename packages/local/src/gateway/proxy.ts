@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import httpProxy from '@fastify/http-proxy';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { explainUpstreamFault, sendError } from './errors.js';
+import type { Upstream } from './upstream.js';
+
+/** Until the first byte of an answer. Between two bytes there is no limit: a stream may pause as long as it likes. */
+const ANSWER_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const CONNECTIONS_MAX = 128;
+
+/** Passes everything below the service's prefixes on, bodies as streams both ways, and its documentation. */
+export async function registerProxy(app: FastifyInstance, upstream: Upstream): Promise<void> {
+  const connections = {
+    connections: CONNECTIONS_MAX,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: 0,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+  };
+  const replyOptions = {
+    // A retry is the client's to decide: the proxy would repeat a GET on every 503.
+    retryDelay: () => null,
+    onError: (reply: unknown, { error }: { error: unknown }) =>
+      void sendError(reply as FastifyReply, explainUpstreamFault(error), upstream.errorShape),
+    rewriteRequestHeaders: forwardedHeaders,
+    // They speak of the connection to the service, not of the client's (RFC 9110 §7.6.1).
+    rewriteHeaders: ({
+      connection: _connection,
+      'keep-alive': _keepAlive,
+      ...headers
+    }: IncomingHttpHeaders) => headers,
+  };
+  const common = {
+    upstream: upstream.url,
+    undici: connections,
+    destroyAgent: true,
+    disableRequestLogging: true,
+  };
+  await app.register(httpProxy, {
+    ...common,
+    routes: upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
+    replyOptions,
+  });
+  await app.register(httpProxy, {
+    ...common,
+    prefix: `/docs/${upstream.name}/json`,
+    rewritePrefix: '/docs/json',
+    routes: ['/'],
+    httpMethods: ['GET'],
+    replyOptions,
+  });
+}
+
+type Caller = Pick<FastifyRequest, 'id' | 'ip' | 'method' | 'protocol' | 'headers'>;
+
+/** Says who called. What the client says about that itself is dropped: the services believe the gateway. */
+function forwardedHeaders(request: Caller, headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const {
+    forwarded: _forwarded,
+    'x-real-ip': _realIp,
+    'x-forwarded-port': _port,
+    expect: _expect,
+    ...kept
+  } = headers;
+  // Node has answered `Expect: 100-continue` itself, and Fastify doesn't read the body of these.
+  if (request.method === 'GET' || request.method === 'HEAD') delete kept['content-length'];
+  return {
+    ...kept,
+    'x-forwarded-for': request.ip.replace(/^::ffff:/, ''),
+    'x-forwarded-proto': request.protocol,
+    'x-forwarded-host': request.headers.host ?? '',
+    'x-request-id': request.id,
+  };
+}

@@ -1,0 +1,10 @@
+import type { ErrorShape } from '../services.js';
+
+/** A service as the gateway sees it. */
+export interface Upstream {
+  readonly name: string;
+  /** Origin without a path, for example `http://127.0.0.1:4001`. */
+  readonly url: string;
+  readonly prefixes: readonly string[];
+  readonly errorShape: ErrorShape;
+}

@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { showStep } from '@platform/config/progress.mjs';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from '@platform/embedded';
+import type { Options } from '../options.mjs';
+import { chooseAdmin } from './admin.js';
+import { clearDataDir, openDataDir } from './data-dir.js';
+import { ensureDatabases } from './databases.js';
+import { createGateway } from './gateway/server.js';
+import { acquireLock, LOCK_NAME } from './instance-lock.js';
+import { LaunchError } from './launch-error.js';
+import { openLogFile } from './log-file.js';
+import type { ReadyFacts } from './ready-message.js';
+import { generateEncryptionKeys, readSecrets, writeSecrets } from './secrets.js';
+import type { ServiceDefinition } from './services.js';
+import { startServices } from './start-services.js';
+import type { Teardown } from './teardown.js';
+
+/** How long requests under way may take to end before their connections are cut. */
+const GATEWAY_DRAIN_MS = 5_000;
+
+export interface LaunchContext {
+  readonly options: Options;
+  readonly services: readonly ServiceDefinition[];
+  readonly teardown: Teardown;
+  /** Aborted when the platform has to stop; the start then ends at its next step. */
+  readonly signal: AbortSignal;
+  onCrash(error: LaunchError): void;
+}
+
+/**
+ * Starts everything in order: lock, database, services, gateway. What has been opened is in `teardown`, also when a
+ * later step fails.
+ */
+export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
+  const { options, services, teardown, signal } = context;
+  const { dataDir } = options;
+  const logsDir = join(dataDir, 'logs');
+  await openDataDir(dataDir);
+  teardown.add(await acquireLock(dataDir, `process ${process.pid} at ${options.publicUrl}`));
+  if (options.isFresh) await showStep('Deleting the data of earlier runs', () => deleteData(dataDir));
+  signal.throwIfAborted();
+
+  const kept = await readSecrets(dataDir);
+  const encryptionKeys = kept?.encryptionKeys ?? generateEncryptionKeys();
+  const admin = chooseAdmin(options, kept?.admin);
+  await writeSecrets(dataDir, { encryptionKeys, admin: admin.kept });
+
+  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
+  signal.throwIfAborted();
+  await ensureDatabases(
+    databaseServerUrl,
+    services.map(({ name }) => name),
+  );
+  const upstreams = await startServices(services, {
+    ...context,
+    databaseServerUrl,
+    logsDir,
+    service: {
+      encryptionKeys: options.environment['ENCRYPTION_KEYS'] || encryptionKeys,
+      adminEmail: admin.email,
+      adminPassword: admin.password,
+    },
+  });
+  await writeSecrets(dataDir, { encryptionKeys, admin: { ...admin.kept, isCreated: true } });
+  signal.throwIfAborted();
+
+  await startGateway(context, upstreams);
+  const notes = [...admin.notes];
+  if (options.databaseUrl !== undefined) {
+    notes.push('a database that another data folder set up keeps the admin and the password it has.');
+  }
+  return {
+    baseUrl: options.publicUrl,
+    adminEmail: admin.email,
+    adminPassword: admin.password,
+    dataDir,
+    logsDir,
+    notes,
+  };
+}
+
+/** A server that outlived its launcher still writes to the folder: starting one on it ends the other first. */
+async function deleteData(dataDir: string): Promise<void> {
+  const postgresDir = join(dataDir, 'postgres');
+  if (existsSync(join(postgresDir, 'postmaster.pid'))) {
+    const database = await startEmbeddedPostgres({ dataDir: postgresDir }).catch(() => undefined);
+    await database?.stop();
+  }
+  await clearDataDir(dataDir, [LOCK_NAME]);
+}
+
+async function startDatabase(
+  { options, teardown, onCrash }: LaunchContext,
+  logsDir: string,
+): Promise<string> {
+  return showStep('Starting PostgreSQL', async () => {
+    const log = await openLogFile(logsDir, 'postgres');
+    teardown.add({
+      name: 'log of PostgreSQL',
+      stop: () => Promise.resolve(log.close()),
+      kill: () => undefined,
+    });
+    try {
+      const database = await startEmbeddedPostgres({
+        dataDir: join(options.dataDir, 'postgres'),
+        onLog: log.write,
+      });
+      teardown.add({
+        name: 'PostgreSQL',
+        stop: () => database.stop(),
+        kill: async () => {
+          // Immediate shutdown: its processes go at once, and the next start recovers.
+          process.kill(database.pid, 'SIGQUIT');
+          await database.exited;
+        },
+      });
+      void database.exited.then(() => {
+        onCrash(new LaunchError(`PostgreSQL ended. Its log (${log.path}) ends with:\n${log.tail()}`));
+      });
+      return database.url();
+    } catch (error) {
+      if (!(error instanceof EmbeddedPostgresError)) throw error;
+      throw new LaunchError(`${error.message}. Its log is ${log.path}; --database-url names another server.`);
+    }
+  });
+}
+
+async function startGateway(
+  { options, teardown }: LaunchContext,
+  upstreams: Parameters<typeof createGateway>[0],
+) {
+  const gateway = await createGateway(upstreams);
+  try {
+    await gateway.listen({ port: options.port, host: options.host });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new LaunchError(
+      `Port ${options.port} was taken by another program meanwhile; --port chooses another.`,
+    );
+  }
+  teardown.add({
+    name: 'gateway',
+    stop: async () => {
+      const cut = setTimeout(() => gateway.server.closeAllConnections(), GATEWAY_DRAIN_MS);
+      await gateway.close();
+      clearTimeout(cut);
+    },
+    kill: () => gateway.server.closeAllConnections(),
+  });
+}

@@ -1,0 +1,51 @@
+/** What the person at the terminal needs once everything runs. */
+export interface ReadyFacts {
+  readonly baseUrl: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string | undefined;
+  readonly dataDir: string;
+  readonly logsDir: string;
+  readonly notes: readonly string[];
+  readonly seconds: string;
+}
+
+/** The main job, to paste into any POSIX shell that has curl and sed. */
+function curlLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts): string {
+  const login = JSON.stringify({ email: adminEmail, password: adminPassword ?? '<the admin password>' });
+  const token = JSON.stringify({ name: 'first token', scopes: ['user:read'], expiryDays: 30 });
+  const json = "-H 'content-type: application/json'";
+  const pick = (key: string) => `sed 's/.*"${key}":"\\([^"]*\\)".*/\\1/'`;
+  // No comments among the lines: an interactive zsh would run them.
+  return `BASE=${baseUrl}
+SESSION=$(curl -s $BASE/api/v1/auth/login ${json} -d ${quote(login)} | ${pick('accessToken')})
+CREATED=$(curl -s $BASE/api/v1/personal-access-tokens -H "authorization: Bearer $SESSION" ${json} -d ${quote(token)})
+TOKEN=$(printf %s "$CREATED" | ${pick('accessToken')})
+ID=$(printf %s "$CREATED" | ${pick('id')})
+echo "Calling with the token:"; curl -s $BASE/api/v1/users/me -H "authorization: Bearer $TOKEN"; echo
+echo "Revoking it:"; curl -s -X DELETE $BASE/api/v1/personal-access-tokens/$ID -H "authorization: Bearer $SESSION"; echo
+echo "Refused from now on:"; curl -s -w ' %{http_code}\\n' $BASE/api/v1/users/me -H "authorization: Bearer $TOKEN"`;
+}
+
+export function readyMessage(facts: ReadyFacts): string {
+  const password = facts.adminPassword ?? 'as given at the first start (not kept here)';
+  const notes = facts.notes.map((note) => `\nNote: ${note}`).join('');
+  return `
+The platform is ready (${facts.seconds} s).
+
+  Base URL   ${facts.baseUrl}
+  Admin      ${facts.adminEmail}
+  Password   ${password}
+  Docs       ${facts.baseUrl}/docs
+  Data       ${facts.dataDir}
+  Logs       ${facts.logsDir}
+${notes}
+The main job, to paste into a shell: log in, create a token, call with it, revoke it, be refused.
+
+${curlLines(facts)}
+
+Stop with Ctrl-C; the data stays.
+`;
+}
+
+/** Single quotes, safe for whatever is in the text. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

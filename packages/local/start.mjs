@@ -1,0 +1,44 @@
+// `npm start`: answers --help and faults at once, sets the clone up, then hands over to the launcher.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { runMain, setUp, SetupError } from '../config/setup.mjs';
+import { HELP, OptionsError, parseOptions } from './options.mjs';
+
+/** @returns the options; undefined when the program has answered already */
+function readOptions() {
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env);
+    if (options !== 'help') return options;
+    process.stdout.write(HELP);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+/** Asked again, for good, when the gateway listens; here it saves a minute of installing for nothing. */
+async function checkPort({ port, host }) {
+  const probe = createServer().listen(port, host);
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    if (error.code !== 'EADDRINUSE')
+      throw new SetupError(`The gateway can't listen on ${host}:${port}: ${error.message}`);
+    throw new SetupError(
+      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`,
+    );
+  } finally {
+    probe.close();
+  }
+}
+
+await runMain(async () => {
+  const options = readOptions();
+  if (!options) return;
+  await checkPort(options);
+  await setUp();
+  const { main } = await import('./dist/main.js');
+  await main(options);
+});

@@ -1,0 +1,75 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Echo {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bodyBytes: number;
+  readonly bodyStart: string;
+}
+
+export interface EchoService {
+  readonly url: string;
+  readonly server: Server;
+  isReady: boolean;
+  /** Requests that came in, health questions not counted. */
+  readonly targets: string[];
+  /** Emits `streamClosed` when the client of a stream has gone. */
+  readonly events: EventEmitter;
+  stop(): Promise<void>;
+}
+
+/** A service that answers with what it was asked; `/mcp/stream` sends one event and stays open. */
+export async function startEchoService(): Promise<EchoService> {
+  const server = createServer((request, response) => {
+    const url = request.url ?? '';
+    if (url === '/health/ready') {
+      response.writeHead(service.isReady ? 200 : 503).end();
+      return;
+    }
+    service.targets.push(url);
+    if (url === '/mcp/stream') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
+      response.once('close', () => service.events.emit('streamClosed', 'closed'));
+      return;
+    }
+    if (url === '/mcp/unavailable') {
+      response.writeHead(503, { 'retry-after': '0', 'content-type': 'text/plain' }).end('busy');
+      return;
+    }
+    if (url === '/mcp/broken') {
+      request.socket.destroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const echo: Echo = {
+        url,
+        method: request.method ?? '',
+        headers: request.headers,
+        bodyBytes: body.length,
+        bodyStart: body.subarray(0, 100).toString(),
+      };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(echo));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const service: EchoService = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server,
+    isReady: true,
+    targets: [],
+    events: new EventEmitter(),
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return service;
+}

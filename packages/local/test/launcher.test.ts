@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findFreePort, listChildren } from '@platform/embedded';
+import { living, makeDataDir, type Platform, startPlatform, until } from './platform.js';
+
+const run = promisify(execFile);
+
+/** A first start on a machine that also builds and runs the other tests. */
+const START_MS = 60_000;
+
+let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+const started: Platform[] = [];
+
+async function start(options: Partial<Parameters<typeof startPlatform>[0]> = {}): Promise<Platform> {
+  const platform = await startPlatform({ dataDir: dataDir.path, ...options });
+  started.push(platform);
+  await platform.settled;
+  return platform;
+}
+
+const printed = (platform: Platform, label: string): string =>
+  new RegExp(`^  ${label} +(.+)$`, 'm').exec(platform.output())?.[1] ?? '';
+
+const lockExists = async (): Promise<boolean> => (await readdir(dataDir.path)).includes('instance.lock');
+
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+});
+
+afterAll(async () => {
+  for (const platform of started) platform.child.kill('SIGTERM');
+  await Promise.all(started.map((platform) => platform.exited));
+  await dataDir.remove();
+});
+
+describe('a start on an empty folder', () => {
+  let platform: Platform;
+  beforeAll(async () => {
+    platform = await start();
+  }, START_MS);
+
+  it('ends with every service ready', async () => {
+    const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
+    expect(await ready.json()).toEqual({ status: 'ready', services: { identity: 'ready' } });
+    expect(printed(platform, 'Docs')).toBe(`http://localhost:${platform.port}/docs`);
+  });
+
+  it('prints lines that do the main job in a POSIX shell: a token works, and is refused once revoked', async () => {
+    const lines = /^BASE=[^]*?^echo "Refused.*$/m.exec(platform.output())?.[0] ?? '';
+    const { stdout } = await run('sh', ['-euc', lines]);
+    expect(stdout).toMatch(/Calling[^]*"email":"admin@example\.com"[^]*Token revoked[^]*Refused[^]* 401\n$/);
+  });
+
+  it('keeps the secrets in a file that only its owner can read', async () => {
+    expect((await stat(join(dataDir.path, 'secrets.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('a second launcher on the folder is told who holds it, and changes nothing', async () => {
+    const second = await start();
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain(
+      `Another platform runs on ${dataDir.path}: process ${platform.child.pid}`,
+    );
+    expect((await fetch(`http://127.0.0.1:${platform.port}/health/ready`)).status).toBe(200);
+  });
+
+  it('a taken port is one line that names it and the way out', async () => {
+    const second = await start({ port: platform.port });
+    expect(await second.exited).toBe(1);
+    expect(second.output().trim().split('\n')).toHaveLength(1);
+    expect(second.output()).toContain(`Port ${platform.port} is taken`);
+    expect(second.output()).toContain('--port');
+  });
+
+  it('SIGTERM ends everything: exit code 0, no process, no lock', async () => {
+    const pids = await platform.descendants();
+    expect(pids.length).toBeGreaterThan(3);
+    platform.child.kill('SIGTERM');
+    expect(await platform.exited).toBe(0);
+    await until(() => living(pids).length === 0);
+    expect(await lockExists()).toBe(false);
+  });
+});
+
+describe('a start on a folder that has been used', () => {
+  let platform: Platform;
+  let seconds: number;
+  beforeAll(async () => {
+    const startedAt = performance.now();
+    platform = await start({ isThroughNpm: true, args: ['--admin-password', 'another-password'] });
+    seconds = (performance.now() - startedAt) / 1000;
+  }, START_MS);
+
+  it('is ready in seconds, with the data and the password of the first', async () => {
+    const login = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: printed(platform, 'Admin'), password: printed(platform, 'Password') }),
+    });
+    expect(login.status).toBe(200);
+    expect(seconds).toBeLessThan(15);
+  });
+
+  it('says that another admin password is not applied', () => {
+    expect(platform.output()).toContain('BOOTSTRAP_ADMIN_PASSWORD is not applied');
+  });
+
+  it('a SIGINT to npm ends everything below it', async () => {
+    const pids = await platform.descendants();
+    platform.child.kill('SIGINT');
+    expect(await platform.exited).toBe(0);
+    await until(() => living(pids).length === 0);
+    expect(await lockExists()).toBe(false);
+  });
+});
+
+describe('faults while it runs', () => {
+  it(
+    'a service that crashes stops everything: exit code 1, a line and its log, no process, no lock',
+    async () => {
+      const platform = await start();
+      const pids = await platform.descendants();
+      process.kill(await pidOfService(platform), 'SIGKILL');
+      expect(await platform.exited).toBe(1);
+      expect(platform.output()).toContain('identity was ended by SIGKILL. Its log');
+      await until(() => living(pids).length === 0);
+      expect(await lockExists()).toBe(false);
+    },
+    START_MS,
+  );
+
+  it(
+    'a launcher that is killed leaves nothing running, and the next start works on its data',
+    async () => {
+      const killed = await start();
+      const pids = await killed.descendants();
+      killed.child.kill('SIGKILL');
+      const next = await start();
+      expect(next.output()).toContain('The platform is ready');
+      await until(() => living(pids).length === 0);
+      next.child.kill('SIGTERM');
+      expect(await next.exited).toBe(0);
+    },
+    START_MS,
+  );
+});
+
+describe('before anything is started', () => {
+  it('--help is answered at once', async () => {
+    const { stdout } = await run(process.execPath, ['packages/local/start.mjs', '--help']);
+    expect(stdout).toMatch(/^Starts the whole platform[^]*--data-dir[^]*DATA_DIR/);
+  });
+
+  it.each([
+    [['--nonsense'], "Unknown option '--nonsense'"],
+    [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
+    [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
+  ])('%s is one line and exit code 2', async (args, line) => {
+    const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(
+      (error: unknown) => error,
+    );
+    const { code, stderr } = failure as { code: number; stderr: string };
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toContain(line);
+  });
+
+  it('--fresh deletes nothing in a folder that is not ours', async () => {
+    const foreign = await makeDataDir();
+    await mkdir(foreign.path);
+    await writeFile(join(foreign.path, 'thesis.txt'), 'mine');
+    const platform = await start({ dataDir: foreign.path, args: ['--fresh'] });
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toContain('holds something else');
+    expect(await readdir(foreign.path)).toEqual(['thesis.txt']);
+    await foreign.remove();
+  });
+
+  it('a server that refuses to be prepared is told with what to do', async () => {
+    const closedPort = await findFreePort();
+    const other = await makeDataDir();
+    const url = `postgresql://nobody:secret@127.0.0.1:${closedPort}/postgres`;
+    const platform = await start({ dataDir: other.path, args: ['--database-url', url] });
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toMatch(/can't be prepared: .*ECONNREFUSED.*DATABASE_URL/);
+    expect(platform.output()).not.toContain('secret');
+    await other.remove();
+  });
+
+  it('a port of another program is found before anything is installed or built', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const platform = await start({ port });
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).not.toContain('Building');
+    other.close();
+  });
+});
+
+/** The service is the child that is neither PostgreSQL nor its guard: it runs on the launcher's Node. */
+async function pidOfService(platform: Platform): Promise<number> {
+  for (const pid of await listChildren(platform.child.pid as number)) {
+    if ((await commandOf(pid)).includes('services/identity/dist/server.js')) return pid;
+  }
+  throw new Error('identity does not run');
+}
+
+/** Not `ps` on Linux: slim images lack it. */
+async function commandOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
+  return (await run('ps', ['-o', 'args=', '-p', String(pid)])).stdout;
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findFreePort, listChildren } from '@platform/embedded';
+
+const ROOT = resolve(__dirname, '../../..');
+const READY = 'Stop with Ctrl-C';
+
+/** A launcher as a person would start it, in a process of its own. */
+export interface Platform {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly dataDir: string;
+  /** What it has printed so far, both streams. */
+  output(): string;
+  /** Resolves when it is ready or has ended, whichever comes first. */
+  readonly settled: Promise<void>;
+  /** The exit code, once it and its pipes are gone. */
+  readonly exited: Promise<number | null>;
+  /** Pids of everything below it: PostgreSQL and its processes, services. */
+  descendants(): Promise<number[]>;
+}
+
+/** Settings of the machine that runs the tests must not reach the platform. */
+const cleanEnvironment = (): NodeJS.ProcessEnv => {
+  const {
+    DATABASE_URL: _url,
+    DATA_DIR: _dir,
+    PORT: _port,
+    HOST: _host,
+    LOG_LEVEL: _level,
+    ...rest
+  } = process.env;
+  return { ...rest, NODE_OPTIONS: '' };
+};
+
+interface StartOptions {
+  readonly dataDir: string;
+  readonly port?: number;
+  readonly args?: readonly string[];
+  /** Through npm, which stands between the terminal and the launcher. */
+  readonly isThroughNpm?: boolean;
+}
+
+export async function startPlatform({
+  dataDir,
+  args = [],
+  isThroughNpm,
+  ...rest
+}: StartOptions): Promise<Platform> {
+  const port = rest.port ?? (await findFreePort());
+  const options = ['--port', String(port), '--data-dir', dataDir, ...args];
+  const [command, ...before] = isThroughNpm
+    ? ['npm', 'start', '--']
+    : [process.execPath, 'packages/local/start.mjs'];
+  const child = spawn(command, [...before, ...options], { cwd: ROOT, env: cleanEnvironment() });
+  let output = '';
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const ready = new Promise<void>((done) => {
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes(READY)) done();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+  });
+  const settled = Promise.race([ready, exited.then(() => undefined)]);
+  const pid = child.pid as number;
+  return {
+    child,
+    port,
+    dataDir,
+    output: () => output,
+    settled,
+    exited,
+    descendants: () => descendantsOf(pid),
+  };
+}
+
+async function descendantsOf(pid: number): Promise<number[]> {
+  const children = await listChildren(pid);
+  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
+}
+
+/** Pids of those that still live. */
+export const living = (pids: readonly number[]): number[] =>
+  pids.filter((pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  });
+
+/** A folder for the data of one platform. */
+export async function makeDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
+  const parent = await mkdtemp(join(tmpdir(), 'platform-test-'));
+  return { path: join(parent, 'data'), remove: () => rm(parent, { recursive: true, force: true }) };
+}
+
+/** Waits until a condition holds; the test's own timeout is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`never happened: ${condition.toString()}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}

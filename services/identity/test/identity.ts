@@ -1,0 +1,206 @@
+import { fileURLToPath } from 'node:url';
+import type { AddressInfo } from 'node:net';
+import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
+import { createTestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { buildIdentity } from '../src/app.js';
+import { loadIdentityConfig } from '../src/config.js';
+import { createOrganisationService } from '../src/features/organisations/service.js';
+import { createPasswords } from '../src/features/sessions/passwords.js';
+import { openResources } from '../src/resources.js';
+
+export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+export const admin = { email: 'admin@example.com', password: 'correct-horse-battery' };
+export const serviceClient = { id: 'probe', secret: 'a-secret-of-a-service-0123456789abcdef' };
+export const encryptionKeys = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // The tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export interface IdentityUnderTest {
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** For looking at what is stored. */
+  readonly db: pg.Pool;
+  readonly orgId: string;
+  /** Everything that was logged. */
+  logged(): string;
+  /** Moves the service's clock, not the database's. */
+  advance(milliseconds: number): void;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  login(credentials?: { email: string; password: string }): Promise<string>;
+  createMember(session: string, role?: 'admin' | 'member'): Promise<Member>;
+  createToken(session: string, fields?: object): Promise<CreatedToken>;
+  createOrganisation(adminEmail: string): Promise<{ orgId: string; session: string }>;
+  close(): Promise<void>;
+}
+
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly session: string;
+}
+
+export interface CreatedToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly accessToken: string;
+}
+
+export const createIdentityDatabase = (adminUrl?: string) =>
+  createTestDatabase({
+    template: 'identity',
+    migrationsDir: migrationsFolder,
+    migrate: async (url) => {
+      await migrate(url, migrationsFolder);
+    },
+    ...(adminUrl === undefined ? {} : { adminUrl }),
+  });
+
+export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
+  const { token, body, raw, headers } = options;
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { body: payload }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+/** The service over a database, on a port of its own. */
+async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
+  const config = loadIdentityConfig({
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEYS: encryptionKeys,
+    SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret}`,
+    ...environment,
+  });
+  let written = '';
+  const log = createLogger('identity', 'debug', {
+    write: (line) => {
+      written += line;
+    },
+  });
+  let offsetMs = 0;
+  const shutdown = createShutdown(log);
+  const resources = openResources({ databaseUrl, connectionsMax: 8, log, shutdown });
+  const clock = () => systemClock() + offsetMs;
+  const service = await buildIdentity({ config, resources, shutdown, clock });
+  shutdown.on('http', 'listener', () => service.app.close());
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    shutdown,
+    resources,
+    clock,
+    logged: () => written,
+    advance: (milliseconds: number) => {
+      offsetMs += milliseconds;
+    },
+  };
+}
+
+let memberCount = 0;
+
+/** Calls that most tests need, over any identity's URL. */
+function createClient(url: string) {
+  const call = (method: string, path: string, options?: CallOptions) => callUrl(url + path, method, options);
+  async function login(credentials = admin): Promise<string> {
+    const { status, text, body } = await call('POST', '/api/v1/auth/login', { body: credentials });
+    if (status !== 200) throw new Error(`login answered ${status}: ${text}`);
+    return body.accessToken as string;
+  }
+  return {
+    call,
+    login,
+    async createMember(session: string, role: 'admin' | 'member' = 'member'): Promise<Member> {
+      const credentials = { email: `member-${++memberCount}@example.com`, password: 'correct-horse-battery' };
+      const { status, text, body } = await call('POST', '/api/v1/users', {
+        token: session,
+        body: { ...credentials, fullName: 'Ada Member', role },
+      });
+      if (status !== 201) throw new Error(`create user answered ${status}: ${text}`);
+      return { ...credentials, id: body.user.id as string, session: await login(credentials) };
+    },
+    async createToken(session: string, fields: object = {}): Promise<CreatedToken> {
+      const { status, text, body } = await call('POST', '/api/v1/personal-access-tokens', {
+        token: session,
+        body: { name: 'test', ...fields },
+      });
+      if (status !== 201) throw new Error(`create token answered ${status}: ${text}`);
+      return body.token as CreatedToken;
+    },
+  };
+}
+
+/** A real identity over a database of its own, with one organisation and its administrator. */
+export async function startIdentity(
+  options: { readonly environment?: NodeJS.ProcessEnv; readonly adminUrl?: string } = {},
+): Promise<IdentityUnderTest> {
+  const database = await createIdentityDatabase(options.adminUrl);
+  const running = await start(database.url, options.environment ?? {});
+  const organisations = createOrganisationService({
+    prisma: running.resources.prisma,
+    passwords: createPasswords(),
+    clock: running.clock,
+  });
+  const create = (adminEmail: string) =>
+    organisations.create({ name: 'Example', adminEmail, adminPassword: admin.password });
+  const { orgId } = await create(admin.email);
+  const db = new pg.Pool({ connectionString: database.url, max: 4 });
+  db.on('error', () => undefined);
+  const client = createClient(running.url);
+  return {
+    ...client,
+    url: running.url,
+    databaseUrl: database.url,
+    db,
+    orgId,
+    logged: running.logged,
+    advance: running.advance,
+    async createOrganisation(adminEmail) {
+      const created = await create(adminEmail);
+      return {
+        orgId: created.orgId,
+        session: await client.login({ email: adminEmail, password: admin.password }),
+      };
+    },
+    async close() {
+      await running.shutdown.run('test done');
+      await db.end();
+      await database.drop();
+    },
+  };
+}

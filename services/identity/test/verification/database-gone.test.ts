@@ -1,0 +1,89 @@
+import { performance } from 'node:perf_hooks';
+import { startOwnPostgres, waitFor } from '@platform/testing';
+import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type ProbeService, startProbeService } from './probe-service.js';
+
+type OwnPostgres = Awaited<ReturnType<typeof startOwnPostgres>>;
+
+let postgres: OwnPostgres;
+let identity: IdentityUnderTest;
+let probe: ProbeService;
+let session: string;
+let token: string;
+
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  identity = await startIdentity({ adminUrl: postgres.url() });
+  session = await identity.login();
+  token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] }))
+    .accessToken;
+  probe = await startProbeService(identity.url);
+}, 60_000);
+afterAll(async () => {
+  await probe.close();
+  await identity.close();
+  await postgres.close();
+});
+
+const UNAVAILABLE = { error: { code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable' } };
+
+const requests: [label: string, send: () => Promise<Answer>][] = [
+  ['verification', () => identity.call('GET', '/api/v1/users/me', { token })],
+  ['a list', () => identity.call('GET', '/api/v1/personal-access-tokens', { token: session })],
+  [
+    'a creation',
+    () => identity.call('POST', '/api/v1/personal-access-tokens', { token: session, body: { name: 'x' } }),
+  ],
+  [
+    'a login',
+    () =>
+      identity.call('POST', '/api/v1/auth/login', {
+        body: { email: 'a@b.example', password: 'whatever-it-is' },
+      }),
+  ],
+  ['another service', () => probe.whoami(token)],
+];
+
+async function expectUnavailable(): Promise<void> {
+  for (const [label, send] of requests) {
+    const started = performance.now();
+    // Many at once, so that those behind others are seen, too.
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
+    const tookMs = performance.now() - started;
+    expect([label, ...new Set(answers.map(({ status }) => status))]).toEqual([label, 503]);
+    for (const { body, headers } of answers) {
+      expect(body).toEqual(UNAVAILABLE);
+      expect(headers.get('retry-after')).toBe('1');
+    }
+    expect(tookMs).toBeLessThan(2_000);
+  }
+  expect((await identity.call('GET', '/health/ready')).status).toBe(503);
+  expect((await identity.call('GET', '/health/live')).status).toBe(200);
+  // What needs no database isn't dragged down with it.
+  expect((await identity.call('GET', '/api/v1/users/me', { token: 'garbage' })).status).toBe(401);
+}
+
+const hasRecovered = async () => {
+  const answers = await Promise.all([
+    ...requests.map(([, send]) => send()),
+    identity.call('GET', '/health/ready'),
+  ]);
+  return answers.every(({ status }) => status === 200 || status === 201 || status === 401);
+};
+
+test('a database that is gone is 503 within two seconds, and what comes back is used at once', async () => {
+  await postgres.kill();
+  await expectUnavailable();
+  await postgres.start();
+  await waitFor(hasRecovered, { what: 'recovery', timeoutMs: 15_000, intervalMs: 100 });
+}, 60_000);
+
+test('a database that hangs is 503 within two seconds, too', async () => {
+  await postgres.pause();
+  try {
+    await expectUnavailable();
+  } finally {
+    await postgres.resume();
+  }
+  await waitFor(hasRecovered, { what: 'recovery', timeoutMs: 15_000, intervalMs: 100 });
+}, 60_000);

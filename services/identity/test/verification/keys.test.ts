@@ -1,0 +1,117 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { generateKeyPairSync } from 'node:crypto';
+import { createSigner } from 'fast-jwt';
+import { waitFor } from '@platform/testing';
+import { openPrivateKey } from '../../src/features/signing-keys/key.js';
+import { rotateKey } from '../../src/features/signing-keys/commands.js';
+import { PrismaClient } from '../../src/generated/prisma/client.js';
+import { createSecretBox } from '../../src/secret-box.js';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type ProbeService, startProbeService } from './probe-service.js';
+import { startTraffic } from './traffic.js';
+
+const box = createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
+
+let identity: IdentityUnderTest;
+let probe: ProbeService;
+let prisma: PrismaClient;
+let session: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  probe = await startProbeService(identity.url);
+  prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: identity.databaseUrl }) });
+});
+afterAll(async () => {
+  await prisma.$disconnect();
+  await probe.close();
+  await identity.close();
+});
+
+const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
+const partsOf = (token: string) =>
+  token
+    .replace('pat_', '')
+    .split('.')
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+
+async function signerOfIdentity(): Promise<(claims: object) => string> {
+  const key = await prisma.signingKey.findFirstOrThrow();
+  const sign = createSigner({ key: openPrivateKey(box, key), kid: key.id, algorithm: 'EdDSA' });
+  return (claims) => sign(claims);
+}
+
+test('a leaked signing key alone forges nothing', async () => {
+  const token = await identity.createToken(session, { scopes: ['kb:read'] });
+  const [, claims] = partsOf(token.accessToken);
+  const sign = await signerOfIdentity();
+  const forgeries = [
+    { ...claims, scope: 'user:read' },
+    { ...claims, jti: '01900000-0000-7000-8000-000000000000', scope: 'user:read' },
+    { ...claims, kind: 'session' },
+    { ...partsOf(session)[1], iat: 1 },
+  ];
+  for (const forged of forgeries) expect((await me(sign(forged))).status).toBe(401);
+});
+
+test('a credential of another issuer, another key, another algorithm or the wrong form is refused', async () => {
+  const token = await identity.createToken(session, { scopes: ['user:read'] });
+  const [header, claims] = partsOf(token.accessToken);
+  const sign = await signerOfIdentity();
+  const stranger = generateKeyPairSync('ed25519')
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  const { public_key: publicKey } = (await identity.db.query('select public_key from signing_keys')).rows[0];
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const bad = [
+    sign({ ...claims, iss: 'somebody-else' }),
+    sign({ ...claims, iss: undefined }),
+    createSigner({ key: stranger, kid: header.kid, algorithm: 'EdDSA' })(claims),
+    createSigner({ key: stranger, kid: 'unknown', algorithm: 'EdDSA' })(claims),
+    // The public key as an HMAC secret: the classic confusion of algorithms.
+    createSigner({ key: Buffer.from(publicKey.replaceAll('-', '')), kid: header.kid, algorithm: 'HS256' })(
+      claims,
+    ),
+    `${encode({ alg: 'none', typ: 'JWT', kid: header.kid })}.${encode(claims)}.AAAA`,
+    `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`,
+    sign({ ...claims, kind: 'root' }),
+    sign({ ...claims, org: 7 }),
+  ];
+  for (const presented of bad) expect((await me(presented)).status).toBe(401);
+  expect((await me(token.accessToken)).status).toBe(200);
+});
+
+test('nobody is refused while the signing key is rotated under load, and the new key takes over', async () => {
+  const token = await identity.createToken(session, { scopes: ['user:read'] });
+  const [oldHeader] = partsOf(token.accessToken);
+  const traffic = [
+    startTraffic(10, () => me(token.accessToken)),
+    startTraffic(10, () => probe.whoami(token.accessToken)),
+    startTraffic(2, async () => {
+      const fresh = await identity.createToken(session, { scopes: ['user:read'] });
+      const answers = await Promise.all([me(fresh.accessToken), probe.whoami(fresh.accessToken)]);
+      return answers.find(({ status }) => status !== 200) ?? answers[0];
+    }),
+  ];
+  const kid = await rotateKey(prisma, box, Date.now(), 7_000);
+  const hasTakenOver = async () => {
+    const [header] = partsOf((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
+    return header.kid === kid;
+  };
+  await waitFor(hasTakenOver, { what: 'the new key to sign', timeoutMs: 20_000, intervalMs: 100 });
+  const exchanges = (await Promise.all(traffic.map((one) => one.stop()))).flat();
+  expect(exchanges.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(kid).not.toBe(oldHeader.kid);
+  const { body } = await identity.call('GET', '/.well-known/jwks.json');
+  expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
+});
+
+test('the public keys never show a private one', async () => {
+  const { body, text } = await identity.call('GET', '/.well-known/jwks.json');
+  expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+  expect(text).not.toContain('"d"');
+  const { rows } = await identity.db.query('select private_sealed from signing_keys');
+  expect(rows[0].private_sealed).toMatch(/^v1\.k1\./);
+});

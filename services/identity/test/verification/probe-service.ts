@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net';
+import { authPlugin, createIdentityClient, memberOf, requireMember, requireScopes } from '@platform/auth';
+import { type Clock, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
+import { type Answer, callUrl, serviceClient } from '../identity.js';
+
+export interface ProbeService {
+  /** A route that needs `user:read`, as any service of the platform would guard one. */
+  whoami(token: string): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** A service that isn't identity: it verifies with the keys and the introspection of one. */
+export async function startProbeService(
+  identityUrl: string,
+  clock: Clock = systemClock,
+): Promise<ProbeService> {
+  const identity = createIdentityClient({
+    identityUrl,
+    clientId: serviceClient.id,
+    clientSecret: serviceClient.secret,
+    clock,
+  });
+  const { app } = await createApp({
+    service: 'probe',
+    title: 'Probe',
+    description: 'A service for tests.',
+    version: '0.0.0',
+    errors: standardErrors,
+    log: createLogger('probe', 'silent'),
+  });
+  await app.register(authPlugin, {
+    issuer: 'workspace-platform',
+    keySet: identity.keySet,
+    liveness: identity.liveness,
+    clock,
+    clockToleranceMs: 60_000,
+  });
+  app.get(
+    '/whoami',
+    { onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])] },
+    (request) => {
+      const { userId, role, email } = memberOf(request);
+      return { userId, role, email };
+    },
+  );
+  await identity.start();
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    whoami: (token) => callUrl(`http://127.0.0.1:${port}/whoami`, 'GET', { token }),
+    async close() {
+      await app.close();
+      await identity.close();
+    },
+  };
+}
