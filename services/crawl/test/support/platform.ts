@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type EmbeddedRedis, startEmbeddedRedis } from '@platform/embedded';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { migrateQueues } from '../../src/features/queues/engine.js';
 import { type Answer, type CallOptions, callUrl } from './http.js';
@@ -34,7 +31,7 @@ export interface Organisation {
 export interface Platform {
   readonly crawl: ServiceProcess;
   readonly identity: ServiceProcess;
-  readonly redis: EmbeddedRedis | undefined;
+  readonly redis: OwnRedis | undefined;
   /** For looking at what is stored. */
   readonly db: pg.Pool;
   readonly admin: Organisation;
@@ -81,10 +78,7 @@ export async function startPlatform(options: {
     database('identity', undefined),
     database('crawl', options.crawlAdminUrl, migrateQueues),
   ]);
-  const redis =
-    options.backend === 'redis'
-      ? await startEmbeddedRedis({ dataDir: await mkdtemp(join(tmpdir(), 'crawl-test-redis-')), isTemporary: true })
-      : undefined;
+  const redis = options.backend === 'redis' ? await startOwnRedis() : undefined;
   const identity = await startService({
     program: pathOf('identity', 'dist/server.js'),
     env: {

@@ -10,10 +10,11 @@ import type { Job } from 'bullmq';
  *   once  the one job of a one-off schedule
  *   run   a run that exists already: asked for, missed, or taken from a worker that vanished
  */
-export type CrawlJobData =
+export type CrawlJobData = { readonly orgId: string; readonly connector: Connector } & (
   | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
   | { readonly kind: 'once'; readonly scheduleId: string; readonly revision: number; readonly at: number }
-  | { readonly kind: 'run'; readonly runId: string };
+  | { readonly kind: 'run'; readonly runId: string }
+);
 
 export type CrawlJob = Pick<
   Job<CrawlJobData>,
@@ -32,6 +33,7 @@ export function timeOfTick(jobId: string): number {
 /** A run that is to be taken up by whichever worker is free. */
 export interface RunJob {
   readonly runId: string;
+  readonly orgId: string;
   readonly connector: Connector;
   readonly recoveries: number;
   readonly priority: number;

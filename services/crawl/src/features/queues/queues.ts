@@ -99,13 +99,13 @@ export function openQueues(deps: {
     if (previous) await removeOnce(previous);
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
-      const data: CrawlJobData = { kind: 'tick', scheduleId: id, revision };
+      const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
       await queue.upsertJobScheduler(key, { pattern: patternOf(recurrence), tz: recurrence.timezone }, { name, data, opts });
       return;
     }
     if (previous && previous.config.scheduleType !== 'once') await queue.removeJobScheduler(key);
     const at = schedule.nextRunAt?.getTime() ?? plan.at;
-    const data: CrawlJobData = { kind: 'once', scheduleId: id, revision, at };
+    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId: id, revision, at };
     await queue.add(name, data, { ...opts, jobId: onceJobId(id, revision), delay: Math.max(0, at - Date.now()) });
   }
 
@@ -117,10 +117,10 @@ export function openQueues(deps: {
         if (schedule.config.scheduleType !== 'once')
           await queueOf(schedule.connector).removeJobScheduler(jobKeyOf(schedule.connector, schedule.orgId));
       }),
-    addRun: ({ runId, connector, recoveries, priority, attemptsLeft }) =>
+    addRun: ({ runId, orgId, connector, recoveries, priority, attemptsLeft }) =>
       ask(async () => {
         const opts = { ...jobOptions(priority, attemptsLeft, retryDelayMs), jobId: runJobId(runId, recoveries) };
-        await queueOf(connector).add(queueNameOf(connector), { kind: 'run', runId }, opts);
+        await queueOf(connector).add(queueNameOf(connector), { kind: 'run', orgId, connector, runId }, opts);
       }),
     removeJob: (connector, jobId) => ask(async () => void (await queueOf(connector).remove(jobId))),
     jobState: (connector, jobId) => ask(() => queueOf(connector).getJobState(jobId)),

@@ -25,7 +25,7 @@ export function createLostRuns(deps: {
   const { pool, queues, clock, metrics, log } = deps;
 
   async function recover(run: LostRun): Promise<void> {
-    const { id: runId, connector } = run;
+    const { id: runId, orgId, connector } = run;
     const now = new Date(clock());
     const until = new Date(now.getTime() + PICK_UP_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
@@ -37,7 +37,8 @@ export function createLostRuns(deps: {
       if (recoveries === undefined) return;
       await noteJob(tx, runId, runJobId(runId, recoveries));
       const attemptsLeft = Math.max(1, run.attemptsMax - run.attempts + 1);
-      await queues.addRun({ runId, connector, recoveries, priority: run.priority ?? PRIORITY_DEFAULT, attemptsLeft });
+      const priority = run.priority ?? PRIORITY_DEFAULT;
+      await queues.addRun({ runId, orgId, connector, recoveries, priority, attemptsLeft });
       metrics.repairs.inc({ kind: 'lost_run' });
       log.warn({ runId, connector, recoveries }, 'a run was in nobody\'s hands: queued again');
     });

@@ -62,8 +62,8 @@ async function insertMissed(tx: Transaction, deps: WatchdogDeps, schedule: Sched
     nextRunAt: undefined,
   });
   if (!run) return;
-  const { connector, priority } = schedule;
-  if (!isSkipped) await queues.addRun({ runId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+  const { orgId, connector, priority } = schedule;
+  if (!isSkipped) await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
   else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
 }
 

@@ -6,7 +6,7 @@ import { jobKeyOf } from '../../connectors.js';
 import { inTransaction } from '../../transaction.js';
 import { type CrawlJob, timeOfTick } from '../queues/job.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
-import type { Schedule } from '../schedules/queries.js';
+import { lockSchedule, type Schedule } from '../schedules/queries.js';
 import {
   endRun,
   findScheduleById,
@@ -51,6 +51,11 @@ const PRUNE_EVERY = 16;
 const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
 
+/** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
+type Look = BegunRun | 'void' | 'unknown';
+
+const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
+
 /** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
 const storable = (reason: string): string => reason.replaceAll('\0', '').toWellFormed().slice(0, REASON_LENGTH_MAX);
 
@@ -65,51 +70,51 @@ export function createRunLifecycle(deps: {
   let ended = 0;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
-  async function retake(job: CrawlJob, runId: string): Promise<BegunRun | undefined> {
+  async function retake(job: CrawlJob, runId: string): Promise<Look> {
     const run = await retakeRun(pool, runId, { at: new Date(clock()), jobId: job.id ?? '', leaseUntil: leaseUntil() });
-    if (!run) return undefined;
-    const schedule = await findScheduleById(pool, run.scheduleId);
+    const schedule = run && (await findScheduleById(pool, run.scheduleId));
     // Removal aborts the run, so a run in progress without a schedule is one that is being removed.
-    if (!schedule) return undefined;
+    if (!schedule) return 'unknown';
     if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
     await end(run, schedule, 'failed', `Its worker vanished ${run.recoveries} times`);
-    return undefined;
+    return 'void';
   }
 
-  async function beginTick(
-    job: CrawlJob,
-    { scheduleId, revision, at }: { readonly scheduleId: string; readonly revision: number; readonly at: number },
-    isSecondLook = false,
-  ): Promise<BegunRun | undefined> {
-    const tick = `${revision}:${at}`;
+  async function startTick(job: CrawlJob, schedule: Schedule, at: number, skipReason: string | null): Promise<Look> {
     const now = clock();
-    const found = await findTick(pool, { scheduleId, tick, revision, scheduledFor: at });
-    const decision = decideTick(found, now, times.misfireGraceMs);
-    if (decision.action === 'retake') return retake(job, decision.runId);
-    const { schedule } = found;
-    if (decision.action === 'void' || !schedule) return undefined;
     const isOnce = schedule.config.scheduleType === 'once';
-    const next = isOnce
-      ? undefined
-      : nextRunAfter(planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId)), Math.max(now, at));
-    const isSkipped = decision.action === 'skip';
+    const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
+    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
+    const isSkipped = skipReason !== null;
     const run = await insertRun(pool, {
       id: uuidv7(),
       schedule,
       trigger: 'schedule',
-      tick,
+      tick: tickOf(schedule.revision, at),
       jobId: job.id ?? '',
       state: isSkipped ? 'skipped' : 'active',
       scheduledFor: new Date(at),
       at: new Date(now),
       leaseUntil: isSkipped ? null : leaseUntil(),
-      reason: isSkipped ? decision.reason : null,
+      reason: skipReason,
       nextRunAt: next === undefined ? undefined : new Date(next),
     });
-    // Two deliveries at once: look again, and find what the other has made of it.
-    if (!run) return isSecondLook ? undefined : beginTick(job, { scheduleId, revision, at }, true);
+    // Two deliveries at once: a second look finds what the other has made of it.
+    if (!run) return 'unknown';
     if (isSkipped && isOnce) await finishOneOff(pool, run);
-    return isSkipped ? undefined : { run, schedule };
+    return isSkipped ? 'void' : { run, schedule };
+  }
+
+  async function look(job: CrawlJob): Promise<Look> {
+    const { data } = job;
+    if (data.kind === 'run') return retake(job, data.runId);
+    const { scheduleId, revision } = data;
+    const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
+    const found = await findTick(pool, { scheduleId, tick: tickOf(revision, at), revision, scheduledFor: at });
+    const decision = decideTick(found, clock(), times.misfireGraceMs);
+    if (decision.action === 'retake') return retake(job, decision.runId);
+    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule) return decision.action === 'void' ? 'void' : 'unknown';
+    return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
   }
 
   async function end(run: Run, schedule: Schedule, outcome: 'completed' | 'failed', reason: string | null) {
@@ -134,11 +139,13 @@ export function createRunLifecycle(deps: {
   }
 
   return {
-    begin(job) {
-      const { data } = job;
-      if (data.kind === 'run') return retake(job, data.runId);
-      const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
-      return beginTick(job, { scheduleId: data.scheduleId, revision: data.revision, at });
+    async begin(job) {
+      const first = await look(job);
+      if (first !== 'unknown') return first === 'void' ? undefined : first;
+      // A job can be here before the transaction that made it has ended; that one holds the lock.
+      await inTransaction(pool, (tx) => lockSchedule(tx, job.data.orgId, job.data.connector));
+      const second = await look(job);
+      return typeof second === 'string' ? undefined : second;
     },
     complete: ({ run, schedule }) => end(run, schedule, 'completed', null),
     async fail({ run, schedule }, reason) {

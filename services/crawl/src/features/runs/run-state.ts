@@ -40,18 +40,19 @@ export interface Tick {
 }
 
 export type TickDecision =
-  | { readonly action: 'void' | 'start' }
+  | { readonly action: 'void' | 'unknown' | 'start' }
   | { readonly action: 'retake'; readonly runId: string }
   | { readonly action: 'skip'; readonly reason: string };
 
 /**
  * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late
- * (removed, paused, replaced schedules).
+ * (removed, paused, replaced schedules), or before the transaction that made them has ended: that
+ * is what `unknown` leaves open.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
   if (existing) return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
-  if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision) return { action: 'void' };
+  if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision) return { action: 'unknown' };
   if (tick.hasOtherInProgress) return { action: 'skip', reason: 'The run before was still in progress' };
   const lateMs = now - tick.scheduledFor;
   if (schedule.config.missedRunPolicy === 'skip' && lateMs > misfireGraceMs)
