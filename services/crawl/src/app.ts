@@ -16,7 +16,7 @@ import { statisticsRoutes } from './features/statistics/routes.js';
 import { createStatistics } from './features/statistics/service.js';
 import type { Resources } from './resources.js';
 
-export const VERSION = '0.1.0';
+const VERSION = '0.1.0';
 
 /** How far this machine's clock may run ahead of identity's. */
 const CLOCK_TOLERANCE_MS = 5_000;
@@ -30,7 +30,12 @@ export interface CrawlDeps {
   readonly clock: Clock;
 }
 
-export function openIdentity(config: CrawlConfig, { log }: Resources, shutdown: Shutdown, clock: Clock): IdentityClient {
+export function openIdentity(
+  config: CrawlConfig,
+  { log }: Resources,
+  shutdown: Shutdown,
+  clock: Clock,
+): IdentityClient {
   const identity = createIdentityClient({
     identityUrl: config.IDENTITY_URL,
     clientId: config.SERVICE_CLIENT_ID,

@@ -1,5 +1,15 @@
 import { isConnector } from '@platform/events';
-import { integer, list, loadConfig, oneOf, serviceVariables, text, url, type Variable, withDefault } from '@platform/service-kit';
+import {
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  serviceVariables,
+  text,
+  url,
+  type Variable,
+  withDefault,
+} from '@platform/service-kit';
 
 /** Where each connector's crawls are posted; a connector without an entry has the built-in task. */
 export type TaskEndpoints = ReadonlyMap<string, string>;
@@ -7,9 +17,12 @@ export type TaskEndpoints = ReadonlyMap<string, string>;
 const taskEndpoints: Variable<TaskEndpoints> = {
   mustBe: 'a comma-separated list of <connector>=<http(s) URL>, with * for every other connector',
   parse(value) {
-    const entries = (list('').parse(value) ?? []).map((item) => /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item));
+    const entries = (list('').parse(value) ?? []).map((item) =>
+      /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item),
+    );
     const isValid = entries.every(
-      (match) => match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
+      (match) =>
+        match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
     );
     return isValid ? new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? ''])) : undefined;
   },
@@ -39,7 +52,10 @@ export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
     SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
     SERVICE_CLIENT_SECRET: clientSecret,
     TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-    PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+    PUBLIC_URL: withDefault(
+      url(['http:', 'https:'], 'https://knowledge.example.com'),
+      'http://127.0.0.1:8080',
+    ),
     TASKS: withDefault(taskEndpoints, new Map<string, string>()),
     /** Which half of the service this process is. */
     ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),

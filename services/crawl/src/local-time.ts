@@ -15,7 +15,8 @@ export function localTime(at: number, timeZone: string): string {
     second: '2-digit',
     timeZoneName: 'longOffset',
   }).formatToParts(at);
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((found) => found.type === type)?.value ?? '';
+  const part = (type: Intl.DateTimeFormatPartTypes) =>
+    parts.find((found) => found.type === type)?.value ?? '';
   const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
 }

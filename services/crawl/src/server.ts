@@ -1,6 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { connectors } from '@platform/events';
-import { assertMigrated, createLogger, createShutdown, runMain, serve, systemClock } from '@platform/service-kit';
+import {
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  runMain,
+  serve,
+  systemClock,
+} from '@platform/service-kit';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
 import { createEngine } from './features/queues/engine.js';
@@ -38,7 +45,17 @@ async function main(): Promise<void> {
   const service = await buildCrawl({ config, resources, queues, identity, shutdown, clock });
   const metrics = createCrawlMetrics(service.metrics);
   if (config.ROLE !== 'api')
-    startWorker({ config, resources, engine, queues, identity, metrics, registry: service.metrics, shutdown, clock });
+    startWorker({
+      config,
+      resources,
+      engine,
+      queues,
+      identity,
+      metrics,
+      registry: service.metrics,
+      shutdown,
+      clock,
+    });
   await identity.start();
   await serve({
     ...service,

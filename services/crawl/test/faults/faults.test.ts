@@ -30,12 +30,16 @@ describe.each(backends)('faults on %s', (backend) => {
   });
   afterEach(async () => {
     held.forEach((response) => json(response, 200));
-    await waitFor(async () => (await platform.call('DELETE', '/schedule/all')).status === 200, { what: 'removal', ...SLOW });
+    await waitFor(async () => (await platform.call('DELETE', '/schedule/all')).status === 200, {
+      what: 'removal',
+      ...SLOW,
+    });
   }, 30_000);
 
   const schedule = (connector = 'files_1', scheduleConfig: object = daily) =>
     platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig } });
-  const latest = async (connector = 'files_1') => (await platform.call('GET', `/${connector}/runs`)).body.data[0];
+  const latest = async (connector = 'files_1') =>
+    (await platform.call('GET', `/${connector}/runs`)).body.data[0];
   const events = async (runId: string) =>
     (await platform.db.query('select event_id from sync_events.outbox where run_id = $1', [runId])).rows;
   async function startHeldRun(): Promise<string> {
@@ -84,7 +88,10 @@ describe.each(backends)('faults on %s', (backend) => {
       headers: { authorization: `Bearer ${platform.admin.token}` },
     });
     expect(response.status).toBe(200);
-    await waitFor(() => held[0]?.destroyed === true || held[0]?.closed === true, { what: 'the end of the order', ...SLOW });
+    await waitFor(() => held[0]?.destroyed === true || held[0]?.closed === true, {
+      what: 'the end of the order',
+      ...SLOW,
+    });
     held.forEach((late) => json(late, 200));
     expect(await latest()).toMatchObject({ runId, outcome: 'aborted' });
     expect(await events(runId)).toHaveLength(0);
@@ -96,7 +103,10 @@ describe.each(backends)('faults on %s', (backend) => {
     endpoint.answer = (_asked, response) => {
       json(response, 200);
     };
-    await schedule('files_1', { scheduleType: 'once', scheduledTime: new Date(Date.now() + 500).toISOString() });
+    await schedule('files_1', {
+      scheduleType: 'once',
+      scheduledTime: new Date(Date.now() + 500).toISOString(),
+    });
     await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run', ...SLOW });
     await second.stop();
     expect(endpoint.asked).toHaveLength(1);
@@ -115,7 +125,9 @@ describe.each(backends)('faults on %s', (backend) => {
     expect(item).toMatchObject({ missedRuns: 1, overdueSince: null, state: 'delayed' });
     expect(Date.parse(item.nextRunAt)).toBeGreaterThan(Date.now());
     const metrics = await (await fetch(`${platform.crawl.url}/metrics`)).text();
-    expect(metrics).toMatch(/crawl_missed_runs_total\{connector="chat_1",policy="run_once",service="crawl"\} 1/);
+    expect(metrics).toMatch(
+      /crawl_missed_runs_total\{connector="chat_1",policy="run_once",service="crawl"\} 1/,
+    );
   }, 60_000);
 
   it('a restart of PostgreSQL stops nothing: the run completes, and requests hear 503 meanwhile', async () => {
@@ -126,7 +138,10 @@ describe.each(backends)('faults on %s', (backend) => {
     expect(refused.body).toMatchObject({ success: false, error: { code: 'SERVICE_UNAVAILABLE' } });
     held.forEach((response) => json(response, 200));
     await postgres.start();
-    await waitFor(async () => (await platform.call('GET', '/stats')).status === 200, { what: 'the API', ...SLOW });
+    await waitFor(async () => (await platform.call('GET', '/stats')).status === 200, {
+      what: 'the API',
+      ...SLOW,
+    });
     // Where the queue is in PostgreSQL too, the order may have been given once more.
     endpoint.answer = (_asked, response) => {
       json(response, 200);
@@ -138,27 +153,45 @@ describe.each(backends)('faults on %s', (backend) => {
   if (backend === 'redis') {
     it('a flushed Redis is rebuilt from the rows, and a run in progress ends with one event', async () => {
       for (const connector of connectors) await schedule(connector);
-      await schedule('support_1', { scheduleType: 'once', scheduledTime: new Date(Date.now() + 3_600_000).toISOString() });
+      await schedule('support_1', {
+        scheduleType: 'once',
+        scheduledTime: new Date(Date.now() + 3_600_000).toISOString(),
+      });
       const runId = await startHeldRun();
       await platform.redis?.flush();
       held.forEach((response) => json(response, 200));
       await completed(runId);
       expect(await events(runId)).toHaveLength(1);
       const repairs = async () =>
-        Number(/crawl_repairs_total\{kind="missing_job",[^}]*\} (\d+)/.exec(await (await fetch(`${platform.crawl.url}/metrics`)).text())?.[1] ?? 0);
-      await waitFor(async () => (await repairs()) >= connectors.length + 2, { what: 'the repair of every schedule', ...SLOW });
+        Number(
+          /crawl_repairs_total\{kind="missing_job",[^}]*\} (\d+)/.exec(
+            await (await fetch(`${platform.crawl.url}/metrics`)).text(),
+          )?.[1] ?? 0,
+        );
+      await waitFor(async () => (await repairs()) >= connectors.length + 2, {
+        what: 'the repair of every schedule',
+        ...SLOW,
+      });
     }, 60_000);
 
     it('while Redis is away changes hear 503 and change nothing; afterwards runs go on', async () => {
       await schedule('mail_1');
       await platform.redis?.stop();
-      const refused = await platform.call('POST', '/mail_1/schedule', { body: { scheduleConfig: { ...daily, hour: 9 } } });
+      const refused = await platform.call('POST', '/mail_1/schedule', {
+        body: { scheduleConfig: { ...daily, hour: 9 } },
+      });
       expect([refused.status, refused.body.success]).toEqual([503, false]);
       expect((await platform.call('GET', '/mail_1/schedule')).body.data.data.scheduleConfig.hour).toBe(2);
       expect((await platform.call('GET', '/stats')).status).toBe(200);
       await platform.redis?.start();
-      await waitFor(async () => (await platform.call('POST', '/mail_1/run')).status === 202, { what: 'a run', ...SLOW });
-      await waitFor(async () => (await latest('mail_1'))?.outcome === 'completed', { what: 'its end', ...SLOW });
+      await waitFor(async () => (await platform.call('POST', '/mail_1/run')).status === 202, {
+        what: 'a run',
+        ...SLOW,
+      });
+      await waitFor(async () => (await latest('mail_1'))?.outcome === 'completed', {
+        what: 'its end',
+        ...SLOW,
+      });
     }, 60_000);
 
     it('a Redis that hangs is 503 within seconds', async () => {

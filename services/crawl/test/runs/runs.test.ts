@@ -26,14 +26,19 @@ describe.each(backends)('runs on %s', (backend) => {
 
   const schedule = (body: object = {}, connector = 'files_1') =>
     platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig: daily, ...body } });
-  const latest = async (connector = 'files_1') => (await platform.call('GET', `/${connector}/runs`)).body.data[0];
+  const latest = async (connector = 'files_1') =>
+    (await platform.call('GET', `/${connector}/runs`)).body.data[0];
   const outcome = (wanted: string, connector = 'files_1') =>
     waitFor(async () => {
       const run = await latest(connector);
       return run?.outcome === wanted && run;
     }, { what: `the outcome ${wanted}`, timeoutMs: 15_000 }); // prettier-ignore
   const eventsOf = async (connector = 'files_1') =>
-    (await platform.db.query(`select event from sync_events.outbox where event_key like $1`, [`%:${connector}`])).rows.length;
+    (
+      await platform.db.query(`select event from sync_events.outbox where event_key like $1`, [
+        `%:${connector}`,
+      ])
+    ).rows.length;
 
   it('a run on request is one beside the schedule, and only one at a time', async () => {
     const held: ServerResponse[] = [];
@@ -46,7 +51,10 @@ describe.each(backends)('runs on %s', (backend) => {
     const again = await platform.call('POST', '/files_1/run');
     expect([again.status, again.body.error.code]).toEqual([409, 'RUN_IN_PROGRESS']);
     await waitFor(() => held.length === 1, { what: 'the order' });
-    expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({ state: 'active', progress: 10 });
+    expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({
+      state: 'active',
+      progress: 10,
+    });
     held.forEach((response) => json(response, 204));
     const run = await outcome('completed');
     expect(run).toMatchObject({ runId: body.data.runId, trigger: 'manual', attempts: 1, progress: 100 });
@@ -115,10 +123,17 @@ describe.each(backends)('runs on %s', (backend) => {
     progress = 50;
     await waitFor(async () => (await shown()) === 60, { what: 'progress' });
     expect((await platform.call('POST', '/files_1/pause')).status).toBe(200);
-    await waitFor(() => endpoint.asked.some(({ method, path }) => method === 'DELETE' && path === '/tasks/7'), {
-      what: 'the cancellation',
+    await waitFor(
+      () => endpoint.asked.some(({ method, path }) => method === 'DELETE' && path === '/tasks/7'),
+      {
+        what: 'the cancellation',
+      },
+    );
+    expect(await latest()).toMatchObject({
+      outcome: 'aborted',
+      reason: 'The schedule was paused',
+      eventId: null,
     });
-    expect(await latest()).toMatchObject({ outcome: 'aborted', reason: 'The schedule was paused', eventId: null });
   });
 
   it('removal aborts a run in progress, and no event follows', async () => {
@@ -136,9 +151,21 @@ describe.each(backends)('runs on %s', (backend) => {
   });
 
   it.each([
-    ['says 202 and nowhere to look', { status: 202, location: undefined, state: undefined }, '202 without a Location'],
-    ['sends us elsewhere', { status: 202, location: 'http://169.254.169.254/latest', state: undefined }, 'another origin'],
-    ['redirects', { status: 302, location: 'http://169.254.169.254/latest', state: undefined }, 'answered 302'],
+    [
+      'says 202 and nowhere to look',
+      { status: 202, location: undefined, state: undefined },
+      '202 without a Location',
+    ],
+    [
+      'sends us elsewhere',
+      { status: 202, location: 'http://169.254.169.254/latest', state: undefined },
+      'another origin',
+    ],
+    [
+      'redirects',
+      { status: 302, location: 'http://169.254.169.254/latest', state: undefined },
+      'answered 302',
+    ],
     ['is done and not done', { status: 202, location: '/t', state: 'perhaps' }, 'did not say whether'],
     ['fails in its own words', { status: 202, location: '/t', state: 'failed' }, 'The source is locked'],
   ])('an endpoint that %s fails the run', async (_title, { status, location, state }, reason) => {
@@ -169,20 +196,32 @@ describe.each(backends)('runs on %s', (backend) => {
   it('a tick that finds a run in progress is skipped, and the history says so', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
-    await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime: new Date(Date.now() + 700).toISOString() } });
+    await schedule({
+      scheduleConfig: { scheduleType: 'once', scheduledTime: new Date(Date.now() + 700).toISOString() },
+    });
     await platform.call('POST', '/files_1/run');
-    expect(await outcome('skipped')).toMatchObject({ trigger: 'schedule', reason: 'The run before was still in progress' });
+    expect(await outcome('skipped')).toMatchObject({
+      trigger: 'schedule',
+      reason: 'The run before was still in progress',
+    });
     await waitFor(() => held.length === 1, { what: 'the order' });
     held.forEach((response) => json(response, 200));
-    await waitFor(async () => (await platform.call('GET', '/stats')).body.data.active === 0, { what: 'the end' });
+    await waitFor(async () => (await platform.call('GET', '/stats')).body.data.active === 0, {
+      what: 'the end',
+    });
   });
 
   it('history is paged, newest first, and tells what /stats counts', async () => {
     await schedule({}, 'chat_1');
     const before = (await platform.call('GET', '/stats')).body.data.completed as number;
     for (let count = 1; count <= 5; count += 1) {
-      await waitFor(async () => (await platform.call('POST', '/chat_1/run')).status === 202, { what: 'a free place' });
-      await waitFor(async () => (await platform.call('GET', '/stats')).body.data.completed === before + count, { what: 'the run' });
+      await waitFor(async () => (await platform.call('POST', '/chat_1/run')).status === 202, {
+        what: 'a free place',
+      });
+      await waitFor(
+        async () => (await platform.call('GET', '/stats')).body.data.completed === before + count,
+        { what: 'the run' },
+      );
     }
     const { body } = await platform.call('GET', '/chat_1/runs?page=2&limit=2');
     expect(body.pagination).toEqual({ page: 2, limit: 2, total: 5, totalPages: 3 });

@@ -13,7 +13,13 @@ describe.each(backends)('schedules on %s', (backend) => {
 
   it('the row and the job of a schedule agree, and removal leaves neither', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {
-      body: { scheduleConfig: daily, priority: 2, maxRetries: 1, timeout: 2_000, metadata: { folder: 'ä/☃' } },
+      body: {
+        scheduleConfig: daily,
+        priority: 2,
+        maxRetries: 1,
+        timeout: 2_000,
+        metadata: { folder: 'ä/☃' },
+      },
     });
     expect(status).toBe(201);
     expect(body.data.jobId).toMatch(/^crawl-files_1:\d+$/);
@@ -40,7 +46,9 @@ describe.each(backends)('schedules on %s', (backend) => {
 
   it('a one-off job runs once at its time, stays to be read, and its event is told', async () => {
     const at = inMs(800);
-    await platform.call('POST', '/code_1/schedule', { body: { scheduleConfig: { scheduleType: 'once', scheduledTime: at } } });
+    await platform.call('POST', '/code_1/schedule', {
+      body: { scheduleConfig: { scheduleType: 'once', scheduledTime: at } },
+    });
     const item = await waitFor(
       async () => {
         const { data } = (await platform.call('GET', '/code_1/schedule')).body;
@@ -53,7 +61,9 @@ describe.each(backends)('schedules on %s', (backend) => {
     const { body: runs } = await platform.call('GET', '/code_1/runs');
     expect(runs.data).toHaveLength(1);
     const { body: events } = await platform.call('GET', '/events');
-    const own = events.data.filter((event: { payload: { connector: string } }) => event.payload.connector === 'code_1');
+    const own = events.data.filter(
+      (event: { payload: { connector: string } }) => event.payload.connector === 'code_1',
+    );
     expect(own).toHaveLength(1);
     expect(own[0]).toMatchObject({ eventId: runs.data[0].eventId, eventType: 'SyncCode1Event' });
     expect((await platform.call('POST', '/code_1/pause')).body.message).toBe('No active job found to pause');
@@ -69,10 +79,13 @@ describe.each(backends)('schedules on %s', (backend) => {
       expect((await platform.call('POST', `/${connector}/pause`)).status).toBe(200);
       await waitFor(() => Date.now() > Date.parse(scheduleConfig.scheduledTime), { what: 'the time' });
       expect((await platform.call('POST', `/${connector}/resume`)).status).toBe(200);
-      await waitFor(async () => (await platform.call('GET', `/${connector}/schedule`)).body.data.state === state, {
-        what: `${state} under ${missedRunPolicy}`,
-        timeoutMs: 10_000,
-      });
+      await waitFor(
+        async () => (await platform.call('GET', `/${connector}/schedule`)).body.data.state === state,
+        {
+          what: `${state} under ${missedRunPolicy}`,
+          timeoutMs: 10_000,
+        },
+      );
     }
   });
 
@@ -83,7 +96,9 @@ describe.each(backends)('schedules on %s', (backend) => {
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
-    const { rows } = await platform.db.query(`select revision, config from schedules where connector = 'wiki_1'`);
+    const { rows } = await platform.db.query(
+      `select revision, config from schedules where connector = 'wiki_1'`,
+    );
     expect(rows).toHaveLength(1);
     const last = answers.find(({ body }) => body.data.jobId === `crawl-wiki_1:${rows[0].revision}`);
     expect(rows[0].config.minute).toBe(last?.body.data.scheduleConfig.minute);
@@ -92,7 +107,10 @@ describe.each(backends)('schedules on %s', (backend) => {
   it('an organisation sees and changes its own schedules only', async () => {
     const other = await platform.createOrganisation();
     await platform.call('POST', '/mail_1/schedule', { body: { scheduleConfig: daily } });
-    await platform.call('POST', '/mail_1/schedule', { token: other.token, body: { scheduleConfig: { ...daily, hour: 5 } } });
+    await platform.call('POST', '/mail_1/schedule', {
+      token: other.token,
+      body: { scheduleConfig: { ...daily, hour: 5 } },
+    });
     const asOther = { token: other.token };
     const { body: list } = await platform.call('GET', '/schedule/all', asOther);
     expect(list.data.map((item: { data: { orgId: string } }) => item.data.orgId)).toEqual([other.orgId]);
@@ -107,7 +125,12 @@ describe.each(backends)('schedules on %s', (backend) => {
 
   it('the credential is asked first, then the scope, then the role', async () => {
     const member = await platform.toIdentity('POST', '/api/v1/users', {
-      body: { email: `m-${backend}@example.com`, fullName: 'M', role: 'member', password: 'correct-Horse-battery-9' },
+      body: {
+        email: `m-${backend}@example.com`,
+        fullName: 'M',
+        role: 'member',
+        password: 'correct-Horse-battery-9',
+      },
     });
     expect(member.status).toBe(201);
     const login = await platform.toIdentity('POST', '/api/v1/auth/login', {
@@ -118,9 +141,15 @@ describe.each(backends)('schedules on %s', (backend) => {
       body: { name: 'reader', scopes: ['crawl:read'] },
     });
     const token = made.body.token.accessToken as string;
-    expect((await platform.call('GET', '/stats', { token: undefined })).body.message).toBe('Unauthorized access');
-    expect((await platform.call('GET', '/stats', { token: 'pat_garbage' })).body.message).toBe('Unauthorized access');
-    expect((await platform.call('POST', '/mail_1/pause', { token })).body.error.code).toBe('INSUFFICIENT_SCOPE');
+    expect((await platform.call('GET', '/stats', { token: undefined })).body.message).toBe(
+      'Unauthorized access',
+    );
+    expect((await platform.call('GET', '/stats', { token: 'pat_garbage' })).body.message).toBe(
+      'Unauthorized access',
+    );
+    expect((await platform.call('POST', '/mail_1/pause', { token })).body.error.code).toBe(
+      'INSUFFICIENT_SCOPE',
+    );
     expect((await platform.call('GET', '/stats', { token })).body.message).toBe('Admin privileges required');
   });
 });

@@ -19,7 +19,12 @@ export interface Endpoint {
 }
 
 /** Answers, unless the request has been answered before. */
-export const json = (response: ServerResponse, status: number, body?: unknown, headers: Record<string, string> = {}) => {
+export const json = (
+  response: ServerResponse,
+  status: number,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) => {
   if (response.headersSent) return;
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));

@@ -29,5 +29,10 @@ export async function callUrl(url: string, method: string, options: CallOptions 
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }

@@ -123,7 +123,8 @@ export async function startPlatform(options: {
     admin,
     call: (method, path, given) =>
       callUrl(`${crawl.url}/api/v1/crawlingManager${path}`, method, { token: admin.token, ...given }),
-    toIdentity: (method, path, given) => callUrl(identity.url + path, method, { token: admin.token, ...given }),
+    toIdentity: (method, path, given) =>
+      callUrl(identity.url + path, method, { token: admin.token, ...given }),
     createOrganisation: () => createAdmin(identityDatabase, identity),
     async addCrawl(env, isFirst = false) {
       const replica = await startCrawl(env);

@@ -23,7 +23,11 @@ export interface ServiceOptions {
   readonly isReadyAwaited?: boolean;
 }
 
-export async function startService({ program, env, isReadyAwaited = true }: ServiceOptions): Promise<ServiceProcess> {
+export async function startService({
+  program,
+  env,
+  isReadyAwaited = true,
+}: ServiceOptions): Promise<ServiceProcess> {
   const port = await findFreePort();
   const child: ChildProcess = spawn(process.execPath, [program], {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), ...env },

@@ -8,7 +8,9 @@ import { base } from '../schedules/params.js';
 
 const EventsQuery = Type.Object(
   {
-    after: Type.Optional(Type.String({ maxLength: 200, description: 'The `nextCursor` of an earlier page.' })),
+    after: Type.Optional(
+      Type.String({ maxLength: 200, description: 'The `nextCursor` of an earlier page.' }),
+    ),
     limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
   },
   { additionalProperties: false },

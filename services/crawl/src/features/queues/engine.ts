@@ -67,9 +67,18 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
   return {
     ping: () => forQueues.ping(),
     queue: (name, options) =>
-      new Queue<CrawlJobData>(name, { ...options, connection: forQueues, prefix: PREFIX, skipWaitingForReady: true }),
+      new Queue<CrawlJobData>(name, {
+        ...options,
+        connection: forQueues,
+        prefix: PREFIX,
+        skipWaitingForReady: true,
+      }),
     worker: (name, processor, options) =>
-      new Worker<CrawlJobData>(name, processor, { ...options, connection: workersConnection(), prefix: PREFIX }),
+      new Worker<CrawlJobData>(name, processor, {
+        ...options,
+        connection: workersConnection(),
+        prefix: PREFIX,
+      }),
     async close() {
       forQueues.disconnect();
       forWorkers?.disconnect();
@@ -99,7 +108,8 @@ function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logg
   return {
     ping: () => pool.query('select 1'),
     queue: (name, options) => new Queue(name, { ...options, connection }, createPostgresBackend),
-    worker: (name, processor, options) => new Worker(name, processor, { ...options, connection }, createPostgresBackend),
+    worker: (name, processor, options) =>
+      new Worker(name, processor, { ...options, connection }, createPostgresBackend),
     close: () => pool.end(),
   };
 }

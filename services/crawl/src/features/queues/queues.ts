@@ -100,13 +100,21 @@ export function openQueues(deps: {
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      await queue.upsertJobScheduler(key, { pattern: patternOf(recurrence), tz: recurrence.timezone }, { name, data, opts });
+      await queue.upsertJobScheduler(
+        key,
+        { pattern: patternOf(recurrence), tz: recurrence.timezone },
+        { name, data, opts },
+      );
       return;
     }
     if (previous && previous.config.scheduleType !== 'once') await queue.removeJobScheduler(key);
     const at = schedule.nextRunAt?.getTime() ?? plan.at;
     const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId: id, revision, at };
-    await queue.add(name, data, { ...opts, jobId: onceJobId(id, revision), delay: Math.max(0, at - Date.now()) });
+    await queue.add(name, data, {
+      ...opts,
+      jobId: onceJobId(id, revision),
+      delay: Math.max(0, at - Date.now()),
+    });
   }
 
   return {
@@ -119,7 +127,10 @@ export function openQueues(deps: {
       }),
     addRun: ({ runId, orgId, connector, recoveries, priority, attemptsLeft }) =>
       ask(async () => {
-        const opts = { ...jobOptions(priority, attemptsLeft, retryDelayMs), jobId: runJobId(runId, recoveries) };
+        const opts = {
+          ...jobOptions(priority, attemptsLeft, retryDelayMs),
+          jobId: runJobId(runId, recoveries),
+        };
         await queueOf(connector).add(queueNameOf(connector), { kind: 'run', orgId, connector, runId }, opts);
       }),
     removeJob: (connector, jobId) => ask(async () => void (await queueOf(connector).remove(jobId))),
@@ -131,11 +142,15 @@ export function openQueues(deps: {
         return found && schedulerOf(found);
       }),
     listSchedulers: (connector, offset, count) =>
-      ask(async () => (await queueOf(connector).getJobSchedulers(offset, offset + count - 1, true)).map(schedulerOf)),
-    removeScheduler: (connector, key) => ask(async () => void (await queueOf(connector).removeJobScheduler(key))),
+      ask(async () =>
+        (await queueOf(connector).getJobSchedulers(offset, offset + count - 1, true)).map(schedulerOf),
+      ),
+    removeScheduler: (connector, key) =>
+      ask(async () => void (await queueOf(connector).removeJobScheduler(key))),
     limitConcurrency: () =>
       ask(async () => {
-        for (const connector of connectors) await queueOf(connector).setGlobalConcurrency(CONCURRENCY_PER_QUEUE);
+        for (const connector of connectors)
+          await queueOf(connector).setGlobalConcurrency(CONCURRENCY_PER_QUEUE);
       }),
     ping: () => ask(() => engine.ping()),
     async close() {

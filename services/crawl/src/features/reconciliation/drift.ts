@@ -59,7 +59,14 @@ export function createDrift(deps: {
     metrics.repairs.inc({ kind: 'orphaned_scheduler' });
   }
 
-  async function isInQueue({ id, orgId, connector, revision, config, nextRunAt }: Schedule): Promise<boolean> {
+  async function isInQueue({
+    id,
+    orgId,
+    connector,
+    revision,
+    config,
+    nextRunAt,
+  }: Schedule): Promise<boolean> {
     if (config.scheduleType !== 'once') {
       const scheduler = await queues.findScheduler(connector, jobKeyOf(connector, orgId));
       return scheduler?.scheduleId === id && scheduler.revision === revision;
@@ -71,7 +78,7 @@ export function createDrift(deps: {
 
   async function compareRows(connector: Connector, isStopping: () => boolean): Promise<number> {
     let repaired = 0;
-    for (let afterId = FIRST_ID; !isStopping(); ) {
+    for (let afterId = FIRST_ID; !isStopping();) {
       const page = await findActivePage(pool, connector, afterId, PAGE);
       const answers = await Promise.all(page.map(isInQueue));
       const missing = page.filter((_schedule, index) => !answers[index]);
@@ -87,9 +94,13 @@ export function createDrift(deps: {
 
   async function compareSchedulers(connector: Connector, isStopping: () => boolean): Promise<number> {
     let removed = 0;
-    for (let offset = 0; !isStopping(); ) {
+    for (let offset = 0; !isStopping();) {
       const page = await queues.listSchedulers(connector, offset, PAGE);
-      const wanted = await findRecurringOrgs(pool, connector, page.map(({ key }) => key.slice(-UUID_LENGTH)));
+      const wanted = await findRecurringOrgs(
+        pool,
+        connector,
+        page.map(({ key }) => key.slice(-UUID_LENGTH)),
+      );
       const orphans = page.filter(({ key }) => !wanted.has(key.slice(-UUID_LENGTH)));
       for (const orphan of orphans) await removeOrphan(connector, orphan);
       removed += orphans.length;
@@ -102,7 +113,8 @@ export function createDrift(deps: {
   async function compare(connector: Connector, isStopping: () => boolean): Promise<void> {
     const repaired = await compareRows(connector, isStopping);
     const removed = await compareSchedulers(connector, isStopping);
-    if (repaired + removed > 0) log.warn({ connector, repaired, removed }, 'the queue did not agree with the rows: repaired');
+    if (repaired + removed > 0)
+      log.warn({ connector, repaired, removed }, 'the queue did not agree with the rows: repaired');
   }
 
   return {

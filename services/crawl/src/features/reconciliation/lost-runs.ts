@@ -40,7 +40,7 @@ export function createLostRuns(deps: {
       const priority = run.priority ?? PRIORITY_DEFAULT;
       await queues.addRun({ runId, orgId, connector, recoveries, priority, attemptsLeft });
       metrics.repairs.inc({ kind: 'lost_run' });
-      log.warn({ runId, connector, recoveries }, 'a run was in nobody\'s hands: queued again');
+      log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
     });
   }
 

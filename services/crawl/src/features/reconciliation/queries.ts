@@ -14,7 +14,9 @@ export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promis
   const client = await pool.connect();
   let isBroken = true;
   try {
-    const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [LEADER_LOCK]);
+    const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
+      LEADER_LOCK,
+    ]);
     if (!rows[0]?.won) {
       isBroken = false;
       return false;

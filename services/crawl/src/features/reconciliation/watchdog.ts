@@ -43,7 +43,12 @@ export interface WatchdogDeps {
 const jobIdOf = ({ id, revision, config, connector, orgId }: Schedule, expected: number): string =>
   config.scheduleType === 'once' ? onceJobId(id, revision) : tickJobId(jobKeyOf(connector, orgId), expected);
 
-async function insertMissed(tx: Transaction, deps: WatchdogDeps, schedule: Schedule, expected: Date): Promise<void> {
+async function insertMissed(
+  tx: Transaction,
+  deps: WatchdogDeps,
+  schedule: Schedule,
+  expected: Date,
+): Promise<void> {
   const { queues, clock } = deps;
   const now = clock();
   const runId = uuidv7();
@@ -63,7 +68,8 @@ async function insertMissed(tx: Transaction, deps: WatchdogDeps, schedule: Sched
   });
   if (!run) return;
   const { orgId, connector, priority } = schedule;
-  if (!isSkipped) await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+  if (!isSkipped)
+    await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
   else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
 }
 
@@ -79,7 +85,9 @@ export function createWatchdog(deps: WatchdogDeps) {
       if (!schedule || !expected || !isAsSeen) return;
       await insertMissed(tx, deps, schedule, expected);
       const isOnce = schedule.config.scheduleType === 'once';
-      const next = isOnce ? undefined : nextRunAfter(planOf(schedule.config, jobKeyOf(connector, orgId)), clock());
+      const next = isOnce
+        ? undefined
+        : nextRunAfter(planOf(schedule.config, jobKeyOf(connector, orgId)), clock());
       await countMissed(tx, schedule.id, next === undefined ? null : new Date(next));
       if (!isOnce) await queues.apply(schedule);
       metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
@@ -93,7 +101,8 @@ export function createWatchdog(deps: WatchdogDeps) {
     const waiting: string[] = [];
     for (const schedule of overdue) {
       const expected = schedule.nextRunAt?.getTime() ?? 0;
-      if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected)))) waiting.push(schedule.id);
+      if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected))))
+        waiting.push(schedule.id);
       else await makeUp(schedule);
     }
     if (waiting.length > 0) {

@@ -1,4 +1,4 @@
-import { AppError, conflict } from '@platform/service-kit';
+import { type AppError, conflict } from '@platform/service-kit';
 
 export const runInProgress = (): AppError =>
   conflict('RUN_IN_PROGRESS', 'A run of this connector is in progress already');

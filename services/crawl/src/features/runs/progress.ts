@@ -8,7 +8,9 @@ const ALMOST = 99;
 
 /** The run's 0–100 of a task's own: what the task does lies between its acceptance and the run's end. */
 export const overall = (percent: number): number =>
-  Number.isFinite(percent) ? Math.min(ALMOST, ACCEPTED + Math.floor((Math.max(0, Math.min(100, percent)) * 80) / 100)) : ACCEPTED;
+  Number.isFinite(percent)
+    ? Math.min(ALMOST, ACCEPTED + Math.floor((Math.max(0, Math.min(100, percent)) * 80) / 100))
+    : ACCEPTED;
 
 /** Writes progress now and then, the latest only, never backwards. Failures don't matter: more will come. */
 export function createProgress(save: (progress: number) => Promise<unknown>) {

@@ -40,7 +40,12 @@ const tick = `
 /** Everything that {@link decideTick} asks about. */
 export async function findTick(
   db: Db,
-  given: { readonly scheduleId: string; readonly tick: string; readonly revision: number; readonly scheduledFor: number },
+  given: {
+    readonly scheduleId: string;
+    readonly tick: string;
+    readonly revision: number;
+    readonly scheduledFor: number;
+  },
 ): Promise<Tick> {
   const { revision, scheduledFor } = given;
   const { rows } = await db.query<

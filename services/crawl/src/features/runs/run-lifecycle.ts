@@ -57,7 +57,8 @@ type Look = BegunRun | 'void' | 'unknown';
 const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
 
 /** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
-const storable = (reason: string): string => reason.replaceAll('\0', '').toWellFormed().slice(0, REASON_LENGTH_MAX);
+const storable = (reason: string): string =>
+  reason.replaceAll('\0', '').toWellFormed().slice(0, REASON_LENGTH_MAX);
 
 export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
@@ -71,7 +72,11 @@ export function createRunLifecycle(deps: {
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
   async function retake(job: CrawlJob, runId: string): Promise<Look> {
-    const run = await retakeRun(pool, runId, { at: new Date(clock()), jobId: job.id ?? '', leaseUntil: leaseUntil() });
+    const run = await retakeRun(pool, runId, {
+      at: new Date(clock()),
+      jobId: job.id ?? '',
+      leaseUntil: leaseUntil(),
+    });
     const schedule = run && (await findScheduleById(pool, run.scheduleId));
     // Removal aborts the run, so a run in progress without a schedule is one that is being removed.
     if (!schedule) return 'unknown';
@@ -80,7 +85,12 @@ export function createRunLifecycle(deps: {
     return 'void';
   }
 
-  async function startTick(job: CrawlJob, schedule: Schedule, at: number, skipReason: string | null): Promise<Look> {
+  async function startTick(
+    job: CrawlJob,
+    schedule: Schedule,
+    at: number,
+    skipReason: string | null,
+  ): Promise<Look> {
     const now = clock();
     const isOnce = schedule.config.scheduleType === 'once';
     const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
@@ -110,10 +120,16 @@ export function createRunLifecycle(deps: {
     if (data.kind === 'run') return retake(job, data.runId);
     const { scheduleId, revision } = data;
     const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
-    const found = await findTick(pool, { scheduleId, tick: tickOf(revision, at), revision, scheduledFor: at });
+    const found = await findTick(pool, {
+      scheduleId,
+      tick: tickOf(revision, at),
+      revision,
+      scheduledFor: at,
+    });
     const decision = decideTick(found, clock(), times.misfireGraceMs);
     if (decision.action === 'retake') return retake(job, decision.runId);
-    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule) return decision.action === 'void' ? 'void' : 'unknown';
+    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
+      return decision.action === 'void' ? 'void' : 'unknown';
     return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
   }
 

@@ -19,7 +19,15 @@ import type { Schedule } from '../schedules/queries.js';
  * the state it starts from, so of two workers with one run in their hands the second changes
  * nothing: no run completes twice, none after its abortion, and each lets one event out.
  */
-export const runStates = ['waiting', 'active', 'retrying', 'completed', 'failed', 'aborted', 'skipped'] as const;
+export const runStates = [
+  'waiting',
+  'active',
+  'retrying',
+  'completed',
+  'failed',
+  'aborted',
+  'skipped',
+] as const;
 export type RunState = (typeof runStates)[number];
 export type RunTrigger = 'schedule' | 'manual' | 'missed';
 
@@ -51,11 +59,16 @@ export type TickDecision =
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
-  if (existing) return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
-  if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision) return { action: 'unknown' };
+  if (existing)
+    return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
+  if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision)
+    return { action: 'unknown' };
   if (tick.hasOtherInProgress) return { action: 'skip', reason: 'The run before was still in progress' };
   const lateMs = now - tick.scheduledFor;
   if (schedule.config.missedRunPolicy === 'skip' && lateMs > misfireGraceMs)
-    return { action: 'skip', reason: `Missed: it could have started only ${Math.round(lateMs / 1_000)} s late` };
+    return {
+      action: 'skip',
+      reason: `Missed: it could have started only ${Math.round(lateMs / 1_000)} s late`,
+    };
   return { action: 'start' };
 }

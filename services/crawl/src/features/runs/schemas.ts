@@ -18,7 +18,9 @@ export const RunItem = Type.Object(
     finishedAt: NullableInstant,
     attempts: Type.Integer(),
     progress: Type.Integer(),
-    reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed, was aborted or skipped.' }),
+    reason: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why it failed, was aborted or skipped.',
+    }),
     eventId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
   },
   { title: 'CrawlRun' },

@@ -53,7 +53,14 @@ export function createRunService(deps: {
         });
         if (!run) throw runInProgress();
         const { priority } = schedule;
-        await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+        await queues.addRun({
+          runId,
+          orgId,
+          connector,
+          recoveries: 0,
+          priority,
+          attemptsLeft: run.attemptsMax,
+        });
         return { runId, connector, requestedAt: at.toISOString() };
       });
     },

@@ -3,7 +3,9 @@ import type { RecurringConfig } from './schemas.js';
 
 const base = { isEnabled: true, timezone: 'UTC', jitterMs: 0, missedRunPolicy: 'run_once' } as const;
 const times = (cron: string, timezone: string, after: string, count: number) =>
-  nextTimes({ cron, timezone, offsetMs: 0 }, Date.parse(after), count).map((at) => new Date(at).toISOString().slice(0, 16));
+  nextTimes({ cron, timezone, offsetMs: 0 }, Date.parse(after), count).map((at) =>
+    new Date(at).toISOString().slice(0, 16),
+  );
 
 describe('cronOf', () => {
   const cases: [RecurringConfig, string][] = [
@@ -22,28 +24,57 @@ describe('cronOf', () => {
 
 describe('the calendar', () => {
   it('29 February comes in leap years only', () => {
-    expect(times('0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', 2)).toEqual(['2028-02-29T00:00', '2032-02-29T00:00']);
+    expect(times('0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', 2)).toEqual([
+      '2028-02-29T00:00',
+      '2032-02-29T00:00',
+    ]);
   });
   it('day 31 skips the months that lack it, L does not', () => {
-    expect(times('0 0 31 * *', 'UTC', '2026-03-01T00:00:00Z', 3)).toEqual(['2026-03-31T00:00', '2026-05-31T00:00', '2026-07-31T00:00']);
-    expect(times('0 0 L * *', 'UTC', '2026-02-01T00:00:00Z', 3)).toEqual(['2026-02-28T00:00', '2026-03-31T00:00', '2026-04-30T00:00']);
+    expect(times('0 0 31 * *', 'UTC', '2026-03-01T00:00:00Z', 3)).toEqual([
+      '2026-03-31T00:00',
+      '2026-05-31T00:00',
+      '2026-07-31T00:00',
+    ]);
+    expect(times('0 0 L * *', 'UTC', '2026-02-01T00:00:00Z', 3)).toEqual([
+      '2026-02-28T00:00',
+      '2026-03-31T00:00',
+      '2026-04-30T00:00',
+    ]);
   });
   it("the year's end is followed by the year's start", () => {
-    expect(times('59 23 31 12 *', 'UTC', '2026-12-31T23:58:00Z', 2)).toEqual(['2026-12-31T23:59', '2027-12-31T23:59']);
+    expect(times('59 23 31 12 *', 'UTC', '2026-12-31T23:58:00Z', 2)).toEqual([
+      '2026-12-31T23:59',
+      '2027-12-31T23:59',
+    ]);
     expect(times('0 0 1 JAN *', 'UTC', '2026-12-31T23:59:00Z', 1)).toEqual(['2027-01-01T00:00']);
   });
   it('names, lists, steps and the last Friday mean what cron means', () => {
-    expect(times('0 9 * JAN,JUL MON', 'UTC', '2026-06-30T00:00:00Z', 2)).toEqual(['2026-07-06T09:00', '2026-07-13T09:00']);
-    expect(times('0,30 */12 * * *', 'UTC', '2026-06-30T00:00:00Z', 3)).toEqual(['2026-06-30T00:30', '2026-06-30T12:00', '2026-06-30T12:30']);
+    expect(times('0 9 * JAN,JUL MON', 'UTC', '2026-06-30T00:00:00Z', 2)).toEqual([
+      '2026-07-06T09:00',
+      '2026-07-13T09:00',
+    ]);
+    expect(times('0,30 */12 * * *', 'UTC', '2026-06-30T00:00:00Z', 3)).toEqual([
+      '2026-06-30T00:30',
+      '2026-06-30T12:00',
+      '2026-06-30T12:30',
+    ]);
     expect(times('0 0 * * 5L', 'UTC', '2026-03-01T00:00:00Z', 1)).toEqual(['2026-03-27T00:00']);
   });
   it('an hourly interval counts from midnight in the zone', () => {
-    expect(times('0 */5 * * *', 'UTC', '2026-06-30T14:00:00Z', 3)).toEqual(['2026-06-30T15:00', '2026-06-30T20:00', '2026-07-01T00:00']);
+    expect(times('0 */5 * * *', 'UTC', '2026-06-30T14:00:00Z', 3)).toEqual([
+      '2026-06-30T15:00',
+      '2026-06-30T20:00',
+      '2026-07-01T00:00',
+    ]);
   });
 });
 
 /* Each zone: a daily time inside the gap, then one inside the hour that comes twice. Times in UTC. */
-const zones: [zone: string, gap: [cron: string, after: string, expected: string[]], fold: [cron: string, after: string, expected: string[]]][] = [
+const zones: [
+  zone: string,
+  gap: [cron: string, after: string, expected: string[]],
+  fold: [cron: string, after: string, expected: string[]],
+][] = [
   [
     'Europe/Berlin',
     ['30 2 * * *', '2026-03-28T00:00:00Z', ['2026-03-28T01:30', '2026-03-29T01:30', '2026-03-30T00:30']],

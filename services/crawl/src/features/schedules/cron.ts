@@ -17,18 +17,14 @@ import { instantOf, offsetAt } from './zone-clock.js';
 
 /** The cron expression of a schedule type. */
 export function cronOf(config: RecurringConfig): string {
-  switch (config.scheduleType) {
-    case 'hourly':
-      return `${config.minute} ${config.interval === 1 ? '*' : `*/${config.interval}`} * * *`;
-    case 'daily':
-      return `${config.minute} ${config.hour} * * *`;
-    case 'weekly':
-      return `${config.minute} ${config.hour} * * ${[...new Set(config.daysOfWeek)].toSorted((a, b) => a - b).join(',')}`;
-    case 'monthly':
-      return `${config.minute} ${config.hour} ${config.dayOfMonth} * *`;
-    case 'custom':
-      return config.cronExpression;
-  }
+  if (config.scheduleType === 'custom') return config.cronExpression;
+  const { minute } = config;
+  if (config.scheduleType === 'hourly')
+    return `${minute} ${config.interval === 1 ? '*' : `*/${config.interval}`} * * *`;
+  const { hour } = config;
+  if (config.scheduleType === 'daily') return `${minute} ${hour} * * *`;
+  if (config.scheduleType === 'monthly') return `${minute} ${hour} ${config.dayOfMonth} * *`;
+  return `${minute} ${hour} * * ${[...new Set(config.daysOfWeek)].toSorted((a, b) => a - b).join(',')}`;
 }
 
 /** What a job scheduler is made of. */
@@ -46,7 +42,9 @@ const WALL_TIMES_MAX = 1_000;
 /** The parser's next match; undefined where it gives up on a date that never comes, such as 31 April. */
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
   try {
-    return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) }).next().getTime();
+    return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
+      .next()
+      .getTime();
   } catch {
     return undefined;
   }

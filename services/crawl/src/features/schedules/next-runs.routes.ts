@@ -28,7 +28,11 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.ofSchedule(memberOf(request).orgId, connectorOf(request.params), request.query.count);
+      const data = await service.ofSchedule(
+        memberOf(request).orgId,
+        connectorOf(request.params),
+        request.query.count,
+      );
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message, data };
     },

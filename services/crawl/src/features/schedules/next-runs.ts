@@ -37,13 +37,22 @@ export interface NextRunsService {
   preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
 }
 
-export function createNextRunsService({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }): NextRunsService {
+export function createNextRunsService({
+  pool,
+  clock,
+}: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+}): NextRunsService {
   function tell(orgId: string, connector: Connector, config: ScheduleConfig, count: number): NextRuns {
     const times = nextRunsAfter(planOf(config, jobKeyOf(connector, orgId)), clock(), count);
     return {
       connector,
       timezone: config.timezone,
-      nextRuns: times.map((at) => ({ at: new Date(at).toISOString(), localTime: localTime(at, config.timezone) })),
+      nextRuns: times.map((at) => ({
+        at: new Date(at).toISOString(),
+        localTime: localTime(at, config.timezone),
+      })),
     };
   }
   return {
@@ -52,7 +61,10 @@ export function createNextRunsService({ pool, clock }: { readonly pool: pg.Pool;
       return schedule && tell(orgId, connector, schedule.config, schedule.state === 'active' ? count : 0);
     },
     preview(orgId, connector, body, count) {
-      const given = typeof body === 'object' && body !== null ? (body as { scheduleConfig?: unknown }).scheduleConfig : undefined;
+      const given =
+        typeof body === 'object' && body !== null
+          ? (body as { scheduleConfig?: unknown }).scheduleConfig
+          : undefined;
       const read = readScheduleConfig(given, clock());
       if ('faults' in read) throw invalidSchedule(read.faults);
       return tell(orgId, connector, read.config, count);

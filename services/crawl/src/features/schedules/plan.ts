@@ -3,7 +3,9 @@ import { cronOf, nextTime, nextTimes, type Recurrence } from './cron.js';
 import type { ScheduleConfig } from './schemas.js';
 
 /** When a schedule runs, whatever its type. Pure. */
-export type Plan = { readonly kind: 'recurring'; readonly recurrence: Recurrence } | { readonly kind: 'once'; readonly at: number };
+export type Plan =
+  | { readonly kind: 'recurring'; readonly recurrence: Recurrence }
+  | { readonly kind: 'once'; readonly at: number };
 
 /**
  * The same part of the jitter for every run of a connector of an organisation: schedules of many
@@ -16,7 +18,8 @@ function offsetOf(jitterMs: number, jobKey: string): number {
 
 export function planOf(config: ScheduleConfig, jobKey: string): Plan {
   const offsetMs = offsetOf(config.jitterMs, jobKey);
-  if (config.scheduleType === 'once') return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
+  if (config.scheduleType === 'once')
+    return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
   return { kind: 'recurring', recurrence: { cron: cronOf(config), timezone: config.timezone, offsetMs } };
 }
 

@@ -45,11 +45,10 @@ export const lockSchedule = (tx: Transaction, orgId: string, connector: string):
     values: [`${orgId}:${connector}`],
   });
 
-export interface NewSchedule
-  extends Pick<
-    Schedule,
-    'id' | 'orgId' | 'connector' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
-  > {
+export interface NewSchedule extends Pick<
+  Schedule,
+  'id' | 'orgId' | 'connector' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
+> {
   readonly scheduledAt: Date;
   readonly nextRunAt: Date;
 }

@@ -10,7 +10,7 @@ export type MissedRunPolicy = (typeof missedRunPolicies)[number];
 
 /** A day: more would move a daily run past its next one. */
 const JITTER_MS_MAX = 86_400_000;
-export const CRON_LENGTH_MAX = 1_000;
+const CRON_LENGTH_MAX = 1_000;
 
 const base = {
   isEnabled: Type.Boolean({ default: true }),
@@ -84,7 +84,9 @@ export const configSchemas = {
 } as const; // prettier-ignore
 export type ScheduleType = keyof typeof configSchemas;
 
-export const ScheduleConfig = Type.Union([Hourly, Daily, Weekly, Monthly, Custom, Once], { title: 'ScheduleConfig' });
+export const ScheduleConfig = Type.Union([Hourly, Daily, Weekly, Monthly, Custom, Once], {
+  title: 'ScheduleConfig',
+});
 export type ScheduleConfig = Type.Static<typeof ScheduleConfig>;
 export type OneOffConfig = Type.Static<typeof Once>;
 export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
@@ -93,7 +95,12 @@ export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
 export const optionProperties = {
   priority: Type.Integer({ minimum: 1, maximum: 10, default: 5, description: '1 goes first.' }),
   maxRetries: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'After the first attempt.' }),
-  timeout: Type.Integer({ minimum: 1_000, maximum: 600_000, default: 300_000, description: 'Of one attempt, ms.' }),
+  timeout: Type.Integer({
+    minimum: 1_000,
+    maximum: 600_000,
+    default: 300_000,
+    description: 'Of one attempt, ms.',
+  }),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 };
 export const ScheduleBody = Type.Object({ scheduleConfig: ScheduleConfig, ...optionProperties }, strict);

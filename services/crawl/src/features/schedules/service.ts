@@ -7,7 +7,14 @@ import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { inTransaction, type Transaction } from '../../transaction.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { abortRun, finishOneOff, insertRun } from '../runs/queries.js';
-import { alreadyPaused, disabledJob, invalidSchedule, nothingToPause, nothingToResume, timeNotInFuture } from './errors.js';
+import {
+  alreadyPaused,
+  disabledJob,
+  invalidSchedule,
+  nothingToPause,
+  nothingToResume,
+  timeNotInFuture,
+} from './errors.js';
 import { nextRunAfter, planOf } from './plan.js';
 import {
   deleteSchedule,
@@ -92,7 +99,13 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
   };
 }
 
-async function stopRun(tx: Transaction, queues: CrawlQueues, schedule: Schedule, reason: string, at: Date): Promise<void> {
+async function stopRun(
+  tx: Transaction,
+  queues: CrawlQueues,
+  schedule: Schedule,
+  reason: string,
+  at: Date,
+): Promise<void> {
   const { orgId, connector } = schedule;
   const aborted = await abortRun(tx, { orgId, connector, reason, at });
   await queues.clear(schedule);
@@ -176,7 +189,8 @@ export function createScheduleService({ pool, queues, clock }: Deps): ScheduleSe
         if (paused?.state !== 'paused') throw nothingToResume();
         const next = nextRunAfter(planOf(paused.config, jobKeyOf(connector, orgId)), now);
         const schedule = await markResumed(tx, paused.id, new Date(next ?? now));
-        if (next === undefined && schedule.config.missedRunPolicy === 'skip') await resumeLate(tx, schedule, now);
+        if (next === undefined && schedule.config.missedRunPolicy === 'skip')
+          await resumeLate(tx, schedule, now);
         else await queues.apply(schedule);
       });
       return new Date(now);

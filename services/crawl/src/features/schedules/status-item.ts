@@ -1,12 +1,14 @@
-import type { Connector } from '@platform/events';
 import { Type } from 'typebox';
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import type { RunState } from '../runs/run-state.js';
 import type { Schedule } from './queries.js';
 import { ScheduleConfig } from './schemas.js';
 
-const Nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>>(type: T) =>
-  Type.Union([type, Type.Null()]);
+const Nullable = <
+  T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>,
+>(
+  type: T,
+) => Type.Union([type, Type.Null()]);
 
 export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
 export type JobState = (typeof jobStates)[number];
@@ -40,7 +42,9 @@ export const StatusItem = Type.Object(
     overdueSince: Nullable(
       Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
     ),
-    missedRuns: Type.Integer({ description: 'Expected runs that did not happen at their time, since it was scheduled.' }),
+    missedRuns: Type.Integer({
+      description: 'Expected runs that did not happen at their time, since it was scheduled.',
+    }),
   },
   { title: 'CrawlJobStatus' },
 );
@@ -68,7 +72,11 @@ const runStateShown: Readonly<Record<RunState, JobState>> = {
   skipped: 'failed',
 };
 
-export function stateOf(schedule: Pick<Schedule, 'state' | 'nextRunAt'>, run: ShownRun | undefined, now: number): JobState {
+export function stateOf(
+  schedule: Pick<Schedule, 'state' | 'nextRunAt'>,
+  run: ShownRun | undefined,
+  now: number,
+): JobState {
   if (schedule.state === 'paused') return 'paused';
   if (run) return runStateShown[run.state];
   return schedule.nextRunAt !== null && schedule.nextRunAt.getTime() > now ? 'delayed' : 'waiting';
@@ -81,7 +89,7 @@ export function statusItemOf(schedule: Schedule, run: ShownRun | undefined, now:
   const { connector, orgId, nextRunAt, metadata } = schedule;
   const state = stateOf(schedule, run, now);
   return {
-    id: jobKeyOf(connector as Connector, orgId),
+    id: jobKeyOf(connector, orgId),
     name: queueNameOf(connector),
     data: {
       connector,

@@ -55,7 +55,11 @@ const statusOf = (row: Row): ScheduleStatus => ({
         },
 });
 
-export async function findStatus(db: pg.Pool, orgId: string, connector: string): Promise<ScheduleStatus | undefined> {
+export async function findStatus(
+  db: pg.Pool,
+  orgId: string,
+  connector: string,
+): Promise<ScheduleStatus | undefined> {
   const { rows } = await db.query<Row>({ name: 'schedule_status', text: ofOne, values: [orgId, connector] });
   return rows[0] && statusOf(rows[0]);
 }

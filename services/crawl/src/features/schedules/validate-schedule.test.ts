@@ -2,10 +2,13 @@ import { readScheduleBody } from './validate-schedule.js';
 
 const now = Date.parse('2026-11-21T00:00:00Z');
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
-const read = (scheduleConfig: unknown, options: object = {}) => readScheduleBody({ scheduleConfig, ...options }, now);
+const read = (scheduleConfig: unknown, options: object = {}) =>
+  readScheduleBody({ scheduleConfig, ...options }, now);
 const cron = (cronExpression: unknown) => read({ scheduleType: 'custom', cronExpression });
 const faultOf = (result: ReturnType<typeof readScheduleBody>) =>
-  'faults' in result ? result.faults.map(({ field, message }) => `${field} ${message}`).join('; ') : 'accepted';
+  'faults' in result
+    ? result.faults.map(({ field, message }) => `${field} ${message}`).join('; ')
+    : 'accepted';
 
 it('fills in the defaults, and leaves what was given alone', () => {
   const given = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
@@ -65,12 +68,20 @@ it.each(['tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-02-30T00:00:00Z'
 );
 
 it('takes an instant with any offset', () => {
-  expect(faultOf(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe('accepted');
+  expect(faultOf(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe(
+    'accepted',
+  );
 });
 
 it('tells all faults at once, in terms of the type', () => {
   const text = faultOf(read({ scheduleType: 'daily', hour: 24, interval: 2 }, { priority: 11, foo: 1 }));
-  for (const part of ['minute is required', 'hour must be <= 23', 'interval is not a known field', 'priority', 'foo'])
+  for (const part of [
+    'minute is required',
+    'hour must be <= 23',
+    'interval is not a known field',
+    'priority',
+    'foo',
+  ])
     expect(text).toContain(part);
 });
 
@@ -79,16 +90,21 @@ it('refuses metadata that is no object, or nests without end', () => {
   for (let level = 0; level < 5_000; level += 1) deep = { deep };
   expect(faultOf(read(daily, { metadata: deep }))).toContain('metadata must not nest deeper');
   expect(faultOf(read(daily, { metadata: [] }))).toContain('metadata must be object');
-  expect(faultOf(read(daily, { metadata: { a: [{ b: null }], 'ä': '☃' } }))).toBe('accepted');
+  expect(faultOf(read(daily, { metadata: { a: [{ b: null }], ä: '☃' } }))).toBe('accepted');
 });
 
 it.each([undefined, null, 'text', [], 5])('refuses %j as a body', (body) => {
   expect(faultOf(readScheduleBody(body, now))).toContain('body must be a JSON object');
 });
 
-it.each([undefined, null, 'daily', [], { scheduleType: '__proto__' }, { scheduleType: 'constructor' }, { scheduleType: 'yearly' }])(
-  'refuses %j as a configuration',
-  (config) => {
-    expect(faultOf(read(config))).toMatch(/scheduleConfig/);
-  },
-);
+it.each([
+  undefined,
+  null,
+  'daily',
+  [],
+  { scheduleType: '__proto__' },
+  { scheduleType: 'constructor' },
+  { scheduleType: 'yearly' },
+])('refuses %j as a configuration', (config) => {
+  expect(faultOf(read(config))).toMatch(/scheduleConfig/);
+});

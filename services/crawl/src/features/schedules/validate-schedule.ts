@@ -2,7 +2,13 @@ import { CronExpressionParser } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { cronOf, nextTime } from './cron.js';
-import { configSchemas, optionProperties, type ScheduleBody, type ScheduleConfig, type ScheduleType } from './schemas.js';
+import {
+  configSchemas,
+  optionProperties,
+  type ScheduleBody,
+  type ScheduleConfig,
+  type ScheduleType,
+} from './schemas.js';
 
 /*
  * The rules of a schedule's body that need no I/O: the schema of its type, then what a schema
@@ -13,7 +19,7 @@ const FIRES_WITHIN_YEARS = 5;
 
 const compile = createValidatorCompiler();
 const checkOf = (schema: unknown) =>
-  compile({ schema, httpPart: 'body', method: 'POST', url: '' } as never) as ((value: unknown) => boolean) & {
+  compile({ schema, httpPart: 'body', method: 'POST', url: '' }) as ((value: unknown) => boolean) & {
     errors?: Parameters<typeof describeFaults>[0] | null;
   };
 
@@ -33,8 +39,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** An IANA name, as Intl knows it; an offset such as `+02:00` is none. */
 function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+    new Intl.DateTimeFormat('en', { timeZone: name }).format();
+    return true;
   } catch {
     return false;
   }
@@ -59,7 +67,8 @@ function findCronFault(cron: string, timezone: string, now: number): string | un
 const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
 
 function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
-  if (!isTimeZone(config.timezone)) return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
+  if (!isTimeZone(config.timezone))
+    return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
   if (config.scheduleType === 'once')
     return Number.isFinite(Date.parse(config.scheduledTime))
       ? []
@@ -79,12 +88,19 @@ export function readScheduleConfig(
   const { scheduleType } = config;
   if (typeof scheduleType !== 'string' || !Object.hasOwn(configChecks, scheduleType))
     return {
-      faults: [{ field: 'scheduleConfig.scheduleType', message: `must be one of ${Object.keys(configChecks).join(', ')}` }],
+      faults: [
+        {
+          field: 'scheduleConfig.scheduleType',
+          message: `must be one of ${Object.keys(configChecks).join(', ')}`,
+        },
+      ],
     };
-  const faults = runCheck(configChecks[scheduleType as ScheduleType], config, '').map(({ field, message }) => ({
-    field: field === '' ? 'scheduleConfig' : `scheduleConfig.${field}`,
-    message,
-  }));
+  const faults = runCheck(configChecks[scheduleType as ScheduleType], config, '').map(
+    ({ field, message }) => ({
+      field: field === '' ? 'scheduleConfig' : `scheduleConfig.${field}`,
+      message,
+    }),
+  );
   const found = faults.length > 0 ? faults : findConfigFaults(config as ScheduleConfig, now);
   return found.length > 0 ? { faults: found } : { config: config as ScheduleConfig };
 }
@@ -104,7 +120,9 @@ function isTooDeep(root: unknown): boolean {
 }
 
 const metadataFaults = (metadata: unknown): FaultDetail[] =>
-  isTooDeep(metadata) ? [{ field: 'metadata', message: `must not nest deeper than ${METADATA_DEPTH_MAX} levels` }] : [];
+  isTooDeep(metadata)
+    ? [{ field: 'metadata', message: `must not nest deeper than ${METADATA_DEPTH_MAX} levels` }]
+    : [];
 
 /** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
 export function readScheduleBody(
@@ -118,6 +136,7 @@ export function readScheduleBody(
     ...metadataFaults(body['metadata']),
   ];
   const read = readScheduleConfig(body['scheduleConfig'], now);
-  if ('faults' in read || faults.length > 0) return { faults: [...('faults' in read ? read.faults : []), ...faults] };
+  if ('faults' in read || faults.length > 0)
+    return { faults: [...('faults' in read ? read.faults : []), ...faults] };
   return { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
 }

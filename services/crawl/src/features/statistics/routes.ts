@@ -13,7 +13,9 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
   const error = translateError(thrown);
   const message = 'Failed to retrieve queue statistics';
   const told =
-    error.statusCode === 500 ? new AppError({ status: 500, code: 'INTERNAL_ERROR', message, cause: thrown }) : error;
+    error.statusCode === 500
+      ? new AppError({ status: 500, code: 'INTERNAL_ERROR', message, cause: thrown })
+      : error;
   handle(told, request, reply);
 };
 

@@ -27,12 +27,23 @@ export type Statistics = Type.Static<typeof Statistics>;
  */
 export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   return async (orgId: string): Promise<Statistics> => {
-    const [statuses, { completed, failed }] = await Promise.all([findStatuses(pool, orgId), findTotals(pool, orgId)]);
+    const [statuses, { completed, failed }] = await Promise.all([
+      findStatuses(pool, orgId),
+      findTotals(pool, orgId),
+    ]);
     const now = clock();
-    const counts: Record<JobState, number> = { waiting: 0, active: 0, completed, failed, delayed: 0, paused: 0 };
+    const counts: Record<JobState, number> = {
+      waiting: 0,
+      active: 0,
+      completed,
+      failed,
+      delayed: 0,
+      paused: 0,
+    };
     for (const { schedule, run } of statuses)
       // A finished one-off job is among the totals already.
-      if (schedule.state !== 'finished' || (run && isInProgress(run.state))) counts[stateOf(schedule, run, now)] += 1;
+      if (schedule.state !== 'finished' || (run && isInProgress(run.state)))
+        counts[stateOf(schedule, run, now)] += 1;
     const repeatable = statuses.filter(
       ({ schedule }) => schedule.state === 'active' && schedule.config.scheduleType !== 'once',
     ).length;

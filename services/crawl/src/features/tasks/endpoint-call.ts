@@ -20,7 +20,8 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > BODY_BYTES_MAX) throw new Error(`The endpoint answered with more than ${BODY_BYTES_MAX} bytes`);
+    if (bytes > BODY_BYTES_MAX)
+      throw new Error(`The endpoint answered with more than ${BODY_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
   try {
@@ -50,7 +51,10 @@ export interface EndpointRequest {
  *
  * @throws Error in words for the run's reason: never the answer's own text.
  */
-export async function callEndpoint(dispatcher: Dispatcher, request: EndpointRequest): Promise<EndpointAnswer> {
+export async function callEndpoint(
+  dispatcher: Dispatcher,
+  request: EndpointRequest,
+): Promise<EndpointAnswer> {
   const { method, url, token, runId, body, signal } = request;
   try {
     const response = await dispatcher.request({
@@ -64,7 +68,8 @@ export async function callEndpoint(dispatcher: Dispatcher, request: EndpointRequ
         ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': runId }),
       },
       ...(body === undefined ? {} : { body }),
-      signal: method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
+      signal:
+        method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
     });
     return {
       status: response.statusCode,
@@ -74,6 +79,8 @@ export async function callEndpoint(dispatcher: Dispatcher, request: EndpointRequ
     };
   } catch (error) {
     const { code, message } = error as { code?: unknown; message: string };
-    throw new Error(`The endpoint could not be asked: ${typeof code === 'string' ? code : message}`, { cause: error });
+    throw new Error(`The endpoint could not be asked: ${typeof code === 'string' ? code : message}`, {
+      cause: error,
+    });
   }
 }

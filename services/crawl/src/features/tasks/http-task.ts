@@ -41,36 +41,60 @@ interface Progress {
 
 /** @throws Error for an answer that means nothing. */
 function readProgress({ status, body }: EndpointAnswer): Progress {
-  const { state, progress, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const { state, progress, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
   if (status !== 200) throw new Error(`The endpoint answered ${status} when asked for progress`);
   if (state !== 'running' && state !== 'completed' && state !== 'failed')
     throw new Error('The endpoint did not say whether the task is running, completed or failed');
   return {
     state,
     progress: typeof progress === 'number' && Number.isFinite(progress) ? progress : undefined,
-    reason: typeof reason === 'string' && reason !== '' ? reason.slice(0, REASON_LENGTH_MAX) : 'The task failed',
+    reason:
+      typeof reason === 'string' && reason !== '' ? reason.slice(0, REASON_LENGTH_MAX) : 'The task failed',
   };
 }
 
 /** @throws Error when the location isn't of the endpoint's own origin. */
 function statusUrlOf(endpoint: URL, location: string | undefined): URL {
   if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
-  if (!URL.canParse(location, endpoint.href)) throw new Error('The endpoint answered with a Location that is no URL');
+  if (!URL.canParse(location, endpoint.href))
+    throw new Error('The endpoint answered with a Location that is no URL');
   const url = new URL(location, endpoint);
-  if (url.origin !== endpoint.origin) throw new Error('The endpoint answered with a Location of another origin');
+  if (url.origin !== endpoint.origin)
+    throw new Error('The endpoint answered with a Location of another origin');
   return url;
 }
 
 export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: HttpTaskDeps): Task {
   type Method = 'GET' | 'POST' | 'DELETE';
-  async function call(method: Method, url: URL, runId: string, signal: AbortSignal, body?: string): Promise<EndpointAnswer> {
+  async function call(
+    method: Method,
+    url: URL,
+    runId: string,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<EndpointAnswer> {
     const token = await serviceToken();
-    return callEndpoint(dispatcher, { method, url, token, runId, signal, ...(body === undefined ? {} : { body }) });
+    return callEndpoint(dispatcher, {
+      method,
+      url,
+      token,
+      runId,
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
   }
 
-  async function follow(order: TaskOrder, statusUrl: URL, { signal, progress }: TaskContext, firstWaitMs: number | undefined) {
+  async function follow(
+    order: TaskOrder,
+    statusUrl: URL,
+    { signal, progress }: TaskContext,
+    firstWaitMs: number | undefined,
+  ) {
     let waitMs = firstWaitMs ?? POLL_MS;
-    for (let faults = 0; ; ) {
+    for (let faults = 0; ;) {
       await delay(Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
       try {
         const answer = await call('GET', statusUrl, order.runId, signal);
@@ -89,7 +113,9 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
 
   /** Best effort: an endpoint that does not hear of it finds a run that nobody asks about. */
   async function cancel(order: TaskOrder, statusUrl: URL): Promise<void> {
-    await call('DELETE', statusUrl, order.runId, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(() => undefined);
+    await call('DELETE', statusUrl, order.runId, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(
+      () => undefined,
+    );
   }
 
   return async (order, context) => {
