@@ -57,7 +57,8 @@ function runConnection(url: URL, run: Run, first: number): Promise<void> {
       if (missing > 0) missing -= bytes;
       else {
         const head = (buffer as Buffer).toString('latin1', 0, bytes);
-        if (head.slice(9, 12) !== run.expected) throw new Error(`expected ${run.expected}: ${head.slice(0, 300)}`);
+        if (head.slice(9, 12) !== run.expected)
+          throw new Error(`expected ${run.expected}: ${head.slice(0, 300)}`);
         missing = bytesMissing(head, bytes);
       }
       if (missing > 0) return;
@@ -98,10 +99,20 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
   const url = new URL(address);
   const startedAt = performance.now();
   const requests = prepare(url, bearers);
-  const run: Run = { requests, expected: String(expected), endsAt: startedAt + seconds * 1_000, latenciesMs: [] };
+  const run: Run = {
+    requests,
+    expected: String(expected),
+    endsAt: startedAt + seconds * 1_000,
+    latenciesMs: [],
+  };
   // Each connection begins elsewhere in the list, or all would ask for the same token at once.
   const offset = (connection: number) => Math.floor((requests.length / CONNECTIONS) * connection);
-  await Promise.all(Array.from({ length: CONNECTIONS }, (_value, index) => runConnection(url, run, offset(index))));
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, (_value, index) => runConnection(url, run, offset(index))),
+  );
   const tookSeconds = (performance.now() - startedAt) / 1_000;
-  return { requestsPerSecond: run.latenciesMs.length / tookSeconds, p99Ms: percentile(run.latenciesMs, 0.99) };
+  return {
+    requestsPerSecond: run.latenciesMs.length / tookSeconds,
+    p99Ms: percentile(run.latenciesMs, 0.99),
+  };
 }

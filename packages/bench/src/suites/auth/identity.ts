@@ -75,7 +75,12 @@ export async function startBenchIdentity(postgres: EmbeddedPostgres, name: strin
     NODE_ENV: 'production',
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
-  const running = await startProcess([...nodeFlags, program('server.js')], port, '/health/ready', environment);
+  const running = await startProcess(
+    [...nodeFlags, program('server.js')],
+    port,
+    '/health/ready',
+    environment,
+  );
   const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
   const session = (login.body as { accessToken: string }).accessToken;
   return {
