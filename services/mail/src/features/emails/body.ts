@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, type App, validationError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
+import { createByteBudget } from './byte-budget.js';
 import { findUnstorableText } from './storable.js';
 
 declare module 'fastify' {
@@ -14,6 +15,24 @@ declare module 'fastify' {
 
 /** Above this, each step gets a turn of the event loop for itself. */
 const LARGE = 1_048_576;
+
+/** Large bodies in memory at once: three of the largest. */
+const LARGE_BYTES_MAX = 3 * 38 * 1_048_576;
+
+/**
+ * Commas and opening brackets in a body, at the most. A mail has some hundred, base64 has none; a body of 36
+ * million brackets would take the parser gigabytes.
+ */
+const STRUCTURE_MAX = 10_000;
+const structureBytes = [0x2c, 0x5b, 0x7b] as const;
+
+function countStructure(chunk: Buffer, stopAt: number): number {
+  let count = 0;
+  for (const byte of structureBytes)
+    for (let at = chunk.indexOf(byte); at >= 0 && count <= stopAt; at = chunk.indexOf(byte, at + 1))
+      count += 1;
+  return count;
+}
 
 const tooLarge = (): AppError =>
   new AppError({
@@ -34,8 +53,11 @@ async function readBytes(
   const whole = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
   const chunks: Buffer[] = [];
   let length = 0;
+  let structure = 0;
   for await (const chunk of payload as AsyncIterable<Buffer>) {
     if (length + chunk.length > bytesMax) throw tooLarge();
+    structure += countStructure(chunk, STRUCTURE_MAX);
+    if (structure > STRUCTURE_MAX) throw validationError([{ field: 'body', message: 'has too many parts' }]);
     digest?.update(chunk);
     if (whole) chunk.copy(whole, length);
     else chunks.push(chunk);
@@ -56,11 +78,15 @@ function parseJson(text: string): unknown {
   return value;
 }
 
+function announcedBytes({ headers }: FastifyRequest): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+}
+
 async function readBody(request: FastifyRequest, payload: Readable, bytesMax: number): Promise<unknown> {
-  const { 'content-length': contentLength, 'idempotency-key': key } = request.headers;
-  const announced = contentLength === undefined ? undefined : Number(contentLength);
+  const announced = announcedBytes(request);
   if (announced !== undefined && announced > bytesMax) throw tooLarge();
-  const digest = key === undefined ? undefined : createHash('sha256');
+  const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
   const bytes = await readBytes(payload, announced, bytesMax, digest);
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
@@ -79,7 +105,14 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
  * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
  */
 export function registerLargeJson(scope: App, bytesMax: number): void {
+  const budget = createByteBudget(LARGE_BYTES_MAX);
   scope.decorateRequest('bodyDigest', null);
+  scope.addHook('preParsing', (request, reply, _payload, done) => {
+    const bytes = Math.min(announcedBytes(request) ?? bytesMax, bytesMax);
+    // `close` comes whether the answer was sent or the client has gone.
+    if (bytes > LARGE) reply.raw.once('close', budget.take(bytes));
+    done();
+  });
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
     readBody(request, payload, bytesMax),
