@@ -35,6 +35,8 @@ export interface IdentityClient {
 
 /** A new signing key is published before it signs for longer than this (see identity's README). */
 const KEYS_POLL_MS = 5_000;
+/** Until there are any: services start in any order. */
+const FIRST_KEYS_POLL_MS = 250;
 const REQUEST_TIMEOUT_MS = 1_500;
 const CONNECTIONS = 2;
 /** A service credential is replaced this long before it ends. */
@@ -122,7 +124,10 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   }
   async function poll(): Promise<void> {
     while (!abort.signal.aborted) {
-      await delay(KEYS_POLL_MS, undefined, { ref: false, signal: abort.signal }).catch(() => undefined);
+      await delay(keys ? KEYS_POLL_MS : FIRST_KEYS_POLL_MS, undefined, {
+        ref: false,
+        signal: abort.signal,
+      }).catch(() => undefined);
       if (!abort.signal.aborted) await load().catch(onFailed);
     }
   }

@@ -1,6 +1,9 @@
 // Public API of @platform/embedded: anything exported here is meant to be used by other packages.
-export { EmbeddedPostgresError } from './errors.js';
+export { EmbeddedPostgresError, EmbeddedServerError } from './errors.js';
 export { findFreePort } from './free-port.js';
+export { type EmbeddedKafka, type EmbeddedKafkaOptions, startEmbeddedKafka } from './kafka/kafka.js';
 export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres.js';
 export { listChildren, sendSignal } from './processes.js';
+export { type EmbeddedRedis, type EmbeddedRedisOptions, startEmbeddedRedis } from './redis/redis.js';
+export type { RestartableServer } from './restartable-server.js';
 export { PortTakenError, type ServerExit } from './server-process.js';

@@ -61,7 +61,6 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
-  await service.app.register(formbody);
   return service;
 }
 
@@ -144,8 +143,11 @@ function registerRoutes(app: App, services: Services): void {
   adminTokenRoutes(app, services.tokens);
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
-  // Services of the platform
-  serviceCredentialRoutes(app, services.issueServiceToken);
+  // Services of the platform. Forms, as OAuth has them, are taken here only.
   internalConfigurationRoutes(app, services.configuration);
-  introspectionRoutes(app, createIntrospect(app.verifyBearer));
+  app.register(async (scope: App) => {
+    await scope.register(formbody);
+    serviceCredentialRoutes(scope, services.issueServiceToken);
+    introspectionRoutes(scope, createIntrospect(app.verifyBearer));
+  });
 }

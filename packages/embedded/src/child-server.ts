@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedServerError } from './errors.js';
+import { guardProcess } from './process-guard.js';
+import type { ServerExit } from './server-process.js';
+
+/** How a server that writes its log to stdout is started, recognised as ready, and explained when it fails. */
+export interface ChildServerOptions {
+  /** For messages: "Kafka". */
+  readonly name: string;
+  readonly command: readonly string[];
+  /** Of the line of the log that says that it takes connections. */
+  readonly ready: RegExp;
+  /** Of the line that explains a failed start; the first one counts, what follows is its consequences. */
+  readonly fault: RegExp;
+  readonly onLog: (line: string) => void;
+  /** Removed when the server is killed because this process died. */
+  readonly temporaryDir: string | undefined;
+}
+
+export interface ChildServer {
+  readonly pid: number;
+  readonly exited: Promise<ServerExit>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 15_000;
+const LINES_KEPT = 100;
+
+/** Starts a server in a process group of its own, and waits until it takes connections. */
+export async function launchChildServer(options: ChildServerOptions): Promise<ChildServer> {
+  const [program = '', ...args] = options.command;
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = new Promise<ServerExit>((resolve, reject) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', reject);
+  });
+  const callOffGuard = guardProcess(child.pid, options.temporaryDir);
+  exited.then(callOffGuard, callOffGuard);
+  try {
+    await waitUntilReady(child, exited, options);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return {
+    pid: child.pid as number,
+    exited,
+    stop: () => stopChild(child, exited),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function waitUntilReady(
+  child: ChildProcess,
+  exited: Promise<ServerExit>,
+  options: ChildServerOptions,
+): Promise<void> {
+  const lines: string[] = [];
+  const isReady = new Promise<true>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream as NodeJS.ReadableStream }).on('line', (line) => {
+        options.onLog(line);
+        if (lines.push(line) > LINES_KEPT) lines.shift();
+        if (options.ready.test(line)) resolve(true);
+      });
+  });
+  const timer = new AbortController();
+  const late = delay(START_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');
+  // The log may end after the process: its last lines explain the exit.
+  const ended = new Promise((resolve) => child.once('close', resolve)).then(() => exited);
+  const first = await Promise.race([isReady, late, ended, exited.then(() => ended)]);
+  timer.abort();
+  if (first === true) return;
+  const reason = lines.find((line) => options.fault.test(line)) ?? lines.at(-1) ?? 'no log';
+  const what = first === 'late' ? `is not ready after ${START_TIMEOUT_MS / 1000} s` : 'does not start';
+  throw new EmbeddedServerError(`${options.name} ${what}: ${reason.trim()}`, { cause: lines.join('\n') });
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<ServerExit>): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    // False once it has ended: its pid may be somebody else's by now.
+    if (!child.kill(signal)) return void (await exited);
+    child.kill('SIGCONT');
+    const timer = new AbortController();
+    const late = delay(STOP_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');
+    const first = await Promise.race([exited, late]);
+    timer.abort();
+    if (first !== 'late') return;
+  }
+}

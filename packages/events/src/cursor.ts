@@ -1,0 +1,23 @@
+/** The `after` of a request is no cursor that was handed out here: a fault of the caller. */
+export class InvalidCursorError extends Error {
+  override readonly name = 'InvalidCursorError';
+  constructor() {
+    super('not a cursor of this feed');
+  }
+}
+
+const PREFIX = 'e1:';
+const POSITION = /^(?:0|[1-9]\d{0,17})$/;
+
+/** Opaque, so that nobody computes with positions, which have gaps. */
+export const encodeCursor = (position: string): string =>
+  Buffer.from(PREFIX + position).toString('base64url');
+
+/** @throws {@link InvalidCursorError} */
+export function decodeCursor(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const position = text.slice(PREFIX.length);
+  if (!text.startsWith(PREFIX) || !POSITION.test(position) || encodeCursor(position) !== cursor)
+    throw new InvalidCursorError();
+  return position;
+}

@@ -1,0 +1,19 @@
+// Anything exported here is public: services and packages import from this file alone.
+export { type Connector, connectors, eventTypeOf, isConnector, type SyncEventType } from './connectors.js';
+export { createDedupe, type Dedupe } from './consumer/dedupe.js';
+export {
+  createSyncEventConsumer,
+  type InvalidMessage,
+  type SyncEventConsumer,
+  type SyncEventConsumerOptions,
+} from './consumer/consumer.js';
+export { InvalidCursorError } from './cursor.js';
+export { type EventFeedPage, type EventFeedQuery, readEvents } from './event-feed.js';
+export { type KafkaMessage, keyOf, toKafkaMessage } from './kafka-message.js';
+export { insertOutboxEvent, type OutboxInsert } from './outbox.js';
+export { outboxSql } from './outbox-sql.js';
+export { InvalidEventError, parseSyncEvent } from './parse-event.js';
+export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
+export { createEventRelay } from './relay/relay.js';
+export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';
+export { createSyncEvent, type SyncEvent, syncEventContracts, type SyncEventInput } from './sync-event.js';

@@ -1,0 +1,34 @@
+import type { SyncEvent } from './sync-event.js';
+
+/** A sync event as kafkajs sends it. */
+export interface KafkaMessage {
+  readonly key: string;
+  readonly value: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Events of one key stay in order: those of one connector of one organisation. */
+export const keyOf = ({ payload }: SyncEvent): string => `${payload.orgId}:${payload.connector}`;
+
+/**
+ * The message of an event: its JSON as the value, and headers for consumers that route without parsing it;
+ * those with `ce_` are the binary mode of the CloudEvents 1.0 Kafka protocol binding.
+ */
+export function toKafkaMessage(event: SyncEvent): KafkaMessage {
+  const { eventId, eventType, timestamp, payload } = event;
+  return {
+    key: keyOf(event),
+    value: JSON.stringify(event),
+    headers: {
+      eventType,
+      timestamp: String(timestamp),
+      eventId,
+      ce_specversion: '1.0',
+      ce_id: eventId,
+      ce_type: eventType,
+      ce_source: `/organisations/${encodeURIComponent(payload.orgId)}/connectors/${payload.connector}`,
+      ce_time: new Date(timestamp).toISOString(),
+      'content-type': 'application/json',
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { Compile } from 'typebox/compile';
+import type { SyncEventType } from './connectors.js';
+import { type SyncEvent, syncEventContracts } from './sync-event.js';
+
+/** What was read is no sync event of a type that this version knows; the message says what is wrong. */
+export class InvalidEventError extends Error {
+  override readonly name = 'InvalidEventError';
+}
+
+type Validator = ReturnType<typeof Compile>;
+const validators = new Map<string, Validator>();
+
+/** Compiled when the first event of the type comes: most consumers read few types. */
+function validatorOf(eventType: string): Validator | undefined {
+  if (!Object.hasOwn(syncEventContracts, eventType)) return undefined;
+  const validator = validators.get(eventType) ?? Compile(syncEventContracts[eventType as SyncEventType]);
+  validators.set(eventType, validator);
+  return validator;
+}
+
+/**
+ * Reads the value of a message and checks it against the contract of its type. Unknown fields are kept.
+ *
+ * @throws {@link InvalidEventError}
+ */
+export function parseSyncEvent(text: string | Buffer | null): SyncEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(String(text));
+  } catch (cause) {
+    throw new InvalidEventError('not JSON', { cause });
+  }
+  const { eventType } = (value ?? {}) as { eventType?: unknown };
+  const validator = validatorOf(String(eventType));
+  if (!validator) throw new InvalidEventError('unknown eventType');
+  if (validator.Check(value)) return value as SyncEvent;
+  const [fault] = validator.Errors(value);
+  throw new InvalidEventError(`${fault?.instancePath || 'the event'} ${fault?.message ?? 'is invalid'}`);
+}

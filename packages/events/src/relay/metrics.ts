@@ -1,0 +1,72 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { OutboxDepth } from './queries.js';
+
+/** What operators see of a relay. */
+export interface RelayMetrics {
+  published(delaysSeconds: readonly number[]): void;
+  failed(reason: 'kafka' | 'database' | 'partition' | 'refused'): void;
+}
+
+/** What is read when the metrics are. */
+interface RelayFigures {
+  depth(): Promise<OutboxDepth | undefined>;
+  isLeading(): boolean;
+  heldKeys(): number;
+}
+
+const DELAY_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300];
+
+export function registerRelayMetrics(registry: Registry, figures: RelayFigures): RelayMetrics {
+  const registers = [registry];
+  const published = new Counter({
+    name: 'sync_event_published_total',
+    help: 'Events acknowledged by Kafka.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'sync_event_publish_failures_total',
+    help: 'Attempts that failed: Kafka or the database is away, a partition takes nothing, an event is refused.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const delay = new Histogram({
+    name: 'sync_event_publish_delay_seconds',
+    help: 'From the insert into the outbox to the acknowledgement by Kafka.',
+    buckets: DELAY_BUCKETS_SECONDS,
+    registers,
+  });
+  let reading: Promise<OutboxDepth | undefined> | undefined;
+  const readDepth = () => (reading ??= figures.depth().finally(() => (reading = undefined)));
+  const gauge = (name: string, help: string, read: () => Promise<number | undefined> | number) => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const value = await read();
+        if (value !== undefined) made.set(value);
+      },
+    });
+  };
+  gauge(
+    'sync_event_outbox_pending',
+    'Events that are not published, counted up to 10,000. The same on every replica.',
+    async () => (await readDepth())?.pending,
+  );
+  gauge(
+    'sync_event_outbox_oldest_age_seconds',
+    'Age of the oldest event that is not published.',
+    async () => (await readDepth())?.oldestAgeSeconds,
+  );
+  gauge('sync_event_relay_leading', 'Whether this replica is the one that publishes.', () =>
+    Number(figures.isLeading()),
+  );
+  gauge('sync_event_held_keys', 'Keys whose next event is refused by Kafka; they wait.', figures.heldKeys);
+  return {
+    published(delaysSeconds) {
+      published.inc(delaysSeconds.length);
+      for (const seconds of delaysSeconds) delay.observe(seconds);
+    },
+    failed: (reason) => failures.inc({ reason }),
+  };
+}

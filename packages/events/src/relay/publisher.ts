@@ -1,0 +1,92 @@
+import { Partitioners } from 'kafkajs';
+import { toKafkaMessage } from '../kafka-message.js';
+import { type LaneResult, publishLane, type SendToPartition, settleWithProgress } from './lane.js';
+import type { EventRelayOptions } from './options.js';
+import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
+import type { PendingEvent } from './queries.js';
+import { ensureTopic } from './topic.js';
+
+export interface PublishResult {
+  readonly results: readonly LaneResult[];
+  /** After a fault the producer is replaced; this is why that was not possible: the publisher is of no more use. */
+  readonly reconnectFault: KafkaAwayError | undefined;
+}
+
+export interface Publisher {
+  partitionOf(event: PendingEvent): number;
+  /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
+  publish(lanes: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
+  close(): Promise<void>;
+}
+
+/** No broker answers, or there is no topic; `cause` tells which. */
+export class KafkaAwayError extends Error {
+  override readonly name = 'KafkaAwayError';
+  constructor(cause: unknown) {
+    super('Kafka is not available', { cause });
+  }
+}
+
+type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
+  readonly topic: string;
+  readonly partitions: number;
+};
+
+/** @throws {@link KafkaAwayError} when no broker answers, or the topic neither exists nor can be created. */
+export async function createPublisher(options: PublisherOptions): Promise<Publisher> {
+  const { topic } = options;
+  const kafka = createKafka(options);
+  const choosePartition = Partitioners.DefaultPartitioner();
+
+  async function connect() {
+    try {
+      const partitionCount = await ensureTopic(kafka, options);
+      return {
+        producer: await connectProducer(kafka),
+        partitionMetadata: describePartitions(partitionCount),
+      };
+    } catch (error) {
+      throw new KafkaAwayError(error);
+    }
+  }
+  let connection = await connect();
+
+  return {
+    partitionOf({ event_key: key }) {
+      const { partitionMetadata } = connection;
+      return choosePartition({ topic, partitionMetadata, message: { key, value: null } });
+    },
+    async publish(lanes) {
+      const { producer } = connection;
+      const send: SendToPartition = async (partition, events) => {
+        const messages = events.map(({ event }) => ({ ...toKafkaMessage(event), partition }));
+        await producer.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
+      };
+      const sends = new Map(
+        [...lanes].map(([partition, events]) => [partition, publishLane(send, partition, events)]),
+      );
+      const results = await settleWithProgress(sends);
+      if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };
+      // A send that failed may have been written. The next batch would begin with the same sequence number and
+      // other content, which the broker could take for the one it has: a producer with a new id can't be mistaken.
+      await retire(producer, sends.values());
+      try {
+        connection = await connect();
+        return { results, reconnectFault: undefined };
+      } catch (error) {
+        return { results, reconnectFault: error as KafkaAwayError };
+      }
+    },
+    close: () => connection.producer.disconnect().catch(() => undefined),
+  };
+}
+
+/** As kafkajs' partitioner wants it: it looks at the number of partitions, and at who leads only without a key. */
+const describePartitions = (count: number) =>
+  Array.from({ length: count }, (_, partitionId) => ({
+    partitionId,
+    partitionErrorCode: 0,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  }));

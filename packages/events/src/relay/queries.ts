@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import type { SyncEvent } from '../sync-event.js';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** An event that is not published yet. */
+export interface PendingEvent {
+  readonly event_id: string;
+  readonly event_key: string;
+  readonly event: SyncEvent;
+  /** A bigint, as text. */
+  readonly position: string;
+  readonly created_at: Date;
+}
+
+/** Any number that nothing else in the database uses; session locks are per database. */
+const LEADER_LOCK = `hashtextextended('sync_events.relay', 0)`;
+
+/** Where the leader hears that events were committed on another replica. */
+export const COMMITTED_CHANNEL = 'sync_events_committed';
+/** Where the others hear that nobody leads. */
+export const FREE_CHANNEL = 'sync_events_free';
+
+/** A session lock: it falls with its connection, however that ends. */
+export async function tryLead(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ leads: boolean }>(`select pg_try_advisory_lock(${LEADER_LOCK}) as leads`);
+  return rows[0]?.leads === true;
+}
+
+/** Gives the lock back and tells the others, who would notice only at their next question. */
+export async function yieldLead(db: Queryable): Promise<void> {
+  await db.query(`select pg_advisory_unlock(${LEADER_LOCK}), pg_notify('${FREE_CHANNEL}', '')`);
+}
+
+export async function notifyCommitted(db: Queryable): Promise<void> {
+  await db.query(`select pg_notify('${COMMITTED_CHANNEL}', '')`);
+}
+
+/** Pending events behind a position, in order; new ones get theirs first. */
+export async function readPending(db: Queryable, after: string, limit: number): Promise<PendingEvent[]> {
+  await db.query({
+    name: 'relay-assign-positions',
+    text: 'select sync_events.assign_positions($1)',
+    values: [limit * 2],
+  });
+  const { rows } = await db.query<PendingEvent>({
+    name: 'relay-read-pending',
+    text: `select event_id, event_key, event, position, created_at from sync_events.outbox
+            where published_at is null and position > $1 order by position limit $2`,
+    values: [after, limit],
+  });
+  return rows;
+}
+
+export async function markPublished(db: Queryable, eventIds: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'relay-mark-published',
+    text: `update sync_events.outbox set published_at = clock_timestamp()
+            where event_id = any($1::uuid[]) and published_at is null`,
+    values: [eventIds],
+  });
+}
+
+/** Beyond this many the exact number helps nobody, and counting would cost. */
+const DEPTH_MAX = 10_000;
+
+export interface OutboxDepth {
+  /** At most 10,000. */
+  readonly pending: number;
+  readonly oldestAgeSeconds: number;
+}
+
+/** Reads an index that holds pending events only. */
+export async function readDepth(db: Queryable): Promise<OutboxDepth> {
+  const { rows } = await db.query<{ pending: number; age: number }>({
+    name: 'relay-depth',
+    text: `select count(*)::int as pending,
+                  coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as age
+             from (select created_at from sync_events.outbox
+                    where published_at is null order by position, seq limit $1) as oldest`,
+    values: [DEPTH_MAX],
+  });
+  return { pending: rows[0]?.pending ?? 0, oldestAgeSeconds: Math.max(0, rows[0]?.age ?? 0) };
+}

@@ -1,0 +1,149 @@
+import { createAlarm } from './alarm.js';
+import { backoffMs } from './backoff.js';
+import { createHolds } from './holds.js';
+import { relayUntilStopped } from './loop.js';
+import { registerRelayMetrics } from './metrics.js';
+import { createNotifier } from './notifier.js';
+import { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './options.js';
+import { createPublisher, KafkaAwayError, type Publisher } from './publisher.js';
+import { FREE_CHANNEL, readDepth, tryLead, yieldLead } from './queries.js';
+import { openSession, type Session } from './session.js';
+
+/*
+ * The states of a relay. Every replica runs one; a session lock in the outbox's database lets one of them lead.
+ *
+ *   stopped   → standby   start().
+ *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
+ *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is given back, so
+ *                         that a replica which can reach Kafka gets its turn.
+ *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, and the
+ *                         lock is given back.
+ *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.
+ *   any       → stopped   stop(): the batch under way is finished and marked, then the lock is given back.
+ *
+ * A leader that is killed loses the lock when the server sees its connection close; the others ask for it four
+ * times a second. They don't block on it: a waiting statement would keep its snapshot, and vacuum from its work.
+ *
+ * An event is marked after Kafka has acknowledged it. Between the two a crash, or a lost connection, has the next
+ * leader send it again: delivery is at least once. It starts with the oldest event not marked, so the first
+ * copies of a key's events are always in order; consumers drop the later ones by `eventId`.
+ *
+ * A partition that takes nothing is held back alone, for at most 2 s at a time. An event that Kafka refuses for what
+ * it is (too large for the topic) holds back its key, and nothing else: it is offered again every 30 s at the latest,
+ * so it goes out when the topic's settings allow it. It is never dropped, and its key never goes on without it.
+ */
+
+const DEFAULT_PARTITIONS = 12;
+const STANDBY_MS = 250;
+/** A fault after so long a time without any is a new one: it is told again, and the pauses begin anew. */
+const CALM_MS = 30_000;
+
+/** Makes a relay; nothing happens before `start`. */
+export function createEventRelay(options: EventRelayOptions): EventRelay {
+  const { log, kafka, topic = DEFAULT_TOPIC, partitions = DEFAULT_PARTITIONS } = options;
+  const committed = createAlarm();
+  const turn = createAlarm();
+  const notifier = createNotifier(() => session?.client);
+  let state: RelayState = 'stopped';
+  let running: Promise<void> | undefined;
+  let ending = new AbortController();
+  let session: Session | undefined;
+  let holds = createHolds();
+  let failures = 0;
+  /** Since when there has been no fault. */
+  let healthySince: number | undefined;
+
+  const metrics =
+    options.registry &&
+    registerRelayMetrics(options.registry, {
+      depth: async () => session && readDepth(session.client).catch(() => undefined),
+      isLeading: () => state === 'relaying',
+      heldKeys: () => holds.count('key'),
+    });
+
+  function onNotice(channel: string): void {
+    if (state === 'relaying') committed.ring();
+    else if (state === 'standby' && channel === FREE_CHANNEL) turn.ring();
+  }
+
+  async function lead({ client, failed }: Session): Promise<void> {
+    let publisher: Publisher | undefined;
+    try {
+      publisher = await createPublisher({ kafka, topic, partitions, log });
+      log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
+      state = 'relaying';
+      holds = createHolds();
+      healthySince ??= performance.now();
+      const { signal } = ending;
+      await relayUntilStopped({ client, failed, publisher, holds, alarm: committed, metrics, log, signal });
+    } finally {
+      state = 'standby';
+      holds = createHolds();
+      await publisher?.close();
+      await yieldLead(client);
+    }
+  }
+
+  async function work(): Promise<void> {
+    session ??= await openSession(options.connectionString, log, onNotice);
+    const fault = session.failed();
+    if (fault) throw fault;
+    if (await tryLead(session.client)) await lead(session);
+    else {
+      healthySince ??= performance.now();
+      await turn.sleep(STANDBY_MS);
+    }
+  }
+
+  async function recover(error: unknown): Promise<void> {
+    state = 'waiting';
+    const isKafka = error instanceof KafkaAwayError;
+    if (!isKafka) await closeSession();
+    if (healthySince !== undefined && performance.now() - healthySince > CALM_MS) failures = 0;
+    healthySince = undefined;
+    failures += 1;
+    metrics?.failed(isKafka ? 'kafka' : 'database');
+    const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;
+    const err = isKafka ? error.cause : error;
+    if (failures === 1) log.warn({ err }, message);
+    else log.debug({ err, failures }, message);
+    await turn.sleep(backoffMs(failures));
+  }
+
+  async function closeSession(): Promise<void> {
+    const closing = session;
+    session = undefined;
+    await closing?.close();
+  }
+
+  async function run({ signal }: AbortController): Promise<void> {
+    while (!signal.aborted) {
+      state = 'standby';
+      await work().catch(recover);
+    }
+    await closeSession();
+    state = 'stopped';
+  }
+
+  return {
+    start() {
+      if (running) return;
+      ending = new AbortController();
+      running = run(ending);
+    },
+    wake() {
+      if (state === 'relaying') committed.ring();
+      else if (state === 'standby') notifier.notify();
+    },
+    async stop() {
+      ending.abort();
+      committed.ring();
+      turn.ring();
+      await running;
+      running = undefined;
+    },
+    get state() {
+      return state;
+    },
+  };
+}

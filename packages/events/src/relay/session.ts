@@ -1,0 +1,59 @@
+import type { Logger } from '@platform/service-kit';
+import pg from 'pg';
+import { COMMITTED_CHANNEL, FREE_CHANNEL } from './queries.js';
+
+/** The relay's own connection: it holds the lock, reads and marks, so that one fault ends all three together. */
+export interface Session {
+  readonly client: pg.Client;
+  /** What ended the connection, once it has ended. */
+  failed(): Error | undefined;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+// A host that vanishes sends no farewell: the server must find out by itself, or its lock would stay for hours.
+const KEEPALIVE = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
+
+/**
+ * Connects, and listens for the other relays.
+ *
+ * @param onNotice - something happened on the channel; also called when the connection has ended.
+ */
+export async function openSession(
+  connectionString: string,
+  log: Pick<Logger, 'debug'>,
+  onNotice: (channel: string) => void,
+): Promise<Session> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'sync-event-relay',
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+    statement_timeout: TIMEOUT_MS,
+    keepAlive: true,
+  });
+  let fault: Error | undefined;
+  client.on('error', (error) => {
+    fault ??= error;
+    log.debug({ err: error }, 'connection of the sync-event relay lost');
+    onNotice(FREE_CHANNEL);
+  });
+  // PostgreSQL also tells a connection what it has said itself.
+  const own = () => (client as pg.Client & { processID?: number }).processID;
+  client.on('notification', ({ channel, processId }) => {
+    if (processId !== own()) onNotice(channel);
+  });
+  try {
+    await client.connect();
+    await client.query(`${KEEPALIVE}; listen ${COMMITTED_CHANNEL}; listen ${FREE_CHANNEL}`);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  return {
+    client,
+    failed: () => fault,
+    close: () => client.end().catch(() => undefined),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+
+export interface OutboxRetentionOptions {
+  readonly pool: Pick<pg.Pool, 'query'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly clock: Clock;
+  /** Events older than this are deleted. Default 14 days. */
+  readonly retentionMs?: number;
+  /** True with Kafka: what is not published yet is kept, however old. False without: age alone decides. */
+  readonly isPublishedOnly: boolean;
+}
+
+export interface OutboxRetention {
+  start(): void;
+  /** Deletes everything that is due, in batches; returns how many. The timer of `start` calls it hourly. */
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const RETENTION_MS = 14 * 24 * HOUR_MS;
+const BATCH = 1_000;
+
+/** Keeps the outbox from growing for ever. May run on every replica: they share the work. */
+export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRetention {
+  const { pool, clock, isPublishedOnly, retentionMs = RETENTION_MS } = options;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<number> | undefined;
+  let isStopping = false;
+
+  async function deleteAll(): Promise<number> {
+    const before = new Date(clock() - retentionMs);
+    let total = 0;
+    for (;;) {
+      const deleted = await deleteBatch(pool, before, isPublishedOnly);
+      total += deleted;
+      if (deleted < BATCH || isStopping) return total;
+    }
+  }
+  const sweep = () => (running ??= deleteAll().finally(() => (running = undefined)));
+  const warn = (error: unknown) => options.log.warn({ err: error }, 'old sync events not deleted');
+  return {
+    sweep,
+    start: () => void (timer = setInterval(() => void sweep().catch(warn), HOUR_MS).unref()),
+    stop: async () => {
+      isStopping = true;
+      clearInterval(timer);
+      await running?.catch(() => undefined);
+    },
+  };
+}
+
+async function deleteBatch(
+  pool: Pick<pg.Pool, 'query'>,
+  before: Date,
+  isPublishedOnly: boolean,
+): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'outbox-delete-old',
+    text: `delete from sync_events.outbox where event_id in (
+             select event_id from sync_events.outbox
+              where created_at < $1 and (published_at is not null or not $2)
+              order by created_at limit $3 for update skip locked)`,
+    values: [before, isPublishedOnly, BATCH],
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+import { type Connector, connectors, eventTypeOf, type SyncEventType } from './connectors.js';
+
+const EpochMsText = Type.String({
+  pattern: '^[0-9]{1,16}$',
+  description: 'Milliseconds since the epoch, as text.',
+});
+
+const contractOf = (eventType: SyncEventType, ofType: readonly Connector[]) =>
+  Type.Object(
+    {
+      eventId: Type.String({
+        format: 'uuid',
+        description: 'Unique; consumers drop an id that they have seen.',
+      }),
+      eventType: Type.Literal(eventType),
+      timestamp: Type.Integer({
+        minimum: 0,
+        description: 'When the crawl completed: milliseconds since the epoch.',
+      }),
+      payload: Type.Object(
+        {
+          orgId: Type.String({ minLength: 1 }),
+          connector: Type.Enum([...ofType]),
+          origin: Type.Literal('CONNECTOR'),
+          createdAtTimestamp: EpochMsText,
+          updatedAtTimestamp: EpochMsText,
+          sourceCreatedAtTimestamp: EpochMsText,
+        },
+        { additionalProperties: true },
+      ),
+    },
+    {
+      $id: `${eventType}.schema.json`,
+      title: eventType,
+      description: `A crawl of ${ofType.join(' or ')} has completed.`,
+      // Consumers must take what they don't know, so that the contract can grow.
+      additionalProperties: true,
+    },
+  );
+
+const typesInOrder = [...new Set(connectors.map(eventTypeOf))];
+
+/** The contract of each event, by its type. */
+export const syncEventContracts = Object.freeze(
+  Object.fromEntries(
+    typesInOrder.map((type) => [
+      type,
+      contractOf(
+        type,
+        connectors.filter((name) => eventTypeOf(name) === type),
+      ),
+    ]),
+  ) as Record<SyncEventType, ReturnType<typeof contractOf>>,
+);
+
+/** What is published when a crawl has completed: the value of a Kafka message, and an item of the events endpoint. */
+export interface SyncEvent {
+  /** UUIDv7. */
+  readonly eventId: string;
+  readonly eventType: SyncEventType;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly payload: {
+    readonly orgId: string;
+    readonly connector: Connector;
+    readonly origin: 'CONNECTOR';
+    /** Milliseconds since the epoch, as text; so are the next two. */
+    readonly createdAtTimestamp: string;
+    readonly updatedAtTimestamp: string;
+    readonly sourceCreatedAtTimestamp: string;
+  };
+}
+
+export interface SyncEventInput {
+  readonly orgId: string;
+  readonly connector: Connector;
+  /** When the crawl completed, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Default: a new UUIDv7. */
+  readonly eventId?: string;
+  /** When the crawled source was set up, in milliseconds since the epoch. Default: `now`. */
+  readonly sourceCreatedAt?: number;
+}
+
+/** Builds the event of a completed crawl. Pure but for the id, when none is given. */
+export function createSyncEvent(input: SyncEventInput): SyncEvent {
+  const { orgId, connector, now } = input;
+  return {
+    eventId: input.eventId ?? uuidv7({ msecs: now }),
+    eventType: eventTypeOf(connector),
+    timestamp: now,
+    payload: {
+      orgId,
+      connector,
+      origin: 'CONNECTOR',
+      createdAtTimestamp: String(now),
+      updatedAtTimestamp: String(now),
+      sourceCreatedAtTimestamp: String(input.sourceCreatedAt ?? now),
+    },
+  };
+}

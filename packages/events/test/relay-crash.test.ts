@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { createEventRelay, type EventRelay } from '../src/index.js';
+import { interceptMarks, type MarkInterceptor } from './support/mark-interceptor.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog } from './support/recording-log.js';
+import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+
+// Runs the built package: a process of its own can't be Jest's.
+const FIXTURE = join(__dirname, 'fixtures', 'run-relay.mjs');
+
+describeWith('kafka', 'relay crash', () => {
+  let database: OutboxDatabase;
+  let brokers: string[];
+  let topic: string;
+  let reader: TopicReader | undefined;
+  let child: ChildProcess | undefined;
+  let interceptor: MarkInterceptor;
+  const relays: EventRelay[] = [];
+
+  beforeAll(async () => {
+    ({ brokers } = await testKafka());
+  }, 180_000);
+  beforeEach(async () => {
+    topic = newTopic();
+    database = await createOutboxDatabase();
+    interceptor = await interceptMarks(database.url);
+  });
+  afterEach(async () => {
+    child?.kill('SIGKILL');
+    await Promise.all(relays.splice(0).map((relay) => relay.stop()));
+    await reader?.stop();
+    interceptor.close();
+    await database.drop();
+  });
+
+  async function startElsewhere(): Promise<ChildProcess> {
+    const args = [FIXTURE, interceptor.url, brokers.join(','), topic];
+    child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    for await (const line of lines) if (line === 'publishing sync events') break;
+    return child;
+  }
+  function startHere(): EventRelay {
+    const options = { connectionString: database.url, kafka: { brokers }, topic, partitions: 3 };
+    const relay = createEventRelay({ ...options, log: createRecordingLog() });
+    relays.push(relay);
+    relay.start();
+    return relay;
+  }
+  const allPublished = () =>
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 20_000 });
+
+  test('a leader killed between acknowledgement and mark: nothing is lost, first copies stay in order', async () => {
+    const leader = await startElsewhere();
+    const standby = startHere();
+    await database.addMany(300, 10);
+    await allPublished();
+    interceptor.swallowMarks();
+    await database.addMany(300, 10);
+    await waitFor(() => interceptor.hasSwallowed, { what: 'an acknowledgement without a mark' });
+    await database.addMany(300, 10);
+
+    const killed = performance.now();
+    leader.kill('SIGKILL');
+    await once(leader, 'exit');
+    await waitFor(() => standby.state === 'relaying', { what: 'the take-over', timeoutMs: 3_000 });
+    process.stderr.write(`relay: took over ${Math.round(performance.now() - killed)} ms after kill -9\n`);
+    await allPublished();
+    reader = await readTopic(brokers, topic);
+    const { messages } = reader;
+    // The swallowed mark makes doubles, so the end is told by the ids.
+    const ids = () => new Set(messages.map(({ event }) => event.eventId));
+    await waitFor(() => ids().size === 900, { what: 'all events', timeoutMs: 10_000 });
+    expect(messages.length).toBeGreaterThan(900);
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+  });
+
+  test('a leader whose database connection is cut is replaced: nothing is lost, first copies stay in order', async () => {
+    const group = [startHere(), startHere()];
+    const leads = () => group.some(({ state }) => state === 'relaying');
+    await waitFor(leads, { what: 'a leader', timeoutMs: 10_000 });
+    for (let round = 0; round < 3; round++) {
+      await database.addMany(500, 10);
+      await database.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'sync-event-relay' and datname = current_database()`,
+      );
+      await database.addMany(500, 10);
+    }
+    await allPublished();
+    reader = await readTopic(brokers, topic);
+    const { messages } = reader;
+    await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === 3_000, {
+      what: 'all events',
+      timeoutMs: 10_000,
+    });
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+  });
+});

@@ -1,0 +1,142 @@
+import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import { createEventRelay, type EventRelay } from '../src/index.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
+import {
+  alterTopic,
+  createTopic,
+  deleteTopic,
+  firstCopiesByKey,
+  newTopic,
+  readTopic,
+  type TopicReader,
+} from './support/topic.js';
+
+describeWith('own-kafka', 'relay and a Kafka that fails', () => {
+  let kafka: OwnKafka;
+  let database: OutboxDatabase;
+  let topic: string;
+  let log: RecordingLog;
+  let relay: EventRelay | undefined;
+  let reader: TopicReader | undefined;
+
+  beforeAll(async () => {
+    kafka = await startOwnKafka();
+  }, 180_000);
+  afterAll(() => kafka?.close());
+  beforeEach(async () => {
+    topic = newTopic();
+    log = createRecordingLog();
+    database = await createOutboxDatabase();
+  });
+  afterEach(async () => {
+    kafka.resume();
+    await relay?.stop();
+    await reader?.stop();
+    await database.drop();
+  });
+
+  function start(): EventRelay {
+    const connection = { connectionString: database.url, kafka: { brokers: [kafka.brokers] } };
+    relay = createEventRelay({ ...connection, topic, partitions: 3, log });
+    relay.start();
+    return relay;
+  }
+  const allPublished = () =>
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 20_000 });
+  async function read(count: number): Promise<TopicReader> {
+    reader = await readTopic([kafka.brokers], topic);
+    const { messages } = reader;
+    const ids = () => new Set(messages.map(({ event }) => event.eventId));
+    await waitFor(() => ids().size >= count, { what: `${count} events`, timeoutMs: 10_000 });
+    return reader;
+  }
+
+  test('events wait while Kafka is away and flow when it is back: none lost, in order, one warning for faults that follow each other', async () => {
+    start();
+    await database.addMany(500, 10);
+    await allPublished();
+    for (const end of ['stop', 'kill'] as const) {
+      await kafka[end]();
+      await database.addMany(500, 10);
+      await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 10_000 });
+      await database.addMany(500, 10);
+      expect(await database.countPending()).toBe(1_000);
+      await kafka.start();
+      const back = performance.now();
+      await allPublished();
+      process.stderr.write(
+        `relay: caught up ${Math.round(performance.now() - back)} ms after Kafka was back\n`,
+      );
+    }
+    const { messages } = await read(2_500);
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+    expect(log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(1);
+  }, 60_000);
+
+  test('a relay that starts before Kafka publishes once it is there', async () => {
+    await kafka.stop();
+    start();
+    await database.add('org-1');
+    await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 10_000 });
+    await kafka.start();
+    await allPublished();
+    expect((await read(1)).messages).toHaveLength(1);
+  }, 60_000);
+
+  test('a broker that hangs: what it may have taken is sent again, and first copies stay in order', async () => {
+    start();
+    await database.addMany(500, 10);
+    await allPublished();
+    kafka.pause();
+    await database.addMany(1_000, 10);
+    await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
+      what: 'noticing',
+      timeoutMs: 45_000,
+    });
+    kafka.resume();
+    await allPublished();
+    const { messages } = await read(1_500);
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+  }, 90_000);
+
+  test('a refused event holds back its own key only, and goes out when the topic allows it', async () => {
+    const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
+    await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
+    await database.add('small');
+    await database.add('x'.repeat(30_000));
+    await database.add('small');
+    const held = await database.add('x'.repeat(30_000));
+    start();
+    await waitFor(async () => (await database.countPending()) === 2, {
+      what: 'the others',
+      timeoutMs: 10_000,
+    });
+    await database.add('later');
+    await waitFor(async () => (await database.countPending()) === 2, {
+      what: 'the later one',
+      timeoutMs: 10_000,
+    });
+    const errors = log.lines.filter(({ level }) => level === 'error');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]?.message).toContain('refuses');
+
+    await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
+    await allPublished();
+    const { messages } = await read(5);
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+    expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
+  }, 60_000);
+
+  test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {
+    start();
+    await database.addMany(100, 10);
+    await allPublished();
+    await deleteTopic([kafka.brokers], topic);
+    await database.addMany(100, 10);
+    await allPublished();
+    const { messages } = await read(100);
+    const later = [...(await database.idsByKey()).values()].flatMap((ids) => ids.slice(10)).toSorted();
+    expect(messages.map(({ event }) => event.eventId).toSorted()).toEqual(later);
+  }, 60_000);
+});

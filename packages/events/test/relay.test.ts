@@ -1,0 +1,136 @@
+import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { Registry } from 'prom-client';
+import { createEventRelay, type EventRelay } from '../src/index.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog } from './support/recording-log.js';
+import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+
+describeWith('kafka', 'relay', () => {
+  let database: OutboxDatabase;
+  let brokers: string[];
+  let topic: string;
+  const relays: EventRelay[] = [];
+  const readers: TopicReader[] = [];
+
+  beforeAll(async () => {
+    ({ brokers } = await testKafka());
+  }, 180_000);
+  beforeEach(async () => {
+    topic = newTopic();
+    database = await createOutboxDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all([...relays.splice(0), ...readers.splice(0)].map((each) => each.stop()));
+    await database.drop();
+  });
+
+  function start(registry?: Registry): EventRelay {
+    const relay = createEventRelay({
+      connectionString: database.url,
+      kafka: { brokers },
+      topic,
+      partitions: 3,
+      log: createRecordingLog(),
+      ...(registry && { registry }),
+    });
+    relays.push(relay);
+    relay.start();
+    return relay;
+  }
+  const allPublished = () =>
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 20_000 });
+  async function read(): Promise<TopicReader> {
+    const reader = await readTopic(brokers, topic);
+    readers.push(reader);
+    return reader;
+  }
+  test('a foreign consumer reads key, value and headers of an event as documented', async () => {
+    start();
+    const event = await database.add('org-1', 'chat_1');
+    await allPublished();
+    const { messages } = await read();
+    await waitFor(() => messages.length === 1, { what: 'the message' });
+    expect(messages[0]).toEqual({
+      key: 'org-1:chat_1',
+      event: { ...event, eventType: 'ReindexAllRecordEvent' },
+      headers: {
+        eventType: 'ReindexAllRecordEvent',
+        timestamp: String(event.timestamp),
+        eventId: event.eventId,
+        ce_specversion: '1.0',
+        ce_id: event.eventId,
+        ce_type: 'ReindexAllRecordEvent',
+        ce_source: '/organisations/org-1/connectors/chat_1',
+        ce_time: new Date(event.timestamp).toISOString(),
+        'content-type': 'application/json',
+      },
+    });
+  });
+
+  test('each event is published once, in order per key, by several relays and at 1,000 a second or more', async () => {
+    const before = performance.now();
+    const total = 10_000;
+    const group = [start(), start(), start()];
+    await waitFor(() => group.some(({ state }) => state === 'relaying'), {
+      what: 'a leader',
+      timeoutMs: 10_000,
+    });
+    const begin = performance.now();
+    for (let batch = 0; batch < 10; batch++) {
+      await database.addMany(total / 10, 40);
+      group[batch % 3]?.wake();
+    }
+    await allPublished();
+    const perSecond = total / ((performance.now() - begin) / 1_000);
+    process.stderr.write(
+      `relay: ${Math.round(perSecond)} events/s (up after ${Math.round(begin - before)} ms)\n`,
+    );
+    expect(group.filter(({ state }) => state === 'relaying')).toHaveLength(1);
+    const { messages } = await read();
+    await waitFor(() => messages.length >= total, { what: 'all messages', timeoutMs: 20_000 });
+    expect(new Set(messages.map(({ event }) => event.eventId)).size).toBe(total);
+    expect(messages).toHaveLength(total);
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+    expect(perSecond).toBeGreaterThan(1_000);
+  });
+
+  test('an event is on its way within milliseconds of its commit, whichever replica commits it', async () => {
+    const registry = new Registry();
+    const leader = start(registry);
+    await waitFor(() => leader.state === 'relaying', { what: 'leadership', timeoutMs: 10_000 });
+    const follower = start();
+    await database.add('org-0');
+    await allPublished();
+    const delays: number[] = [];
+    for (let round = 0; round < 100; round++) {
+      const begin = performance.now();
+      await database.add(`org-${round}`);
+      (round % 2 ? leader : follower).wake();
+      await waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', intervalMs: 1 });
+      delays.push(performance.now() - begin);
+    }
+    const sorted = delays.toSorted((a, b) => a - b);
+    process.stderr.write(
+      `relay: commit to mark p50 ${sorted[50]?.toFixed(1)} ms, p99 ${sorted[98]?.toFixed(1)} ms\n`,
+    );
+    expect(sorted[50]).toBeLessThan(100);
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('sync_event_published_total 101');
+    expect(metrics).toContain('sync_event_outbox_pending 0');
+    expect(metrics).toContain('sync_event_relay_leading 1');
+  });
+
+  test('a leader that stops hands over at once, and what was committed meanwhile is published', async () => {
+    const first = start();
+    await waitFor(() => first.state === 'relaying', { what: 'leadership', timeoutMs: 10_000 });
+    const second = start();
+    await database.add('org-1');
+    await first.stop();
+    expect(first.state).toBe('stopped');
+    await database.add('org-1');
+    await waitFor(() => second.state === 'relaying', { what: 'the hand-over', timeoutMs: 3_000 });
+    await allPublished();
+    first.start();
+    await first.stop();
+  });
+});

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { createTestDatabase } from '@platform/testing';
+import pg from 'pg';
+import {
+  type Connector,
+  createSyncEvent,
+  insertOutboxEvent,
+  outboxSql,
+  type SyncEvent,
+} from '../../src/index.js';
+
+/** A database that holds the outbox and nothing else. */
+export interface OutboxDatabase {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  /** Inserts one event of a run of its own, in a transaction of its own. */
+  add(orgId: string, connector?: Connector): Promise<SyncEvent>;
+  /** Inserts many in one statement; run and key of each event are told apart by its number. */
+  addMany(count: number, keys: number): Promise<void>;
+  countPending(): Promise<number>;
+  /** Ids in the order that was given to them, by key. */
+  idsByKey(): Promise<Map<string, string[]>>;
+  drop(): Promise<void>;
+}
+
+export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDatabase> {
+  const database = await createTestDatabase({
+    template: 'events',
+    migrationsDir: join(__dirname, '..', '..', 'src'),
+    migrate,
+    ...(adminUrl && { adminUrl }),
+  });
+  const pool = new pg.Pool({ connectionString: database.url, max: 4 });
+  // Tests take the server away.
+  pool.on('error', () => undefined);
+  return {
+    url: database.url,
+    pool,
+    async add(orgId, connector = 'files_1') {
+      const event = createSyncEvent({ orgId, connector, now: Date.now() });
+      await insertOutboxEvent(pool, event, { runId: event.eventId });
+      return event;
+    },
+    async addMany(count, keys) {
+      await pool.query(
+        `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
+         select id, id, org, org || ':files_1', json_build_object('eventId', id, 'eventType', 'SyncFiles1Event',
+                'timestamp', 1700000000000 + number, 'payload', json_build_object('orgId', org, 'connector', 'files_1',
+                'origin', 'CONNECTOR', 'createdAtTimestamp', number::text, 'updatedAtTimestamp', number::text,
+                'sourceCreatedAtTimestamp', number::text))
+           from (select gen_random_uuid() as id, 'org-' || (number % $2) as org, number
+                   from generate_series(1, $1::int) as number) as numbered`,
+        [count, keys],
+      );
+    },
+    async countPending() {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(*)::int from sync_events.outbox where published_at is null',
+      );
+      return rows[0]?.count ?? Number.NaN;
+    },
+    async idsByKey() {
+      const { rows } = await pool.query<{ key: string; ids: string[] }>(
+        `select event_key as key, array_agg(event_id order by position) as ids from sync_events.outbox group by 1`,
+      );
+      return new Map(rows.map(({ key, ids }) => [key, ids]));
+    },
+    async drop() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+async function migrate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(outboxSql);
+  await client.end();
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Admin,
+  ConfigResourceTypes,
+  type ITopicConfig,
+  Kafka,
+  type KafkaMessage,
+  logLevel,
+} from 'kafkajs';
+import type { SyncEvent } from '../../src/index.js';
+
+/** A message as a foreign consumer sees it. */
+export interface ReadMessage {
+  readonly key: string;
+  readonly event: SyncEvent;
+  readonly headers: Record<string, string>;
+}
+
+const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.NOTHING });
+
+/** A topic name that no other test has. */
+export const newTopic = (): string => `sync-events-${randomUUID()}`;
+
+async function administer(brokers: string[], work: (admin: Admin) => Promise<unknown>): Promise<void> {
+  const admin = connect(brokers).admin();
+  await admin.connect();
+  await work(admin);
+  await admin.disconnect();
+}
+
+/** Creates a topic with settings of the test's choice. */
+export const createTopic = (brokers: string[], config: ITopicConfig): Promise<void> =>
+  administer(brokers, (admin) => admin.createTopics({ topics: [config], waitForLeaders: true }));
+
+export const deleteTopic = (brokers: string[], topic: string): Promise<void> =>
+  administer(brokers, (admin) => admin.deleteTopics({ topics: [topic] }));
+
+/** Changes one setting of a topic. */
+export const alterTopic = (
+  brokers: string[],
+  topic: string,
+  entry: { readonly name: string; readonly value: string },
+): Promise<void> =>
+  administer(brokers, (admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries: [entry] }],
+    }),
+  );
+
+export interface TopicReader {
+  /** In the order of arrival, which is the topic's order within each key. */
+  readonly messages: ReadMessage[];
+  stop(): Promise<void>;
+}
+
+/** Reads a topic from its beginning, as a consumer that knows nothing of this package. */
+export async function readTopic(brokers: string[], topic: string): Promise<TopicReader> {
+  const consumer = connect(brokers).consumer({
+    groupId: randomUUID(),
+    maxWaitTimeInMs: 100,
+    retry: { retries: 20, maxRetryTime: 500 },
+  });
+  const messages: ReadMessage[] = [];
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({ eachMessage: async ({ message }) => void messages.push(toRead(message)) });
+  return { messages, stop: () => consumer.disconnect() };
+}
+
+function toRead({ key, value, headers = {} }: KafkaMessage): ReadMessage {
+  const texts = Object.entries(headers).map(([name, text]) => [name, String(text)] as const);
+  return {
+    key: String(key),
+    event: JSON.parse(String(value)) as SyncEvent,
+    headers: Object.fromEntries(texts),
+  };
+}
+
+/** Ids in the order of their first copies, by key. */
+export function firstCopiesByKey(messages: readonly ReadMessage[]): Map<string, string[]> {
+  const byKey = new Map<string, Set<string>>();
+  for (const { key, event } of messages) byKey.set(key, (byKey.get(key) ?? new Set()).add(event.eventId));
+  return new Map([...byKey].map(([key, ids]) => [key, [...ids]]));
+}

@@ -1,0 +1,44 @@
+import { startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
+import { isDockerAnswering } from '../docker-engine.js';
+import { makeTemporaryDir } from '../temporary-dir.js';
+import { type LazyServer, startContainer } from './containers.js';
+import { isOnPath, type LazyService, readGiven } from './environment.js';
+
+/** Takes the server that is given, else one from Testcontainers, else an embedded one. */
+export async function startLazyServer(
+  service: LazyService,
+  log: (line: string) => void,
+): Promise<LazyServer> {
+  const given = readGiven(service);
+  if (given) return { address: given, source: 'given', stop: () => Promise.resolve() };
+  if (await isDockerAnswering()) {
+    try {
+      return await startContainer(service);
+    } catch (error) {
+      const reason = String(error instanceof Error ? error.message : error).split('\n')[0];
+      log(`tests: Docker answers, but has no ${service} (${reason}); using the embedded one`);
+    }
+  }
+  const dataDir = await makeTemporaryDir(`platform-test-${service}-`);
+  if (service === 'kafka') {
+    const kafka = await startEmbeddedKafka({ dataDir, isTemporary: true });
+    return { address: kafka.brokers, source: 'embedded', stop: () => kafka.close() };
+  }
+  const redis = await startEmbeddedRedis({ dataDir, isTemporary: true, isDurable: false });
+  return { address: redis.url, source: 'embedded', stop: () => redis.close() };
+}
+
+/** What can't be had on this machine, and why; looks, but starts nothing. */
+export async function findMissing(): Promise<Record<string, string>> {
+  const missing: Record<string, string> = {};
+  const hasDocker = await isDockerAnswering();
+  const note = (service: LazyService, programs: readonly string[]) => {
+    const absent = programs.filter((program) => !isOnPath(program));
+    if (absent.length === 0) return;
+    missing[`own-${service}`] = `no ${absent.join(' and no ')} on the PATH`;
+    if (!hasDocker && !readGiven(service)) missing[service] = `${missing[`own-${service}`]}, and no Docker`;
+  };
+  note('kafka', ['java', 'mvn']);
+  note('redis', ['redis-server']);
+  return missing;
+}

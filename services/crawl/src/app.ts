@@ -1,0 +1,92 @@
+import { authPlugin, createIdentityClient, type IdentityClient } from '@platform/auth';
+import { readEvents } from '@platform/events';
+import { type Clock, createApp, type ServiceApp, type Shutdown } from '@platform/service-kit';
+import { crawlRefusals } from './authority.js';
+import type { CrawlConfig } from './config.js';
+import { crawlErrors } from './error-family.js';
+import { eventRoutes } from './features/events/routes.js';
+import type { CrawlQueues } from './features/queues/queues.js';
+import { runRoutes } from './features/runs/routes.js';
+import { createRunService } from './features/runs/service.js';
+import { createNextRunsService } from './features/schedules/next-runs.js';
+import { nextRunRoutes } from './features/schedules/next-runs.routes.js';
+import { scheduleRoutes } from './features/schedules/routes.js';
+import { createScheduleService } from './features/schedules/service.js';
+import { statisticsRoutes } from './features/statistics/routes.js';
+import { createStatistics } from './features/statistics/service.js';
+import type { Resources } from './resources.js';
+
+const VERSION = '0.1.0';
+
+/** How far this machine's clock may run ahead of identity's. */
+const CLOCK_TOLERANCE_MS = 5_000;
+
+export interface CrawlDeps {
+  readonly config: CrawlConfig;
+  readonly resources: Resources;
+  readonly queues: CrawlQueues;
+  readonly identity: IdentityClient;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
+}
+
+export function openIdentity(
+  config: CrawlConfig,
+  { log }: Resources,
+  shutdown: Shutdown,
+  clock: Clock,
+): IdentityClient {
+  const identity = createIdentityClient({
+    identityUrl: config.IDENTITY_URL,
+    clientId: config.SERVICE_CLIENT_ID,
+    clientSecret: config.SERVICE_CLIENT_SECRET,
+    clock,
+    onKeysFailed: (error) => {
+      log.warn({ err: error }, "identity's keys not loaded");
+    },
+  });
+  shutdown.on('close', 'identity', () => identity.close());
+  return identity;
+}
+
+/** The routes of the API; a process that only works has none of them. */
+async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> {
+  const { app } = service;
+  const { config, resources, queues, identity, clock } = deps;
+  const { pool, prisma } = resources;
+  await app.register(authPlugin, {
+    issuer: config.TOKEN_ISSUER,
+    keySet: identity.keySet,
+    liveness: identity.liveness,
+    clock,
+    clockToleranceMs: CLOCK_TOLERANCE_MS,
+    messages: crawlRefusals,
+  });
+  // Administrators, each with the scope that the route needs.
+  scheduleRoutes(app, createScheduleService({ pool, queues, clock }));
+  nextRunRoutes(app, createNextRunsService({ pool, clock }));
+  runRoutes(app, createRunService({ pool, prisma, queues, clock }));
+  statisticsRoutes(app, createStatistics({ pool, clock }));
+  eventRoutes(app, (query) => readEvents(pool, query));
+}
+
+/** The service without a listener: what tests drive, and what `server.ts` serves. */
+export async function buildCrawl(deps: CrawlDeps): Promise<ServiceApp> {
+  const { config, resources, queues } = deps;
+  const service = await createApp({
+    service: 'crawl',
+    title: 'Crawl',
+    description: 'Schedules of connector crawls, their runs, and the sync events that they let out.',
+    version: VERSION,
+    errors: crawlErrors,
+    log: resources.log,
+    trustProxy: config.TRUST_PROXY,
+  });
+  service.health.checks.set('database', () => resources.pool.query('select 1'));
+  service.health.checks.set('queue', () => queues.ping());
+  if (config.ROLE !== 'worker') {
+    service.health.checks.set('identity', () => Promise.resolve().then(() => deps.identity.keySet.current()));
+    await registerApi(service, deps);
+  }
+  return service;
+}

@@ -1,0 +1,69 @@
+import { isConnector } from '@platform/events';
+import {
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  serviceVariables,
+  text,
+  url,
+  type Variable,
+  withDefault,
+} from '@platform/service-kit';
+
+/** Where each connector's crawls are posted; a connector without an entry has the built-in task. */
+export type TaskEndpoints = ReadonlyMap<string, string>;
+
+const taskEndpoints: Variable<TaskEndpoints> = {
+  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, with * for every other connector',
+  parse(value) {
+    const entries = (list('').parse(value) ?? []).map((item) =>
+      /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item),
+    );
+    const isValid = entries.every(
+      (match) =>
+        match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
+    );
+    return isValid ? new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? ''])) : undefined;
+  },
+};
+
+const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
+
+const clientSecret: Variable<string> = {
+  mustBe: 'the secret of 32 characters or more that identity knows for SERVICE_CLIENT_ID',
+  parse: (value) => (value.length >= 32 ? value : undefined),
+};
+
+/** What the commands need that only touch the database. */
+export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
+
+export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    ...serviceVariables,
+    DATABASE_URL: databaseUrl,
+    DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
+    /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
+    REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
+    KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
+    KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
+    KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
+    IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
+    SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
+    SERVICE_CLIENT_SECRET: clientSecret,
+    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+    PUBLIC_URL: withDefault(
+      url(['http:', 'https:'], 'https://knowledge.example.com'),
+      'http://127.0.0.1:8080',
+    ),
+    TASKS: withDefault(taskEndpoints, new Map<string, string>()),
+    /** Which half of the service this process is. */
+    ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
+    RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
+    STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
+    RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
+    OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
+    MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
+  });
+
+export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

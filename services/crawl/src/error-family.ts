@@ -1,0 +1,25 @@
+import type { ErrorFamily } from '@platform/service-kit';
+import { Type } from 'typebox';
+
+/**
+ * `{success: false, message, error?: {code, details}}` (section 7.2). Details are one text, as the
+ * specification's clients read them.
+ */
+export const crawlErrors: ErrorFamily = {
+  schema: Type.Object(
+    {
+      success: Type.Literal(false),
+      message: Type.String(),
+      error: Type.Optional(Type.Object({ code: Type.String(), details: Type.Optional(Type.String()) })),
+    },
+    { title: 'Error' },
+  ),
+  render: ({ code, message, details }) => ({
+    success: false,
+    message,
+    error: {
+      code,
+      ...(details && { details: details.map((fault) => `${fault.field}: ${fault.message}`).join('; ') }),
+    },
+  }),
+};

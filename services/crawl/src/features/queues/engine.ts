@@ -1,0 +1,138 @@
+import type { Logger } from '@platform/service-kit';
+import {
+  createPostgresBackend,
+  DEFAULT_SCHEMA,
+  type PostgresConnectionOptions,
+  Queue,
+  type QueueOptions,
+  runMigrations,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { CrawlJob, CrawlJobData } from './job.js';
+
+/*
+ * BullMQ on one of its two backends. Everything above this file is the same for both.
+ *
+ * Redis: one connection for the queues, which fails at once while Redis is away (a request must
+ * not wait for it), one for the workers, which waits as long as it takes, and one more per worker
+ * to block on.
+ *
+ * PostgreSQL: one pool for all; each worker holds one of its connections to listen on.
+ */
+
+export type CrawlQueue = Pick<
+  Queue<CrawlJobData>,
+  | 'add' | 'close' | 'getJob' | 'getJobScheduler' | 'getJobSchedulers' | 'getJobSchedulersCount' | 'getJobState'
+  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler'
+> &
+  ErrorSource; // prettier-ignore
+export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
+interface ErrorSource {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+export type Processor = (job: CrawlJob, token: string | undefined) => Promise<unknown>;
+
+export interface Engine {
+  /** Rejects while the backend is away. */
+  ping(): Promise<unknown>;
+  queue(name: string, options: Omit<QueueOptions, 'connection'>): CrawlQueue;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): CrawlWorker;
+  close(): Promise<void>;
+}
+
+const PREFIX = 'crawl';
+const COMMAND_TIMEOUT_MS = 1_500;
+
+function createRedisEngine(redisUrl: string, log: Logger): Engine {
+  const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
+  const forQueues = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy,
+  });
+  let forWorkers: Redis | undefined;
+  forQueues.on('error', (error) => {
+    log.warn({ err: error }, 'Redis connection lost');
+  });
+  const workersConnection = () => {
+    forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
+    forWorkers.on('error', () => undefined);
+    return forWorkers;
+  };
+  return {
+    ping: () => forQueues.ping(),
+    queue: (name, options) =>
+      new Queue<CrawlJobData>(name, {
+        ...options,
+        connection: forQueues,
+        prefix: PREFIX,
+        skipWaitingForReady: true,
+      }),
+    worker: (name, processor, options) =>
+      new Worker<CrawlJobData>(name, processor, {
+        ...options,
+        connection: workersConnection(),
+        prefix: PREFIX,
+      }),
+    async close() {
+      forQueues.disconnect();
+      forWorkers?.disconnect();
+      await Promise.resolve();
+    },
+  };
+}
+
+function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logger): Engine {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'crawl-queues',
+    options: `-c search_path=${DEFAULT_SCHEMA}`,
+    // A listening connection per worker, and some to work with.
+    max: workersMax + 8,
+    connectionTimeoutMillis: COMMAND_TIMEOUT_MS,
+    query_timeout: 5_000,
+    keepAlive: true,
+  });
+  // Every queue and worker listens for the pool's errors.
+  pool.setMaxListeners(0);
+  pool.on('error', (error) => {
+    log.warn({ err: error }, 'idle queue connection lost');
+  });
+  // A pool is what it takes; its types describe one by a structure that pg's own don't quite match.
+  const connection = pool as unknown as PostgresConnectionOptions;
+  return {
+    ping: () => pool.query('select 1'),
+    queue: (name, options) => new Queue(name, { ...options, connection }, createPostgresBackend),
+    worker: (name, processor, options) =>
+      new Worker(name, processor, { ...options, connection }, createPostgresBackend),
+    close: () => pool.end(),
+  };
+}
+
+export function createEngine(options: {
+  readonly redisUrl: string | undefined;
+  readonly databaseUrl: string;
+  /** How many workers will be asked for: each holds a connection. */
+  readonly workersMax: number;
+  readonly log: Logger;
+}): Engine {
+  return options.redisUrl === undefined
+    ? createPostgresEngine(options.databaseUrl, options.workersMax, options.log)
+    : createRedisEngine(options.redisUrl, options.log);
+}
+
+/** Makes BullMQ's own schema, or brings it up to date; harmless where Redis is used. */
+export async function migrateQueues(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await runMigrations(client, DEFAULT_SCHEMA);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,41 @@
+import type { Connector } from '@platform/events';
+import type { Job } from 'bullmq';
+
+/**
+ * What a job carries: names of rows, never their content, so that the row decides when the job is
+ * taken up. That also keeps metadata out of the queue, whose backends differ in what text they
+ * hold.
+ *
+ *   tick  made by the schedule's job scheduler, once per time
+ *   once  the one job of a one-off schedule
+ *   run   a run that exists already: asked for, missed, or taken from a worker that vanished
+ */
+export type CrawlJobData = { readonly orgId: string; readonly connector: Connector } & (
+  | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
+  | { readonly kind: 'once'; readonly scheduleId: string; readonly revision: number; readonly at: number }
+  | { readonly kind: 'run'; readonly runId: string }
+);
+
+export type CrawlJob = Pick<
+  Job<CrawlJobData>,
+  'id' | 'name' | 'data' | 'opts' | 'attemptsMade' | 'moveToDelayed' | 'updateProgress'
+>;
+
+export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
+export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
+export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
+
+/** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
+export function timeOfTick(jobId: string): number {
+  return Number(jobId.slice(jobId.lastIndexOf(':') + 1));
+}
+
+/** A run that is to be taken up by whichever worker is free. */
+export interface RunJob {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly connector: Connector;
+  readonly recoveries: number;
+  readonly priority: number;
+  readonly attemptsLeft: number;
+}

@@ -1,0 +1,134 @@
+import { type Connector, connectors } from '@platform/events';
+import type { Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { jobKeyOf } from '../../connectors.js';
+import type { CrawlMetrics } from '../../metrics.js';
+import { inTransaction } from '../../transaction.js';
+import { onceJobId } from '../queues/job.js';
+import type { CrawlQueues, Scheduler } from '../queues/queues.js';
+import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { countRecurring, findActivePage, findRecurringOrgs } from './queries.js';
+import { isPending } from './watchdog.js';
+
+/*
+ * Makes the queue agree with the rows, in both directions, page by page. Each repair takes the
+ * schedule's lock and reads the row again, so a change that comes meanwhile is never undone.
+ *
+ * Comparing all is not free, so a queue is compared when its count of schedulers differs from the
+ * rows' (a flush, a lost key), and otherwise in turn, one connector type a round.
+ */
+
+const PAGE = 500;
+const REPAIRS_AT_ONCE = 4;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const UUID_LENGTH = 36;
+
+export interface Drift {
+  /** Compares every queue. */
+  compareAll(isStopping: () => boolean): Promise<void>;
+  /** Compares those whose counts differ, and the next in turn. */
+  compareSome(isStopping: () => boolean): Promise<void>;
+}
+
+export function createDrift(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+}): Drift {
+  const { pool, queues, metrics, log } = deps;
+  let turn = 0;
+
+  async function repairRow({ orgId, connector }: Schedule): Promise<void> {
+    await inTransaction(pool, async (tx) => {
+      await lockSchedule(tx, orgId, connector);
+      const schedule = await findSchedule(tx, orgId, connector);
+      if (schedule?.state === 'active') await queues.apply(schedule);
+    });
+    metrics.repairs.inc({ kind: 'missing_job' });
+  }
+
+  async function removeOrphan(connector: Connector, { key }: Scheduler): Promise<void> {
+    const orgId = key.slice(-UUID_LENGTH);
+    await inTransaction(pool, async (tx) => {
+      await lockSchedule(tx, orgId, connector);
+      const schedule = await findSchedule(tx, orgId, connector);
+      const isWanted = schedule?.state === 'active' && schedule.config.scheduleType !== 'once';
+      if (!isWanted) await queues.removeScheduler(connector, key);
+    });
+    metrics.repairs.inc({ kind: 'orphaned_scheduler' });
+  }
+
+  async function isInQueue({
+    id,
+    orgId,
+    connector,
+    revision,
+    config,
+    nextRunAt,
+  }: Schedule): Promise<boolean> {
+    if (config.scheduleType !== 'once') {
+      const scheduler = await queues.findScheduler(connector, jobKeyOf(connector, orgId));
+      return scheduler?.scheduleId === id && scheduler.revision === revision;
+    }
+    // Past its time it is the watchdog's.
+    if (nextRunAt === null || nextRunAt.getTime() <= Date.now()) return true;
+    return isPending(await queues.jobState(connector, onceJobId(id, revision)));
+  }
+
+  async function compareRows(connector: Connector, isStopping: () => boolean): Promise<number> {
+    let repaired = 0;
+    for (let afterId = FIRST_ID; !isStopping();) {
+      const page = await findActivePage(pool, connector, afterId, PAGE);
+      const answers = await Promise.all(page.map(isInQueue));
+      const missing = page.filter((_schedule, index) => !answers[index]);
+      for (let start = 0; start < missing.length; start += REPAIRS_AT_ONCE)
+        await Promise.all(missing.slice(start, start + REPAIRS_AT_ONCE).map(repairRow));
+      repaired += missing.length;
+      const last = page.at(-1);
+      if (!last || page.length < PAGE) break;
+      afterId = last.id;
+    }
+    return repaired;
+  }
+
+  async function compareSchedulers(connector: Connector, isStopping: () => boolean): Promise<number> {
+    let removed = 0;
+    for (let offset = 0; !isStopping();) {
+      const page = await queues.listSchedulers(connector, offset, PAGE);
+      const wanted = await findRecurringOrgs(
+        pool,
+        connector,
+        page.map(({ key }) => key.slice(-UUID_LENGTH)),
+      );
+      const orphans = page.filter(({ key }) => !wanted.has(key.slice(-UUID_LENGTH)));
+      for (const orphan of orphans) await removeOrphan(connector, orphan);
+      removed += orphans.length;
+      if (page.length < PAGE) break;
+      offset += page.length - orphans.length;
+    }
+    return removed;
+  }
+
+  async function compare(connector: Connector, isStopping: () => boolean): Promise<void> {
+    const repaired = await compareRows(connector, isStopping);
+    const removed = await compareSchedulers(connector, isStopping);
+    if (repaired + removed > 0)
+      log.warn({ connector, repaired, removed }, 'the queue did not agree with the rows: repaired');
+  }
+
+  return {
+    async compareAll(isStopping) {
+      for (const connector of connectors) if (!isStopping()) await compare(connector, isStopping);
+    },
+    async compareSome(isStopping) {
+      const expected = await countRecurring(pool);
+      const inTurn = connectors[turn++ % connectors.length];
+      for (const connector of connectors) {
+        if (isStopping()) return;
+        const isSame = (await queues.countSchedulers(connector)) === (expected.get(connector) ?? 0);
+        if (!isSame || connector === inTurn) await compare(connector, isStopping);
+      }
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { CrawlMetrics } from '../../metrics.js';
+import { inTransaction } from '../../transaction.js';
+import { runJobId } from '../queues/job.js';
+import type { CrawlQueues } from '../queues/queues.js';
+import { extendLease, findLost, type LostRun, noteJob, requeueLost } from './queries.js';
+import { isPending } from './watchdog.js';
+
+const BATCH = 500;
+const PICK_UP_MS = 60_000;
+const PRIORITY_DEFAULT = 5;
+
+/**
+ * Runs that are in progress by their row, and in nobody's hands. While the queue has their job,
+ * BullMQ's own stalled check brings them back; where the queue has lost it, they get a new one.
+ */
+export function createLostRuns(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+}) {
+  const { pool, queues, clock, metrics, log } = deps;
+
+  async function recover(run: LostRun): Promise<void> {
+    const { id: runId, orgId, connector } = run;
+    const now = new Date(clock());
+    const until = new Date(now.getTime() + PICK_UP_MS);
+    if (isPending(await queues.jobState(connector, run.jobId))) {
+      await extendLease(pool, runId, now, until);
+      return;
+    }
+    await inTransaction(pool, async (tx) => {
+      const recoveries = await requeueLost(tx, runId, { now, until });
+      if (recoveries === undefined) return;
+      await noteJob(tx, runId, runJobId(runId, recoveries));
+      const attemptsLeft = Math.max(1, run.attemptsMax - run.attempts + 1);
+      const priority = run.priority ?? PRIORITY_DEFAULT;
+      await queues.addRun({ runId, orgId, connector, recoveries, priority, attemptsLeft });
+      metrics.repairs.inc({ kind: 'lost_run' });
+      log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
+    });
+  }
+
+  return async (): Promise<void> => {
+    for (const run of await findLost(pool, new Date(clock()), BATCH)) await recover(run);
+  };
+}

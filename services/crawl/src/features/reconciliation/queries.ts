@@ -1,0 +1,148 @@
+import type { Connector } from '@platform/events';
+import type pg from 'pg';
+import type { Transaction } from '../../transaction.js';
+import { type Run, runColumns } from '../runs/queries.js';
+import { type Schedule, scheduleColumns } from '../schedules/queries.js';
+
+/* Each reads a bounded part of an index; none reads all that there is at once. */
+
+/** Any fixed number: who holds it is the one replica that reconciles. */
+const LEADER_LOCK = 72_707_370;
+
+/** Runs `work` on one replica at a time. @returns false when another is at it. */
+export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
+      LEADER_LOCK,
+    ]);
+    if (!rows[0]?.won) {
+      isBroken = false;
+      return false;
+    }
+    await work();
+    await client.query('select pg_advisory_unlock($1)', [LEADER_LOCK]);
+    isBroken = false;
+    return true;
+  } finally {
+    // A connection that is given up takes its lock with it.
+    client.release(isBroken);
+  }
+}
+
+/** Expected before `before`, and no run in progress that could be the one. */
+export async function findOverdue(db: pg.Pool, before: Date, limit: number): Promise<Schedule[]> {
+  const { rows } = await db.query<Schedule>({
+    name: 'overdue_schedules',
+    text: `select ${scheduleColumns('s')} from schedules s
+           where s.state = 'active' and s.next_run_at < $1 and not exists (
+             select from runs r where r.org_id = s.org_id and r.connector = s.connector
+               and r.state in ('waiting', 'active', 'retrying'))
+           order by s.next_run_at limit $2`,
+    values: [before, limit],
+  });
+  return rows;
+}
+
+export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknown> =>
+  db.query({
+    name: 'mark_overdue',
+    text: `update schedules set overdue_since = next_run_at
+           where id = any($1) and state = 'active' and overdue_since is null`,
+    values: [ids],
+  });
+
+/** One more expected run did not happen; `nextRunAt` null leaves what is expected as it is. */
+export const countMissed = (tx: Transaction, id: string, nextRunAt: Date | null): Promise<unknown> =>
+  tx.query({
+    name: 'count_missed',
+    text: `update schedules set missed_runs = missed_runs + 1, overdue_since = null,
+             next_run_at = case when state = 'active' then coalesce($2, next_run_at) end
+           where id = $1`,
+    values: [id, nextRunAt],
+  });
+
+export interface LostRun extends Run {
+  readonly priority: number | null;
+}
+
+/** In progress, without a sign of a worker for longer than a lease. */
+export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'lost_runs',
+    text: `select ${runColumns('r')}, s.priority from runs r left join schedules s on s.id = r.schedule_id
+           where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1
+           order by r.lease_until limit $2`,
+    values: [now, limit],
+  });
+  return rows;
+}
+
+/** Gives a run another while to be taken up. */
+export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Promise<unknown> =>
+  db.query({
+    name: 'extend_lease',
+    text: 'update runs set lease_until = $3 where id = $1 and lease_until < $2',
+    values: [id, now, until],
+  });
+
+/** Puts a lost run back to be taken up by anybody. @returns its new number of recoveries, if it was still lost. */
+export async function requeueLost(
+  tx: Transaction,
+  id: string,
+  given: { readonly now: Date; readonly until: Date },
+): Promise<number | undefined> {
+  const { rows } = await tx.query<{ recoveries: number }>({
+    name: 'requeue_lost',
+    text: `update runs set recoveries = recoveries + 1, lease_until = $3, state = 'waiting',
+             attempts = attempts - case when state = 'active' then 1 else 0 end
+           where id = $1 and state in ('waiting', 'active', 'retrying') and lease_until < $2
+           returning recoveries`,
+    values: [id, given.now, given.until],
+  });
+  return rows[0]?.recoveries;
+}
+
+export const noteJob = (tx: Transaction, id: string, jobId: string): Promise<unknown> =>
+  tx.query({ name: 'note_job', text: 'update runs set job_id = $2 where id = $1', values: [id, jobId] });
+
+export async function countRecurring(db: pg.Pool): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ connector: string; count: number }>({
+    name: 'count_recurring',
+    text: `select connector, count(*)::int as count from schedules
+           where state = 'active' and is_recurring group by connector`,
+  });
+  return new Map(rows.map(({ connector, count }) => [connector, count]));
+}
+
+/** The active schedules of a queue, by id, after `afterId`. */
+export async function findActivePage(
+  db: pg.Pool,
+  connector: Connector,
+  afterId: string,
+  limit: number,
+): Promise<Schedule[]> {
+  const { rows } = await db.query<Schedule>({
+    name: 'active_page',
+    text: `select ${scheduleColumns('schedules')} from schedules
+           where connector = $1 and state = 'active' and id > $2 order by id limit $3`,
+    values: [connector, afterId, limit],
+  });
+  return rows;
+}
+
+/** Of these organisations, those whose schedule of the connector is active and recurring. */
+export async function findRecurringOrgs(
+  db: pg.Pool,
+  connector: Connector,
+  orgIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ org_id: string }>({
+    name: 'recurring_orgs',
+    text: `select org_id from schedules
+           where connector = $1 and org_id = any($2) and state = 'active' and is_recurring`,
+    values: [connector, orgIds],
+  });
+  return new Set(rows.map(({ org_id: orgId }) => orgId));
+}

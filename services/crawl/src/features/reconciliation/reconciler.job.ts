@@ -1,0 +1,72 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { CrawlMetrics } from '../../metrics.js';
+import type { CrawlQueues } from '../queues/queues.js';
+import { createDrift } from './drift.js';
+import { createLostRuns } from './lost-runs.js';
+import { asLeader } from './queries.js';
+import { createWatchdog } from './watchdog.js';
+
+export interface Reconciler {
+  /** One round. @returns false when another replica is at it. */
+  round(): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * At start and every minute, on one replica at a time: rebuilds what the queue has lost, removes
+ * what it should not have, takes up runs in nobody's hands, and makes up for runs that did not
+ * happen. A round that fails half-way is gone on with by the next.
+ */
+export function createReconciler(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+  readonly intervalMs: number;
+  readonly overdueGraceMs: number;
+}): Reconciler {
+  const { pool, queues, log, intervalMs } = deps;
+  const watch = createWatchdog(deps);
+  const recoverLost = createLostRuns(deps);
+  const drift = createDrift(deps);
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<boolean> | undefined;
+  let isStopped = false;
+  let isFirst = true;
+  const isStopping = () => isStopped;
+
+  async function work(): Promise<void> {
+    await queues.limitConcurrency();
+    await watch();
+    await recoverLost();
+    await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
+    isFirst = false;
+  }
+
+  const round = (): Promise<boolean> =>
+    (running ??= asLeader(pool, work).finally(() => {
+      running = undefined;
+    }));
+
+  function onTimer(): void {
+    void round().catch((error: unknown) => {
+      log.warn({ err: error }, 'reconciliation failed: it is tried again');
+    });
+  }
+
+  return {
+    round,
+    start() {
+      onTimer();
+      timer = setInterval(onTimer, intervalMs);
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running?.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { jobKeyOf } from '../../connectors.js';
+import type { CrawlMetrics } from '../../metrics.js';
+import { inTransaction, type Transaction } from '../../transaction.js';
+import { onceJobId, runJobId, tickJobId } from '../queues/job.js';
+import type { CrawlQueues } from '../queues/queues.js';
+import { finishOneOff, insertRun } from '../runs/queries.js';
+import { nextRunAfter, planOf } from '../schedules/plan.js';
+import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { countMissed, findOverdue, markOverdue } from './queries.js';
+
+/*
+ * Finds schedules whose expected run did not start in time. The row says what is expected, so a
+ * queue that forgot everything is found out, too.
+ *
+ * Its job is in the queue: it waits for a worker. The schedule is marked (`overdueSince` in the
+ * status item), the gauge and the log say so, and nothing is done: the job will run.
+ *
+ * Its job is nowhere: the run was missed. It is made up for by one run, or recorded as skipped,
+ * by the schedule's policy; the scheduler is made anew. The run carries the tick's own key, so a
+ * job that turns up after all finds its tick taken.
+ */
+
+const BATCH = 500;
+/** A run that nobody has taken up after this is looked for in the queue. */
+const PICK_UP_MS = 60_000;
+
+/** BullMQ's states of a job that will still run. */
+const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
+export const isPending = (state: string): boolean => pending.has(state);
+
+export interface WatchdogDeps {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+  readonly overdueGraceMs: number;
+}
+
+const jobIdOf = ({ id, revision, config, connector, orgId }: Schedule, expected: number): string =>
+  config.scheduleType === 'once' ? onceJobId(id, revision) : tickJobId(jobKeyOf(connector, orgId), expected);
+
+async function insertMissed(
+  tx: Transaction,
+  deps: WatchdogDeps,
+  schedule: Schedule,
+  expected: Date,
+): Promise<void> {
+  const { queues, clock } = deps;
+  const now = clock();
+  const runId = uuidv7();
+  const isSkipped = schedule.config.missedRunPolicy === 'skip';
+  const run = await insertRun(tx, {
+    id: runId,
+    schedule,
+    trigger: 'missed',
+    tick: `${schedule.revision}:${expected.getTime()}`,
+    jobId: runJobId(runId, 0),
+    state: isSkipped ? 'skipped' : 'waiting',
+    scheduledFor: expected,
+    at: new Date(now),
+    leaseUntil: isSkipped ? null : new Date(now + PICK_UP_MS),
+    reason: isSkipped ? 'Missed: its job was not in the queue at its time' : null,
+    nextRunAt: undefined,
+  });
+  if (!run) return;
+  const { orgId, connector, priority } = schedule;
+  if (!isSkipped)
+    await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+  else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
+}
+
+export function createWatchdog(deps: WatchdogDeps) {
+  const { pool, queues, clock, metrics, log, overdueGraceMs } = deps;
+
+  async function makeUp({ orgId, connector, revision, nextRunAt }: Schedule): Promise<void> {
+    await inTransaction(pool, async (tx) => {
+      await lockSchedule(tx, orgId, connector);
+      const schedule = await findSchedule(tx, orgId, connector);
+      const expected = schedule?.nextRunAt;
+      const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
+      if (!schedule || !expected || !isAsSeen) return;
+      await insertMissed(tx, deps, schedule, expected);
+      const isOnce = schedule.config.scheduleType === 'once';
+      const next = isOnce
+        ? undefined
+        : nextRunAfter(planOf(schedule.config, jobKeyOf(connector, orgId)), clock());
+      await countMissed(tx, schedule.id, next === undefined ? null : new Date(next));
+      if (!isOnce) await queues.apply(schedule);
+      metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
+      log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
+    });
+  }
+
+  /** @returns how many expected runs were late. */
+  return async (): Promise<number> => {
+    const overdue = await findOverdue(pool, new Date(clock() - overdueGraceMs), BATCH);
+    const waiting: string[] = [];
+    for (const schedule of overdue) {
+      const expected = schedule.nextRunAt?.getTime() ?? 0;
+      if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected))))
+        waiting.push(schedule.id);
+      else await makeUp(schedule);
+    }
+    if (waiting.length > 0) {
+      await markOverdue(pool, waiting);
+      log.warn({ count: waiting.length }, 'expected runs wait for a worker');
+    }
+    metrics.overdue.set(waiting.length);
+    return overdue.length;
+  };
+}

@@ -1,0 +1,140 @@
+import { connectors } from '@platform/events';
+import type { Clock, Logger } from '@platform/service-kit';
+import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
+import { queueNameOf } from '../../connectors.js';
+import type { CrawlWorker, Engine } from '../queues/engine.js';
+import type { CrawlJob } from '../queues/job.js';
+import { CONCURRENCY_PER_QUEUE, repeatSettings } from '../queues/queues.js';
+import type { Task, TaskOrder } from '../tasks/task.js';
+import { type ActiveRuns, RunStopped } from './active-runs.js';
+import { persist } from './persist.js';
+import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
+import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
+
+export type RunOutcome = 'completed' | 'failed' | 'retry' | 'handed_back' | 'void';
+
+export interface CrawlJobDeps {
+  readonly lifecycle: RunLifecycle;
+  readonly activeRuns: ActiveRuns;
+  readonly taskOf: (connector: BegunRun['run']['connector']) => Task;
+  readonly saveProgress: (runId: string, progress: number) => Promise<unknown>;
+  readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted at shutdown. */
+  readonly stopping: AbortSignal;
+}
+
+const orderOf = ({ run, schedule }: BegunRun, now: number): TaskOrder => ({
+  runId: run.id,
+  attempt: run.attempts,
+  orgId: run.orgId,
+  connector: run.connector,
+  userId: schedule.userId,
+  scheduleConfig: schedule.config,
+  metadata: schedule.metadata ?? {},
+  scheduledFor: run.scheduledFor.toISOString(),
+  deadline: new Date(now + schedule.timeoutMs).toISOString(),
+});
+
+/** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
+async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
+  const { run, schedule } = begun;
+  const abort = deps.activeRuns.add(run.id);
+  const progress = createProgress((percent) => deps.saveProgress(run.id, percent));
+  const timer = setTimeout(() => {
+    abort.abort(new RunStopped('timeout'));
+  }, schedule.timeoutMs);
+  try {
+    const stopped = new Promise<never>((_resolve, reject) => {
+      abort.signal.addEventListener('abort', () => {
+        reject(abort.signal.reason as RunStopped);
+      });
+    });
+    const task = deps.taskOf(run.connector)(orderOf(begun, deps.clock()), {
+      signal: abort.signal,
+      accepted: () => {
+        progress.report(ACCEPTED_PROGRESS);
+      },
+      progress: (percent) => {
+        progress.report(overall(percent));
+      },
+    });
+    await Promise.race([task, stopped]);
+  } finally {
+    clearTimeout(timer);
+    progress.stop();
+    deps.activeRuns.remove(run.id);
+  }
+}
+
+function reasonOf(error: unknown, { schedule }: BegunRun): string {
+  if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
+  return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
+}
+
+/**
+ * The processor of every queue. Whatever it throws is for BullMQ, which then retries, gives up or
+ * puts the job back; what became of the run is in its row by then.
+ */
+export function createProcessor(deps: CrawlJobDeps) {
+  const { lifecycle, stopping, clock } = deps;
+
+  async function settle(begun: BegunRun): Promise<{ outcome: RunOutcome; reason?: string }> {
+    try {
+      await runTask(deps, begun);
+    } catch (error) {
+      if (error instanceof RunStopped && error.reason === 'ended') return { outcome: 'void' };
+      if (error instanceof RunStopped && error.reason === 'shutdown') {
+        await lifecycle.handBack(begun);
+        return { outcome: 'handed_back' };
+      }
+      const reason = reasonOf(error, begun);
+      return { outcome: await persist(() => lifecycle.fail(begun, reason), stopping), reason };
+    }
+    return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };
+  }
+
+  return async (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
+    const begun = await persist(() => lifecycle.begin(job), stopping);
+    if (!begun) return 'void';
+    const startedAt = clock();
+    const { outcome, reason } = await settle(begun);
+    const { id: runId, connector, orgId } = begun.run;
+    deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
+    const level = outcome === 'failed' || outcome === 'retry' ? 'warn' : 'debug';
+    deps.log[level]({ runId, connector, orgId, outcome, reason }, 'run settled');
+    if (outcome === 'handed_back') {
+      await job.moveToDelayed(clock(), token);
+      throw new DelayedError();
+    }
+    if (outcome === 'retry') throw new Error(reason);
+    if (outcome === 'failed') throw new UnrecoverableError(reason);
+    return outcome;
+  };
+}
+
+/** One worker per connector type, so that a slow type never holds up another. */
+export function startWorkers(
+  engine: Engine,
+  processor: ReturnType<typeof createProcessor>,
+  options: { readonly stalledIntervalMs: number; readonly log: Logger },
+): CrawlWorker[] {
+  const workerOptions: Omit<WorkerOptions, 'connection'> = {
+    concurrency: CONCURRENCY_PER_QUEUE,
+    settings: repeatSettings,
+    stalledInterval: options.stalledIntervalMs,
+    lockDuration: options.stalledIntervalMs,
+    // How often a run may lose its worker is counted in its row, where every kind of loss is seen.
+    maxStalledCount: 1_000,
+    runRetryDelay: 1_000,
+    drainDelay: 5,
+  };
+  return connectors.map((connector) => {
+    const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
+    worker.on('error', (error) => {
+      options.log.warn({ err: error, connector }, 'worker error');
+    });
+    return worker;
+  });
+}

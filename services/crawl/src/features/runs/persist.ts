@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDatabaseUnavailable } from '@platform/service-kit';
+
+const FIRST_DELAY_MS = 100;
+const DELAY_MAX_MS = 2_000;
+
+/**
+ * Repeats a write while the database is away: the work of a run is done and must not be done again
+ * for want of a row. Every write of a run is safe to repeat.
+ *
+ * @param signal - ends the waiting; the last error is thrown.
+ */
+export async function persist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, DELAY_MAX_MS)) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) || signal.aborted) throw error;
+      await delay(delayMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import type { Connector } from '@platform/events';
+import type pg from 'pg';
+import type { Transaction } from '../../transaction.js';
+import { type Schedule, scheduleColumns } from '../schedules/queries.js';
+import type { RunState, RunTrigger, Tick } from './run-state.js';
+
+type Db = pg.Pool | Transaction;
+
+export interface Run {
+  readonly id: string;
+  readonly scheduleId: string;
+  readonly revision: number;
+  readonly orgId: string;
+  readonly connector: Connector;
+  readonly trigger: RunTrigger;
+  readonly jobId: string;
+  readonly state: RunState;
+  readonly scheduledFor: Date;
+  readonly createdAt: Date;
+  readonly attempts: number;
+  readonly attemptsMax: number;
+  readonly recoveries: number;
+}
+
+export const runColumns = (table: string) =>
+  `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
+   ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
+   ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
+   ${table}.attempts_max as "attemptsMax", ${table}.recoveries`;
+const columns = runColumns('runs');
+const inProgress = `state in ('waiting', 'active', 'retrying')`;
+
+const tick = `
+  select ${scheduleColumns('s')}, existing.id as "existingId", existing.state as "existingState",
+    exists (select from runs other where other.org_id = s.org_id and other.connector = s.connector
+            and other.${inProgress}) as "hasOtherInProgress"
+  from schedules s left join runs existing on existing.schedule_id = s.id and existing.tick = $2
+  where s.id = $1`;
+
+/** Everything that {@link decideTick} asks about. */
+export async function findTick(
+  db: Db,
+  given: {
+    readonly scheduleId: string;
+    readonly tick: string;
+    readonly revision: number;
+    readonly scheduledFor: number;
+  },
+): Promise<Tick> {
+  const { revision, scheduledFor } = given;
+  const { rows } = await db.query<
+    Schedule & { existingId: string | null; existingState: RunState | null; hasOtherInProgress: boolean }
+  >({ name: 'find_tick', text: tick, values: [given.scheduleId, given.tick] });
+  const row = rows[0];
+  return {
+    schedule: row,
+    existing:
+      row && row.existingId !== null && row.existingState !== null
+        ? { id: row.existingId, state: row.existingState }
+        : undefined,
+    hasOtherInProgress: row?.hasOtherInProgress ?? false,
+    revision,
+    scheduledFor,
+  };
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly schedule: Schedule;
+  readonly trigger: RunTrigger;
+  readonly tick: string;
+  readonly jobId: string;
+  readonly state: 'waiting' | 'active' | 'skipped';
+  readonly scheduledFor: Date;
+  readonly at: Date;
+  readonly leaseUntil: Date | null;
+  readonly reason: string | null;
+  /** When the schedule runs next; undefined leaves what is expected as it is. */
+  readonly nextRunAt: Date | undefined;
+}
+
+/* The run and what is expected next are one statement: a tick is either still to come or taken up. */
+const insert = `
+  with run as (
+    insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
+      created_at, started_at, finished_at, attempts, attempts_max, progress, reason, lease_until)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9::run_state, $10, $11::timestamptz,
+      case when $9::run_state = 'active' then $11::timestamptz end,
+      case when $9::run_state = 'skipped' then $11::timestamptz end,
+      case when $9::run_state = 'active' then 1 else 0 end, $12,
+      case when $9::run_state = 'active' then 10 else 0 end, $13, $14)
+    on conflict do nothing returning ${columns}
+  ), expected as (
+    update schedules set next_run_at = $15, overdue_since = null
+    where id = $2 and revision = $3 and state = 'active' and $15::timestamptz is not null
+      and exists (select from run)
+  )
+  select * from run`;
+
+/** @returns undefined when the tick was taken up, or another run begun, a moment ago. */
+export async function insertRun(db: Db, run: NewRun): Promise<Run | undefined> {
+  const { schedule } = run;
+  const { rows } = await db.query<Run>({
+    name: 'insert_run',
+    text: insert,
+    values: [
+      run.id, schedule.id, schedule.revision, schedule.orgId, schedule.connector, run.trigger, run.tick, run.jobId,
+      run.state, run.scheduledFor, run.at, schedule.maxRetries + 1, run.reason, run.leaseUntil, run.nextRunAt ?? null,
+    ],
+  }); // prettier-ignore
+  return rows[0];
+}
+
+const retake = `
+  update runs set
+    attempts = attempts + case when state = 'active' then 0 else 1 end,
+    recoveries = recoveries + case when state = 'active' then 1 else 0 end,
+    state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
+  where id = $1 and ${inProgress} returning ${columns}`;
+
+/** Takes up a run that exists; undefined when it has ended meanwhile. */
+export async function retakeRun(
+  db: Db,
+  id: string,
+  given: { readonly at: Date; readonly jobId: string; readonly leaseUntil: Date },
+): Promise<Run | undefined> {
+  const { rows } = await db.query<Run>({
+    name: 'retake_run',
+    text: retake,
+    values: [id, given.at, given.jobId, given.leaseUntil],
+  });
+  return rows[0];
+}
+
+/** The schedule of a run, whatever became of it; undefined when it was removed. */
+export async function findScheduleById(db: Db, id: string): Promise<Schedule | undefined> {
+  const { rows } = await db.query<Schedule>({
+    name: 'schedule_by_id',
+    text: `select ${scheduleColumns('schedules')} from schedules where id = $1`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+const end = (outcome: 'completed' | 'failed') => `
+  with ended as (
+    update runs set state = '${outcome}', finished_at = $2, reason = $3, event_id = $4, lease_until = null,
+      progress = ${outcome === 'completed' ? '100' : 'progress'}
+    where id = $1 and state = 'active' returning org_id
+  )
+  insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
+  on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1`;
+const endStatements = { completed: end('completed'), failed: end('failed') };
+
+export interface RunEnd {
+  readonly id: string;
+  readonly outcome: 'completed' | 'failed';
+  readonly at: Date;
+  readonly reason: string | null;
+  readonly eventId: string | null;
+}
+
+/** @returns whether the run was active until now. */
+export async function endRun(db: Db, { id, outcome, at, reason, eventId }: RunEnd): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: `end_run_${outcome}`,
+    text: endStatements[outcome],
+    values: [id, at, reason, eventId],
+  });
+  return rowCount === 1;
+}
+
+/** A one-off schedule has had its run. Not by one that was asked for, nor one of an earlier revision. */
+export const finishOneOff = (db: Db, run: Pick<Run, 'scheduleId' | 'revision'>): Promise<unknown> =>
+  db.query({
+    name: 'finish_one_off',
+    text: `update schedules set state = 'finished', next_run_at = null, overdue_since = null
+           where id = $1 and revision = $2 and state = 'active'`,
+    values: [run.scheduleId, run.revision],
+  });
+
+/** @returns whether the run was active until now. */
+export async function markRetrying(db: Db, id: string, reason: string, leaseUntil: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'retry_run',
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3 where id = $1 and state = 'active'`,
+    values: [id, reason, leaseUntil],
+  });
+  return rowCount === 1;
+}
+
+/** The attempt that was under way doesn't count. */
+export const markHandedBack = (db: Db, id: string, leaseUntil: Date): Promise<unknown> =>
+  db.query({
+    name: 'hand_back_run',
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
+           where id = $1 and state = 'active'`,
+    values: [id, leaseUntil],
+  });
+
+/** Ends whatever run is in progress; from then on it can't complete. */
+export async function abortRun(
+  tx: Transaction,
+  given: { readonly orgId: string; readonly connector: string; readonly reason: string; readonly at: Date },
+): Promise<Pick<Run, 'id' | 'jobId'> | undefined> {
+  const { rows } = await tx.query<Pick<Run, 'id' | 'jobId'>>({
+    name: 'abort_run',
+    text: `update runs set state = 'aborted', reason = $3, finished_at = $4, lease_until = null
+           where org_id = $1 and connector = $2 and ${inProgress} returning id, job_id as "jobId"`,
+    values: [given.orgId, given.connector, given.reason, given.at],
+  });
+  return rows[0];
+}
+
+/** Keeps runs from being taken for lost. @returns those that are still active. */
+export async function renewLeases(db: Db, ids: readonly string[], leaseUntil: Date): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'renew_leases',
+    text: `update runs set lease_until = $2 where id = any($1) and state = 'active' returning id`,
+    values: [ids, leaseUntil],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export const saveProgress = (db: Db, id: string, progress: number): Promise<unknown> =>
+  db.query({
+    name: 'run_progress',
+    text: `update runs set progress = greatest(progress, $2) where id = $1 and state = 'active'`,
+    values: [id, progress],
+  });
+
+/** Deletes what is past the newest `kept`, in a bounded bite. */
+export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number): Promise<unknown> =>
+  db.query({
+    name: 'prune_runs',
+    text: `delete from runs where id in (
+             select id from runs where org_id = $1 and connector = $2 order by id desc offset $3 limit 100
+           ) and not ${inProgress}`,
+    values: [orgId, connector, kept],
+  });

@@ -1,0 +1,77 @@
+import type { Connector } from '@platform/events';
+import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma } from '../../resources.js';
+import { inTransaction } from '../../transaction.js';
+import { runJobId } from '../queues/job.js';
+import type { CrawlQueues } from '../queues/queues.js';
+import { findSchedule, lockSchedule } from '../schedules/queries.js';
+import { runInProgress, schedulePaused } from './errors.js';
+import { countRuns, findRuns } from './history.queries.js';
+import { insertRun } from './queries.js';
+import type { RequestedRun, RunItem } from './schemas.js';
+
+export interface RunService {
+  /** Queues a run beside the schedule's own. @returns undefined without a schedule. @throws AppError 409; 503. */
+  request(orgId: string, connector: Connector): Promise<RequestedRun | undefined>;
+  /** The history, newest first; it outlives the schedule. */
+  list(orgId: string, connector: Connector, query: PageQuery): Promise<Page<RunItem>>;
+}
+
+/** A run that nobody has taken up after this is looked for in the queue. */
+const PICK_UP_MS = 60_000;
+
+export function createRunService(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+}): RunService {
+  const { pool, prisma, queues, clock } = deps;
+  return {
+    request(orgId, connector) {
+      const at = new Date(clock());
+      const runId = uuidv7();
+      return inTransaction(pool, async (tx) => {
+        await lockSchedule(tx, orgId, connector);
+        const schedule = await findSchedule(tx, orgId, connector);
+        if (!schedule) return undefined;
+        if (schedule.state === 'paused') throw schedulePaused();
+        const run = await insertRun(tx, {
+          id: runId,
+          schedule,
+          trigger: 'manual',
+          tick: `m${runId}`,
+          jobId: runJobId(runId, 0),
+          state: 'waiting',
+          scheduledFor: at,
+          at,
+          leaseUntil: new Date(at.getTime() + PICK_UP_MS),
+          reason: null,
+          nextRunAt: undefined,
+        });
+        if (!run) throw runInProgress();
+        const { priority } = schedule;
+        await queues.addRun({
+          runId,
+          orgId,
+          connector,
+          recoveries: 0,
+          priority,
+          attemptsLeft: run.attemptsMax,
+        });
+        return { runId, connector, requestedAt: at.toISOString() };
+      });
+    },
+
+    async list(orgId, connector, query) {
+      const total = await countRuns(prisma, orgId, connector);
+      const window = pageWindow(query, total);
+      return {
+        data: window ? await findRuns(prisma, orgId, connector, window) : [],
+        pagination: paginationOf(query, total),
+      };
+    },
+  };
+}

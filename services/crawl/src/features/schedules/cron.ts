@@ -1,0 +1,99 @@
+import { CronExpressionParser } from 'cron-parser';
+import type { RecurringConfig } from './schemas.js';
+import { instantOf, offsetAt } from './zone-clock.js';
+
+/*
+ * The times of a recurring schedule. Pure: no clock of its own.
+ *
+ * The parser is the one that BullMQ would use by itself, so its reading of cron counts: five
+ * fields, names, lists, ranges, steps, `L` (last day, or last such weekday), `#`, and a match of
+ * either when both the day of the month and of the week are given.
+ *
+ * Where clocks are set back, a fixed time runs once, the first time round, and a time in every hour
+ * runs in every hour that passes. Where they are set forward, a time that they skip runs as long
+ * after the change as it lay inside the gap. The parser does so by itself, but for gaps at midnight
+ * (Santiago, Beirut), where it drops the day: see `skippedTime`.
+ */
+
+/** The cron expression of a schedule type. */
+export function cronOf(config: RecurringConfig): string {
+  if (config.scheduleType === 'custom') return config.cronExpression;
+  const { minute } = config;
+  if (config.scheduleType === 'hourly')
+    return `${minute} ${config.interval === 1 ? '*' : `*/${config.interval}`} * * *`;
+  const { hour } = config;
+  if (config.scheduleType === 'daily') return `${minute} ${hour} * * *`;
+  if (config.scheduleType === 'monthly') return `${minute} ${hour} ${config.dayOfMonth} * *`;
+  return `${minute} ${hour} * * ${[...new Set(config.daysOfWeek)].toSorted((a, b) => a - b).join(',')}`;
+}
+
+/** What a job scheduler is made of. */
+export interface Recurrence {
+  readonly cron: string;
+  readonly timezone: string;
+  /** Every time is moved later by this: jitter, fixed for the schedule. Milliseconds. */
+  readonly offsetMs: number;
+}
+
+/** No zone sets its clocks forward by more at once. */
+const GAP_MAX_MS = 3 * 3_600_000;
+const WALL_TIMES_MAX = 1_000;
+
+/** The parser's next match; undefined where it gives up on a date that never comes, such as 31 April. */
+function nextMatch(cron: string, tz: string, after: number): number | undefined {
+  try {
+    return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
+      .next()
+      .getTime();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A time that the zone's clocks skip, due between `after` and `before`: the expression read by the wall clock. */
+function skippedTime(cron: string, timezone: string, after: number, before: number): number | undefined {
+  const offset = offsetAt(timezone, after);
+  const isGapBehind = offsetAt(timezone, after - GAP_MAX_MS) < offset;
+  let wall: number | undefined = after + offset - (isGapBehind ? GAP_MAX_MS : 0);
+  for (let count = 0; count < WALL_TIMES_MAX; count += 1) {
+    wall = nextMatch(cron, 'UTC', wall);
+    if (wall === undefined) return undefined;
+    const { at, isSkipped } = instantOf(timezone, wall);
+    if (at >= before) return undefined;
+    if (isSkipped && at > after) return at;
+  }
+  return undefined;
+}
+
+/** @returns the first time after `after`, epoch ms; undefined when there is none. */
+export function nextTime({ cron, timezone, offsetMs }: Recurrence, after: number): number | undefined {
+  const from = after - offsetMs;
+  const match = nextMatch(cron, timezone, from);
+  if (match === undefined) return undefined;
+  const skipped = timezone === 'UTC' ? undefined : skippedTime(cron, timezone, from, match);
+  return (skipped ?? match) + offsetMs;
+}
+
+/** The next `count` times after `after`, fewer when there are no more. */
+export function nextTimes(recurrence: Recurrence, after: number, count: number): number[] {
+  const times: number[] = [];
+  for (let time: number | undefined = after; times.length < count; times.push(time)) {
+    time = nextTime(recurrence, time);
+    if (time === undefined) break;
+  }
+  return times;
+}
+
+/*
+ * BullMQ stores a scheduler's pattern and zone, and hands them back for the next time. The offset
+ * travels in the pattern, so that the next time of a scheduler is decided in `nextTime` alone.
+ */
+const OFFSET_MARK = ' +';
+
+export const patternOf = ({ cron, offsetMs }: Recurrence): string =>
+  offsetMs === 0 ? cron : `${cron}${OFFSET_MARK}${offsetMs}`;
+
+export function recurrenceOf(pattern: string, timezone: string | undefined): Recurrence {
+  const [cron = '', offset = '0'] = pattern.split(OFFSET_MARK);
+  return { cron, timezone: timezone ?? 'UTC', offsetMs: Number(offset) };
+}

@@ -1,0 +1,73 @@
+import type { Connector } from '@platform/events';
+import type { Clock } from '@platform/service-kit';
+import { Type } from 'typebox';
+import type pg from 'pg';
+import { jobKeyOf } from '../../connectors.js';
+import { localTime } from '../../local-time.js';
+import { invalidSchedule } from './errors.js';
+import { nextRunsAfter, planOf } from './plan.js';
+import { findSchedule } from './queries.js';
+import type { ScheduleConfig } from './schemas.js';
+import { readScheduleConfig } from './validate-schedule.js';
+
+export const NextRuns = Type.Object(
+  {
+    connector: Type.String(),
+    timezone: Type.String(),
+    nextRuns: Type.Array(
+      Type.Object({
+        at: Type.String({ format: 'date-time', description: 'UTC.' }),
+        localTime: Type.String({ description: "In the schedule's zone, with its offset." }),
+      }),
+    ),
+  },
+  { title: 'NextRuns' },
+);
+export type NextRuns = Type.Static<typeof NextRuns>;
+
+export const NextRunsQuery = Type.Object(
+  { count: Type.Integer({ minimum: 1, maximum: 50, default: 10 }) },
+  { additionalProperties: false },
+);
+
+export interface NextRunsService {
+  /** Of a schedule that is paused or has finished there are none. @returns undefined without a schedule. */
+  ofSchedule(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
+  /** The same for a configuration that isn't saved. @throws AppError 400. */
+  preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
+}
+
+export function createNextRunsService({
+  pool,
+  clock,
+}: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+}): NextRunsService {
+  function tell(orgId: string, connector: Connector, config: ScheduleConfig, count: number): NextRuns {
+    const times = nextRunsAfter(planOf(config, jobKeyOf(connector, orgId)), clock(), count);
+    return {
+      connector,
+      timezone: config.timezone,
+      nextRuns: times.map((at) => ({
+        at: new Date(at).toISOString(),
+        localTime: localTime(at, config.timezone),
+      })),
+    };
+  }
+  return {
+    async ofSchedule(orgId, connector, count) {
+      const schedule = await findSchedule(pool, orgId, connector);
+      return schedule && tell(orgId, connector, schedule.config, schedule.state === 'active' ? count : 0);
+    },
+    preview(orgId, connector, body, count) {
+      const given =
+        typeof body === 'object' && body !== null
+          ? (body as { scheduleConfig?: unknown }).scheduleConfig
+          : undefined;
+      const read = readScheduleConfig(given, clock());
+      if ('faults' in read) throw invalidSchedule(read.faults);
+      return tell(orgId, connector, read.config, count);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Connector } from '@platform/events';
+import { Type } from 'typebox';
+import { canonicalConnector } from '../../connectors.js';
+import { unknownConnector } from './errors.js';
+
+export const base = '/api/v1/crawlingManager';
+
+export const ConnectorPath = Type.Object({
+  connector: Type.String({ description: 'Case does not count, spaces are dropped.' }),
+});
+
+/** @throws AppError 400 for an unknown one. */
+export function connectorOf(params: { readonly connector: string }): Connector {
+  const connector = canonicalConnector(params.connector);
+  if (!connector) throw unknownConnector();
+  return connector;
+}
+
+/** Section 7.2, with its `data`. */
+export const noSchedule = {
+  success: false,
+  message: 'No scheduled job found for this connector',
+  data: null,
+} as const;
+export const NoSchedule = Type.Object(
+  { success: Type.Literal(false), message: Type.String(), data: Type.Null() },
+  { title: 'NoSchedule' },
+);

@@ -1,0 +1,109 @@
+import { Type } from 'typebox';
+
+/*
+ * The schedule configuration (section 2.5) by type. One schema per type rather than one union to
+ * validate with: the faults of a `daily` are told in terms of `daily`.
+ */
+
+export const missedRunPolicies = ['run_once', 'skip'] as const;
+export type MissedRunPolicy = (typeof missedRunPolicies)[number];
+
+/** A day: more would move a daily run past its next one. */
+const JITTER_MS_MAX = 86_400_000;
+const CRON_LENGTH_MAX = 1_000;
+
+const base = {
+  isEnabled: Type.Boolean({ default: true }),
+  timezone: Type.String({ default: 'UTC', minLength: 1, maxLength: 64, description: 'An IANA time zone.' }),
+  jitterMs: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: JITTER_MS_MAX,
+    description: 'Moves every run later by one fixed part of this, different for each organisation.',
+  }),
+  missedRunPolicy: Type.Unsafe<MissedRunPolicy>({
+    enum: [...missedRunPolicies],
+    default: 'run_once',
+    description: 'What happens to a run that could not start at its time: one late run, or none.',
+  }),
+};
+const hour = Type.Integer({ minimum: 0, maximum: 23 });
+const minute = Type.Integer({ minimum: 0, maximum: 59 });
+const strict = { additionalProperties: false };
+
+const Hourly = Type.Object(
+  {
+    scheduleType: Type.Literal('hourly'),
+    minute,
+    interval: Type.Integer({ minimum: 1, maximum: 24, default: 1 }),
+    ...base,
+  },
+  strict,
+);
+const Daily = Type.Object({ scheduleType: Type.Literal('daily'), hour, minute, ...base }, strict);
+const Weekly = Type.Object(
+  {
+    scheduleType: Type.Literal('weekly'),
+    daysOfWeek: Type.Array(Type.Integer({ minimum: 0, maximum: 6 }), { minItems: 1, maxItems: 7 }),
+    hour,
+    minute,
+    ...base,
+  },
+  strict,
+);
+const Monthly = Type.Object(
+  {
+    scheduleType: Type.Literal('monthly'),
+    dayOfMonth: Type.Integer({ minimum: 1, maximum: 31 }),
+    hour,
+    minute,
+    ...base,
+  },
+  strict,
+);
+const Custom = Type.Object(
+  {
+    scheduleType: Type.Literal('custom'),
+    cronExpression: Type.String({ pattern: '^(\\S+\\s+){4}\\S+$', maxLength: CRON_LENGTH_MAX }),
+    description: Type.Optional(Type.String({ maxLength: 1_000 })),
+    ...base,
+  },
+  strict,
+);
+const Once = Type.Object(
+  {
+    scheduleType: Type.Literal('once'),
+    scheduledTime: Type.String({ format: 'date-time', maxLength: 40, description: 'With its offset.' }),
+    ...base,
+  },
+  strict,
+);
+
+export const configSchemas = {
+  hourly: Hourly, daily: Daily, weekly: Weekly, monthly: Monthly, custom: Custom, once: Once,
+} as const; // prettier-ignore
+export type ScheduleType = keyof typeof configSchemas;
+
+export const ScheduleConfig = Type.Union([Hourly, Daily, Weekly, Monthly, Custom, Once], {
+  title: 'ScheduleConfig',
+});
+export type ScheduleConfig = Type.Static<typeof ScheduleConfig>;
+export type OneOffConfig = Type.Static<typeof Once>;
+export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
+
+/** Everything of the body but the configuration; limits of section 8. */
+export const optionProperties = {
+  priority: Type.Integer({ minimum: 1, maximum: 10, default: 5, description: '1 goes first.' }),
+  maxRetries: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'After the first attempt.' }),
+  timeout: Type.Integer({
+    minimum: 1_000,
+    maximum: 600_000,
+    default: 300_000,
+    description: 'Of one attempt, ms.',
+  }),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+};
+export const ScheduleBody = Type.Object({ scheduleConfig: ScheduleConfig, ...optionProperties }, strict);
+export type ScheduleBody = Type.Static<typeof ScheduleBody>;
+
+export const PreviewBody = Type.Object({ scheduleConfig: ScheduleConfig }, strict);

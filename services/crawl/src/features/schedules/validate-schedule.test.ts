@@ -1,0 +1,110 @@
+import { readScheduleBody } from './validate-schedule.js';
+
+const now = Date.parse('2026-11-21T00:00:00Z');
+const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
+const read = (scheduleConfig: unknown, options: object = {}) =>
+  readScheduleBody({ scheduleConfig, ...options }, now);
+const cron = (cronExpression: unknown) => read({ scheduleType: 'custom', cronExpression });
+const faultOf = (result: ReturnType<typeof readScheduleBody>) =>
+  'faults' in result
+    ? result.faults.map(({ field, message }) => `${field} ${message}`).join('; ')
+    : 'accepted';
+
+it('fills in the defaults, and leaves what was given alone', () => {
+  const given = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
+  expect(readScheduleBody(given, now)).toEqual({
+    body: {
+      scheduleConfig: {
+        scheduleType: 'hourly', minute: 7, interval: 1, isEnabled: true, timezone: 'UTC', jitterMs: 0,
+        missedRunPolicy: 'run_once',
+      },
+      priority: 5,
+      maxRetries: 3,
+      timeout: 300_000,
+    },
+  }); // prettier-ignore
+  expect(given).toEqual({ scheduleConfig: { scheduleType: 'hourly', minute: 7 } });
+});
+
+it.each([
+  '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 29 2 *', '*/15 0-6,20 1-7 * 1', '0\t0  *  * *',
+  `${Array.from({ length: 60 }, (_v, minute) => minute).join(',')} * * * *`,
+])('takes the cron expression %s', (expression) => {
+  expect(faultOf(cron(expression))).toBe('accepted');
+}); // prettier-ignore
+
+it.each([
+  ['61 2 * * *', 'is not a cron expression'],
+  ['0 0 2 * * *', 'must match pattern'],
+  ['@daily', 'must match pattern'],
+  ['0 0 30 2 *', 'never fires'],
+  ['0 0 31 4,6,9,11 *', 'never fires'],
+  ['H H * * *', 'must not use H'],
+  ['*/0 * * * *', 'is not a cron expression'],
+  ['a b c d e', 'is not a cron expression'],
+  [`${'1,'.repeat(490)}1 * * * *`, 'is not a cron expression'],
+  [`${'1,'.repeat(600)}1 * * * *`, 'must NOT have more than 1000 characters'],
+  [5, 'must be string'],
+])('refuses the cron expression %s', (expression, reason) => {
+  expect(faultOf(cron(expression))).toContain(reason);
+});
+
+it.each(['Mars/Olympus', '+02:00', '', 'Europe/Berlin; drop'])('refuses the zone %j', (timezone) => {
+  expect(faultOf(read({ ...daily, timezone }))).toContain('scheduleConfig.timezone');
+});
+
+it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'Asia/Kathmandu'])(
+  'takes the zone %s',
+  (timezone) => {
+    expect(faultOf(read({ ...daily, timezone }))).toBe('accepted');
+  },
+);
+
+it.each(['tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-02-30T00:00:00Z', 1_900_000_000_000])(
+  'refuses %j as an instant',
+  (scheduledTime) => {
+    expect(faultOf(read({ scheduleType: 'once', scheduledTime }))).toContain('scheduledTime');
+  },
+);
+
+it('takes an instant with any offset', () => {
+  expect(faultOf(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe(
+    'accepted',
+  );
+});
+
+it('tells all faults at once, in terms of the type', () => {
+  const text = faultOf(read({ scheduleType: 'daily', hour: 24, interval: 2 }, { priority: 11, foo: 1 }));
+  for (const part of [
+    'minute is required',
+    'hour must be <= 23',
+    'interval is not a known field',
+    'priority',
+    'foo',
+  ])
+    expect(text).toContain(part);
+});
+
+it('refuses metadata that is no object, or nests without end', () => {
+  let deep: object = {};
+  for (let level = 0; level < 5_000; level += 1) deep = { deep };
+  expect(faultOf(read(daily, { metadata: deep }))).toContain('metadata must not nest deeper');
+  expect(faultOf(read(daily, { metadata: [] }))).toContain('metadata must be object');
+  expect(faultOf(read(daily, { metadata: { a: [{ b: null }], ä: '☃' } }))).toBe('accepted');
+});
+
+it.each([undefined, null, 'text', [], 5])('refuses %j as a body', (body) => {
+  expect(faultOf(readScheduleBody(body, now))).toContain('body must be a JSON object');
+});
+
+it.each([
+  undefined,
+  null,
+  'daily',
+  [],
+  { scheduleType: '__proto__' },
+  { scheduleType: 'constructor' },
+  { scheduleType: 'yearly' },
+])('refuses %j as a configuration', (config) => {
+  expect(faultOf(read(config))).toMatch(/scheduleConfig/);
+});

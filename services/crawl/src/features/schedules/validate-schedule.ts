@@ -1,0 +1,142 @@
+import { CronExpressionParser } from 'cron-parser';
+import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { cronOf, nextTime } from './cron.js';
+import {
+  configSchemas,
+  optionProperties,
+  type ScheduleBody,
+  type ScheduleConfig,
+  type ScheduleType,
+} from './schemas.js';
+
+/*
+ * The rules of a schedule's body that need no I/O: the schema of its type, then what a schema
+ * can't say. Defaults are filled in.
+ */
+
+const FIRES_WITHIN_YEARS = 5;
+
+const compile = createValidatorCompiler();
+const checkOf = (schema: unknown) =>
+  compile({ schema, httpPart: 'body', method: 'POST', url: '' }) as ((value: unknown) => boolean) & {
+    errors?: Parameters<typeof describeFaults>[0] | null;
+  };
+
+const configChecks = Object.fromEntries(
+  Object.entries(configSchemas).map(([type, schema]) => [type, checkOf(schema)]),
+) as Record<ScheduleType, ReturnType<typeof checkOf>>;
+const checkOptions = checkOf(
+  Type.Object({ scheduleConfig: Type.Unknown(), ...optionProperties }, { additionalProperties: false }),
+);
+
+function runCheck(check: ReturnType<typeof checkOf>, value: unknown, context: string): FaultDetail[] {
+  return check(value) ? [] : describeFaults(check.errors ?? [], context);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An IANA name, as Intl knows it; an offset such as `+02:00` is none. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name }).format();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Why a recurring schedule can't be run; undefined when it can. `now` in epoch ms. */
+function findCronFault(cron: string, timezone: string, now: number): string | undefined {
+  // The parser would take `H` for a random value, another at each reading.
+  if (/(^|[\s,])H/i.test(cron)) return 'must not use H: name the value';
+  try {
+    CronExpressionParser.parse(cron, { tz: timezone });
+  } catch (error) {
+    // Every field is right by itself, but no month has the day.
+    if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
+    return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
+  }
+  const latest = new Date(now);
+  latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);
+  const next = nextTime({ cron, timezone, offsetMs: 0 }, now);
+  return next === undefined || next > latest.getTime() ? neverFires : undefined;
+}
+const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
+
+function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
+  if (!isTimeZone(config.timezone))
+    return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
+  if (config.scheduleType === 'once')
+    return Number.isFinite(Date.parse(config.scheduledTime))
+      ? []
+      : [{ field: 'scheduleConfig.scheduledTime', message: 'is not an ISO 8601 instant with its offset' }];
+  const fault = findCronFault(cronOf(config), config.timezone, now);
+  const field = config.scheduleType === 'custom' ? 'cronExpression' : 'scheduleType';
+  return fault === undefined ? [] : [{ field: `scheduleConfig.${field}`, message: fault }];
+}
+
+/** @returns the configuration with its defaults, or its faults. */
+export function readScheduleConfig(
+  given: unknown,
+  now: number,
+): { readonly config: ScheduleConfig } | { readonly faults: readonly FaultDetail[] } {
+  if (!isObject(given)) return { faults: [{ field: 'scheduleConfig', message: 'is required: an object' }] };
+  const config = { ...given };
+  const { scheduleType } = config;
+  if (typeof scheduleType !== 'string' || !Object.hasOwn(configChecks, scheduleType))
+    return {
+      faults: [
+        {
+          field: 'scheduleConfig.scheduleType',
+          message: `must be one of ${Object.keys(configChecks).join(', ')}`,
+        },
+      ],
+    };
+  const faults = runCheck(configChecks[scheduleType as ScheduleType], config, '').map(
+    ({ field, message }) => ({
+      field: field === '' ? 'scheduleConfig' : `scheduleConfig.${field}`,
+      message,
+    }),
+  );
+  const found = faults.length > 0 ? faults : findConfigFaults(config as ScheduleConfig, now);
+  return found.length > 0 ? { faults: found } : { config: config as ScheduleConfig };
+}
+
+/** Nested deeper, it would be somebody's stack that gives way: PostgreSQL's, or a consumer's. */
+const METADATA_DEPTH_MAX = 32;
+
+function isTooDeep(root: unknown): boolean {
+  const pending: [value: unknown, depth: number][] = [[root, 0]];
+  for (let entry = pending.pop(); entry; entry = pending.pop()) {
+    const [value, depth] = entry;
+    if (value === null || typeof value !== 'object') continue;
+    if (depth > METADATA_DEPTH_MAX) return true;
+    for (const child of Object.values(value)) pending.push([child, depth + 1]);
+  }
+  return false;
+}
+
+const metadataFaults = (metadata: unknown): FaultDetail[] =>
+  isTooDeep(metadata)
+    ? [{ field: 'metadata', message: `must not nest deeper than ${METADATA_DEPTH_MAX} levels` }]
+    : [];
+
+/** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
+export function readScheduleBody(
+  given: unknown,
+  now: number,
+): { readonly body: ScheduleBody } | { readonly faults: readonly FaultDetail[] } {
+  if (!isObject(given)) return { faults: [{ field: 'body', message: 'must be a JSON object' }] };
+  const body = { ...given };
+  const faults = [
+    ...runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig'),
+    ...metadataFaults(body['metadata']),
+  ];
+  const read = readScheduleConfig(body['scheduleConfig'], now);
+  if ('faults' in read || faults.length > 0)
+    return { faults: [...('faults' in read ? read.faults : []), ...faults] };
+  return { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
+}

@@ -1,0 +1,48 @@
+/*
+ * What clocks in a time zone show. Pure; the zone's rules are those of the runtime's ICU data.
+ * A wall time is written as the epoch ms at which a UTC clock would show it.
+ */
+
+const DAY_MS = 86_400_000;
+
+/** Zone names are validated, and there are some 600: the cache can't grow past that. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(zone, made);
+  return made;
+}
+
+/** How far the zone's clocks are ahead of UTC at an instant, in ms. */
+export function offsetAt(zone: string, at: number): number {
+  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+  for (const { type, value } of formatOf(zone).formatToParts(at)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
+}
+
+/**
+ * The instant at which clocks show the wall time: the first one when they show it twice. When they
+ * are set forward past it, the instant is as long after the change as the wall time was meant to be
+ * (RFC 5545 §3.3.5 reads a missing local time in the same way).
+ */
+export function instantOf(zone: string, wall: number): { readonly at: number; readonly isSkipped: boolean } {
+  const before = offsetAt(zone, wall - DAY_MS);
+  const after = offsetAt(zone, wall + DAY_MS);
+  const first = wall - Math.max(before, after);
+  const second = wall - Math.min(before, after);
+  for (const at of [first, second]) if (at + offsetAt(zone, at) === wall) return { at, isSkipped: false };
+  return { at: wall - before, isSkipped: true };
+}

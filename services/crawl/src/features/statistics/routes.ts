@@ -1,0 +1,43 @@
+import { memberOf } from '@platform/auth';
+import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
+import { administrators } from '../../authority.js';
+import { crawlErrors } from '../../error-family.js';
+import { answers, bearer, successOf } from '../../openapi.js';
+import { base } from '../schedules/params.js';
+import { Statistics } from './service.js';
+
+const handle = createErrorHandler(crawlErrors);
+
+/** Section 7.2 names this failure; a database that is away is 503 as everywhere. */
+const statisticsFailed: typeof handle = (thrown, request, reply) => {
+  const error = translateError(thrown);
+  const message = 'Failed to retrieve queue statistics';
+  const told =
+    error.statusCode === 500
+      ? new AppError({ status: 500, code: 'INTERNAL_ERROR', message, cause: thrown })
+      : error;
+  handle(told, request, reply);
+};
+
+/** Administrators, with `crawl:read`. */
+export function statisticsRoutes(app: App, statisticsOf: (orgId: string) => Promise<Statistics>): void {
+  app.get(
+    `${base}/stats`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      errorHandler: statisticsFailed,
+      schema: {
+        operationId: 'getStatistics',
+        tags: ['Crawl schedules'],
+        summary: "Counts of the organisation's jobs and runs",
+        security: bearer,
+        response: { 200: successOf(Statistics), ...answers(401, 403, 500) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Queue statistics retrieved',
+      data: await statisticsOf(memberOf(request).orgId),
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url';
+import { connectors } from '@platform/events';
+import {
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  runMain,
+  serve,
+  systemClock,
+} from '@platform/service-kit';
+import { buildCrawl, openIdentity } from './app.js';
+import { loadCrawlConfig } from './config.js';
+import { createEngine } from './features/queues/engine.js';
+import { openQueues } from './features/queues/queues.js';
+import { createCrawlMetrics } from './metrics.js';
+import { openResources } from './resources.js';
+import { startWorker } from './worker.js';
+
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+async function main(): Promise<void> {
+  const config = loadCrawlConfig(process.env);
+  const log = createLogger('crawl', config.LOG_LEVEL);
+  const shutdown = createShutdown(log);
+  const clock = systemClock;
+  const resources = openResources({
+    databaseUrl: config.DATABASE_URL,
+    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    log,
+    shutdown,
+  });
+  await assertMigrated(resources.pool, migrationsFolder);
+  const engine = createEngine({
+    redisUrl: config.REDIS_URL,
+    databaseUrl: config.DATABASE_URL,
+    workersMax: connectors.length,
+    log,
+  });
+  const queues = openQueues({ engine, retryDelayMs: config.RETRY_DELAY_MS, log });
+  shutdown.on('close', 'queues', async () => {
+    await queues.close();
+    await engine.close();
+  });
+  const identity = openIdentity(config, resources, shutdown, clock);
+  const service = await buildCrawl({ config, resources, queues, identity, shutdown, clock });
+  const metrics = createCrawlMetrics(service.metrics);
+  if (config.ROLE !== 'api')
+    startWorker({
+      config,
+      resources,
+      engine,
+      queues,
+      identity,
+      metrics,
+      registry: service.metrics,
+      shutdown,
+      clock,
+    });
+  await identity.start();
+  await serve({
+    ...service,
+    host: config.HOST,
+    port: config.PORT,
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    shutdown,
+    log,
+  });
+  log.info({ address: service.app.server.address(), role: config.ROLE }, 'crawl is ready');
+}
+
+await runMain(main);

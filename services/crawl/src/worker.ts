@@ -1,0 +1,107 @@
+import type { IdentityClient } from '@platform/auth';
+import { createEventRelay, createOutboxRetention } from '@platform/events';
+import type { Clock, Shutdown } from '@platform/service-kit';
+import type { Registry } from 'prom-client';
+import type { CrawlConfig } from './config.js';
+import type { Engine } from './features/queues/engine.js';
+import type { CrawlQueues } from './features/queues/queues.js';
+import { createReconciler } from './features/reconciliation/reconciler.job.js';
+import { createActiveRuns } from './features/runs/active-runs.js';
+import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
+import { saveProgress } from './features/runs/queries.js';
+import { createRunLifecycle } from './features/runs/run-lifecycle.js';
+import { createTasks } from './features/tasks/tasks.js';
+import type { CrawlMetrics } from './metrics.js';
+import type { Resources } from './resources.js';
+
+const LEASE_MS = 30_000;
+
+export interface WorkerDeps {
+  readonly config: CrawlConfig;
+  readonly resources: Resources;
+  readonly engine: Engine;
+  readonly queues: CrawlQueues;
+  readonly identity: IdentityClient;
+  readonly metrics: CrawlMetrics;
+  readonly registry: Registry;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
+}
+
+/** Moves events to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
+function startOutbox({ config, resources, registry, shutdown, clock }: WorkerDeps): () => void {
+  const { pool, log } = resources;
+  const hasKafka = config.KAFKA_BROKERS.length > 0;
+  const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: hasKafka });
+  retention.start();
+  shutdown.on('flush', 'outbox retention', () => retention.stop());
+  if (!hasKafka) return () => undefined;
+  const relay = createEventRelay({
+    connectionString: config.DATABASE_URL,
+    kafka: { brokers: [...config.KAFKA_BROKERS], clientId: 'crawl' },
+    topic: config.KAFKA_TOPIC,
+    partitions: config.KAFKA_PARTITIONS,
+    log,
+    registry,
+  });
+  relay.start();
+  // After the workers: what they complete while they stop is still published.
+  shutdown.on('flush', 'event relay', () => relay.stop());
+  return () => {
+    relay.wake();
+  };
+}
+
+/** The half of the service that runs the crawls. */
+export function startWorker(deps: WorkerDeps): void {
+  const { config, resources, engine, metrics, shutdown, clock } = deps;
+  const { pool, log } = resources;
+  const onEvent = startOutbox(deps);
+  const activeRuns = createActiveRuns({ pool, clock, leaseMs: LEASE_MS, log });
+  const stopping = new AbortController();
+  const tasks = createTasks({ endpoints: config.TASKS, serviceToken: () => deps.identity.serviceToken() });
+  const times = {
+    leaseMs: LEASE_MS,
+    retryDelayMs: config.RETRY_DELAY_MS,
+    misfireGraceMs: config.MISFIRE_GRACE_MS,
+  };
+  const processor = createProcessor({
+    lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
+    activeRuns,
+    taskOf: tasks.of,
+    saveProgress: (runId, progress) => saveProgress(pool, runId, progress),
+    onOutcome: (connector, outcome, seconds) => {
+      metrics.runs.inc({ connector, outcome });
+      metrics.duration.observe({ outcome }, seconds);
+    },
+    clock,
+    log,
+    stopping: stopping.signal,
+  });
+  const workers = startWorkers(engine, processor, { stalledIntervalMs: config.STALLED_INTERVAL_MS, log });
+  activeRuns.start();
+  const reconciler = createReconciler({
+    ...deps,
+    pool,
+    log,
+    intervalMs: config.RECONCILE_INTERVAL_MS,
+    overdueGraceMs: config.OVERDUE_GRACE_MS,
+  });
+  reconciler.start();
+  shutdown.on('workers', 'reconciler', reconciler.stop);
+  shutdown.on('workers', 'crawl workers', async () => {
+    // Runs under way are handed back: they may take minutes, and another replica can go on with them.
+    activeRuns.stopAll();
+    const closing = Promise.all(workers.map((worker) => worker.close()));
+    const giveUp = setTimeout(() => {
+      stopping.abort();
+    }, STOP_MS);
+    await closing;
+    clearTimeout(giveUp);
+    activeRuns.stop();
+    await tasks.close();
+  });
+}
+
+/** How long a run that has ended may wait for the database to say so. */
+const STOP_MS = 10_000;

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { migrateQueues } from '../../src/features/queues/engine.js';
+import { type Answer, type CallOptions, callUrl } from './http.js';
+import { type ServiceProcess, startService } from './service-process.js';
+
+/* Identity and crawl as processes, over databases of their own: what can be killed can be tested. */
+
+const run = promisify(execFile);
+const services = fileURLToPath(new URL('../../..', import.meta.url));
+const pathOf = (service: string, file: string) => join(services, service, file);
+
+export const backends = ['redis', 'postgres'] as const;
+export type Backend = (typeof backends)[number];
+
+const secret = 'a-secret-of-the-crawl-service-0123456789';
+const password = 'correct-Horse-battery-9';
+
+export interface Organisation {
+  readonly orgId: string;
+  /** An administrator's session. */
+  readonly token: string;
+}
+
+export interface Platform {
+  readonly crawl: ServiceProcess;
+  readonly identity: ServiceProcess;
+  readonly redis: OwnRedis | undefined;
+  /** For looking at what is stored. */
+  readonly db: pg.Pool;
+  readonly admin: Organisation;
+  /** To crawl's API; the first organisation's administrator unless `token` says otherwise. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  toIdentity(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  createOrganisation(): Promise<Organisation>;
+  /** Another crawl on the same database and queue; with `isFirst` it takes the place of `crawl`. */
+  addCrawl(env?: Record<string, string>, isFirst?: boolean): Promise<ServiceProcess>;
+  close(): Promise<void>;
+}
+
+const database = (service: string, adminUrl: string | undefined, after?: (url: string) => Promise<void>) => {
+  const migrationsDir = pathOf(service, 'prisma/migrations');
+  return createTestDatabase({
+    template: service,
+    migrationsDir,
+    migrate: async (url) => {
+      await migrate(url, migrationsDir);
+      await after?.(url);
+    },
+    ...(adminUrl === undefined ? {} : { adminUrl }),
+  });
+};
+
+async function createAdmin(identityDatabase: TestDatabase, identity: ServiceProcess): Promise<Organisation> {
+  const email = `admin-${randomUUID()}@example.com`;
+  const args = ['create-organisation', '--name', 'Example', '--admin-email', email];
+  const { stdout } = await run(process.execPath, [pathOf('identity', 'dist/cli.js'), ...args], {
+    env: { DATABASE_URL: identityDatabase.url, ADMIN_PASSWORD: password },
+  });
+  const orgId = /organisation (\S+),/.exec(stdout)?.[1] ?? '';
+  const { body } = await callUrl(`${identity.url}/api/v1/auth/login`, 'POST', { body: { email, password } });
+  return { orgId, token: body.accessToken as string };
+}
+
+export async function startPlatform(options: {
+  readonly backend: Backend;
+  readonly env?: Record<string, string>;
+  /** The server of crawl's database, when the test breaks it. */
+  readonly crawlAdminUrl?: string;
+}): Promise<Platform> {
+  const [identityDatabase, crawlDatabase] = await Promise.all([
+    database('identity', undefined),
+    database('crawl', options.crawlAdminUrl, migrateQueues),
+  ]);
+  const redis = options.backend === 'redis' ? await startOwnRedis() : undefined;
+  const identity = await startService({
+    program: pathOf('identity', 'dist/server.js'),
+    env: {
+      DATABASE_URL: identityDatabase.url,
+      LOG_LEVEL: 'warn',
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      SERVICE_CLIENTS: `crawl:${secret}`,
+    },
+  });
+  const replicas: ServiceProcess[] = [];
+  const startCrawl = async (env: Record<string, string> = {}) => {
+    const replica = await startService({
+      program: pathOf('crawl', 'dist/server.js'),
+      env: {
+        DATABASE_URL: crawlDatabase.url,
+        IDENTITY_URL: identity.url,
+        SERVICE_CLIENT_SECRET: secret,
+        LOG_LEVEL: 'debug',
+        RETRY_DELAY_MS: '100',
+        STALLED_INTERVAL_MS: '1000',
+        RECONCILE_INTERVAL_MS: '500',
+        OVERDUE_GRACE_MS: '1000',
+        ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+        ...options.env,
+        ...env,
+      },
+    });
+    replicas.push(replica);
+    return replica;
+  };
+  const admin = await createAdmin(identityDatabase, identity);
+  let crawl = await startCrawl();
+  const db = new pg.Pool({ connectionString: crawlDatabase.url, max: 4 });
+  db.on('error', () => undefined);
+  return {
+    get crawl() {
+      return crawl;
+    },
+    identity,
+    redis,
+    db,
+    admin,
+    call: (method, path, given) =>
+      callUrl(`${crawl.url}/api/v1/crawlingManager${path}`, method, { token: admin.token, ...given }),
+    toIdentity: (method, path, given) =>
+      callUrl(identity.url + path, method, { token: admin.token, ...given }),
+    createOrganisation: () => createAdmin(identityDatabase, identity),
+    async addCrawl(env, isFirst = false) {
+      const replica = await startCrawl(env);
+      if (isFirst) crawl = replica;
+      return replica;
+    },
+    async close() {
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await identity.stop();
+      await redis?.close();
+      await db.end();
+      await Promise.all([identityDatabase.drop(), crawlDatabase.drop()]);
+    },
+  };
+}

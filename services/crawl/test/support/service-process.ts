@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { findFreePort } from '@platform/embedded';
+import { waitFor } from '@platform/testing';
+
+/** A service of the platform as it is deployed: the built program, in a process of its own. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Everything that was logged. */
+  logged(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** SIGKILL: no shutdown, no farewell. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface ServiceOptions {
+  /** The program's `dist/server.js`. */
+  readonly program: string;
+  readonly env: Record<string, string>;
+  readonly isReadyAwaited?: boolean;
+}
+
+export async function startService({
+  program,
+  env,
+  isReadyAwaited = true,
+}: ServiceOptions): Promise<ServiceProcess> {
+  const port = await findFreePort();
+  const child: ChildProcess = spawn(process.execPath, [program], {
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit');
+  let logged = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      logged += text;
+    });
+  const url = `http://127.0.0.1:${port}`;
+  if (isReadyAwaited)
+    await waitFor(
+      async () => {
+        if (child.exitCode !== null) throw new Error(logged);
+        return (await fetch(`${url}/health/ready`)).ok;
+      },
+      { what: `readiness of ${program}`, timeoutMs: 20_000 },
+    ).catch((error: unknown) => {
+      child.kill('SIGKILL');
+      throw new Error(`${String(error)}\n${logged}`, { cause: error });
+    });
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+    return child.exitCode;
+  }
+  return {
+    url,
+    pid: child.pid ?? 0,
+    logged: () => logged,
+    signal: (signal) => void child.kill(signal),
+    kill: async () => void (await end('SIGKILL')),
+    stop: () => end('SIGTERM'),
+  };
+}
