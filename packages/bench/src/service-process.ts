@@ -27,14 +27,20 @@ async function waitUntilAnswers(url: string, child: ChildProcess): Promise<void>
   }
 }
 
-/** Starts a Node program on the core of the server, and waits until `readyPath` answers. */
+/**
+ * Starts a Node program, and waits until `readyPath` answers.
+ *
+ * @param isMeasured - on the core of the server; else it is a backing service, on the core of the load.
+ */
 export async function startProcess(
   program: readonly string[],
   port: number,
   readyPath: string,
   environment: NodeJS.ProcessEnv,
+  isMeasured = true,
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = onServerCore([process.execPath, ...program]);
+  const line = [process.execPath, ...program];
+  const [command = '', ...args] = isMeasured ? onServerCore(line) : line;
   const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);
