@@ -124,7 +124,10 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   }
   async function poll(): Promise<void> {
     while (!abort.signal.aborted) {
-      await delay(keys ? KEYS_POLL_MS : FIRST_KEYS_POLL_MS, undefined, { ref: false, signal: abort.signal }).catch(() => undefined);
+      await delay(keys ? KEYS_POLL_MS : FIRST_KEYS_POLL_MS, undefined, {
+        ref: false,
+        signal: abort.signal,
+      }).catch(() => undefined);
       if (!abort.signal.aborted) await load().catch(onFailed);
     }
   }

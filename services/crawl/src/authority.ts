@@ -16,8 +16,7 @@ const requireAdminRole = requireAdmin({
 });
 
 /** A living credential, then its scope, then the administrator's role: in this order. */
-export const administrators = (app: App, scope: 'crawl:read' | 'crawl:write' | 'crawl:delete'): onRequestHookHandler[] => [
-  app.authenticate,
-  requireScopes([scope], crawlRefusals),
-  requireAdminRole,
-];
+export const administrators = (
+  app: App,
+  scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
+): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlRefusals), requireAdminRole];

@@ -18,7 +18,10 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
   afterAll(() => platform.close(), 60_000);
 
   it('the event of each run arrives, once, in order, and the events endpoint tells the same', async () => {
-    await waitFor(() => platform.crawl.logged().includes('publishing sync events'), { what: 'the relay', timeoutMs: 30_000 });
+    await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
+      what: 'the relay',
+      timeoutMs: 30_000,
+    });
     const consumer = createSyncEventConsumer({
       kafka: { brokers },
       groupId: randomUUID(),

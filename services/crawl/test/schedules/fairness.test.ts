@@ -21,10 +21,13 @@ describe.each(backends)('many organisations on %s', (backend) => {
   it('however often one asks, another waits for one run of it at the most', async () => {
     const loud = platform.admin;
     const quiet = await platform.createOrganisation();
-    for (const { token } of [loud, quiet]) await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
+    for (const { token } of [loud, quiet])
+      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
-    const statuses = (await Promise.all(Array.from({ length: 100 }, () => run(loud)))).map(({ status }) => status);
+    const statuses = (await Promise.all(Array.from({ length: 100 }, () => run(loud)))).map(
+      ({ status }) => status,
+    );
     expect(statuses.filter((status) => status === 202)).toHaveLength(1);
     expect(statuses.filter((status) => status === 202 || status === 409 || status === 503)).toHaveLength(100);
     await run(quiet);
@@ -46,7 +49,8 @@ describe.each(backends)('many organisations on %s', (backend) => {
         json(response, 200);
       }, 400);
     };
-    for (const { token } of organisations) await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
+    for (const { token } of organisations)
+      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
     await Promise.all(organisations.map(run));
     await waitFor(() => endpoint.asked.length === 8 && now === 0, { what: 'eight runs', timeoutMs: 20_000 });
     expect(most).toBeGreaterThan(1);

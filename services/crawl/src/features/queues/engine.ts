@@ -26,7 +26,7 @@ import { createPatientBackend, patientPool } from './patient-backend.js';
 export type CrawlQueue = Pick<
   Queue<CrawlJobData>,
   | 'add' | 'close' | 'getJob' | 'getJobScheduler' | 'getJobSchedulers' | 'getJobSchedulersCount' | 'getJobState'
-  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler'
+  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler' | 'waitUntilReady'
 > &
   ErrorSource; // prettier-ignore
 export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
@@ -133,9 +133,12 @@ export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
     await assertSchemaCompatibility(client, DEFAULT_SCHEMA);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
-    throw new MigrationError(`The queue's schema does not fit: run the command "migrate" of this service first.`, {
-      cause: error,
-    });
+    throw new MigrationError(
+      `The queue's schema does not fit: run the command "migrate" of this service first.`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await client.end();
   }

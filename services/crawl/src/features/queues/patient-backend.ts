@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '@platform/service-kit';
-import { type BackendFactory, PostgresConnection, type PostgresConnectionOptions, PostgresQueueBackend } from 'bullmq';
+import {
+  type BackendFactory,
+  PostgresConnection,
+  type PostgresConnectionOptions,
+  PostgresQueueBackend,
+} from 'bullmq';
 import type pg from 'pg';
 
 /*
@@ -55,7 +60,9 @@ class CheckedConnection extends PostgresConnection {
 class PatientBackend extends PostgresQueueBackend {
   private quickAnswers = 0;
 
-  override async waitForJob(blockTimeout: number): Promise<Awaited<ReturnType<PostgresQueueBackend['waitForJob']>>> {
+  override async waitForJob(
+    blockTimeout: number,
+  ): Promise<Awaited<ReturnType<PostgresQueueBackend['waitForJob']>>> {
     const since = performance.now();
     const found = await super.waitForJob(blockTimeout);
     this.quickAnswers = performance.now() - since < QUICK_MS ? this.quickAnswers + 1 : 0;
