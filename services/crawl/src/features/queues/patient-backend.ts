@@ -47,7 +47,7 @@ export function patientPool(pool: pg.Pool): PostgresConnectionOptions {
     end: () => pool.end(),
     options: pool.options,
   };
-  return patient as unknown as PostgresConnectionOptions;
+  return patient;
 }
 
 /** The schema was checked at the service's start. */
