@@ -1,5 +1,5 @@
 /** Who may import whom. The order of the rules is that of the layers, from the packages to inside a service. */
-const generatedClient = '^services/[^/]+/src/generated/';
+const generatedClient = '^services/[^/]+/src/generated/prisma/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

@@ -12,7 +12,7 @@ export interface ChildServerOptions {
   readonly command: readonly string[];
   /** Of the line of the log that says that it takes connections. */
   readonly ready: RegExp;
-  /** Of the line that explains a failed start. */
+  /** Of the line that explains a failed start; the first one counts, what follows is its consequences. */
   readonly fault: RegExp;
   readonly onLog: (line: string) => void;
   /** Removed when the server is killed because this process died. */
@@ -28,7 +28,7 @@ export interface ChildServer {
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
-const LINES_KEPT = 30;
+const LINES_KEPT = 100;
 
 /** Starts a server in a process group of its own, and waits until it takes connections. */
 export async function launchChildServer(options: ChildServerOptions): Promise<ChildServer> {
@@ -78,7 +78,7 @@ async function waitUntilReady(
   const first = await Promise.race([isReady, late, ended, exited.then(() => ended)]);
   timer.abort();
   if (first === true) return;
-  const reason = lines.findLast((line) => options.fault.test(line)) ?? lines.at(-1) ?? 'no log';
+  const reason = lines.find((line) => options.fault.test(line)) ?? lines.at(-1) ?? 'no log';
   const what = first === 'late' ? `is not ready after ${START_TIMEOUT_MS / 1000} s` : 'does not start';
   throw new EmbeddedServerError(`${options.name} ${what}: ${reason.trim()}`, { cause: lines.join('\n') });
 }

@@ -26,7 +26,13 @@ export async function makeRestartable(options: {
   readonly launch: () => Promise<ChildServer>;
   readonly temporaryDir: string | undefined;
 }): Promise<RestartableServer> {
-  let server = await options.launch();
+  const removeTemporary = async () => {
+    if (options.temporaryDir !== undefined) await rm(options.temporaryDir, { recursive: true, force: true });
+  };
+  let server = await options.launch().catch(async (error: unknown) => {
+    await removeTemporary();
+    throw error;
+  });
   return {
     port: options.port,
     get pid() {
@@ -39,8 +45,7 @@ export async function makeRestartable(options: {
     resume: () => void sendSignal(server.pid, 'SIGCONT'),
     close: async () => {
       await server.stop();
-      if (options.temporaryDir !== undefined)
-        await rm(options.temporaryDir, { recursive: true, force: true });
+      await removeTemporary();
     },
   };
 }

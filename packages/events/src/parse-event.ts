@@ -33,7 +33,7 @@ export function parseSyncEvent(text: string | Buffer | null): SyncEvent {
   const { eventType } = (value ?? {}) as { eventType?: unknown };
   const validator = validatorOf(String(eventType));
   if (!validator) throw new InvalidEventError('unknown eventType');
-  if (validator.Check(value)) return value as unknown as SyncEvent;
+  if (validator.Check(value)) return value as SyncEvent;
   const [fault] = validator.Errors(value);
   throw new InvalidEventError(`${fault?.instancePath || 'the event'} ${fault?.message ?? 'is invalid'}`);
 }

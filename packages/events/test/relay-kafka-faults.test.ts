@@ -2,7 +2,18 @@ import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/t
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
-import { createTopic, firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import {
+  alterTopic,
+  createTopic,
+  deleteTopic,
+  firstCopiesByKey,
+  newTopic,
+  readTopic,
+  type TopicReader,
+} from './support/topic.js';
+
+// Waits are for events, not for a fast machine: a run beside others must pass too.
+jest.setTimeout(180_000);
 
 describeWith('own-kafka', 'relay and a Kafka that fails', () => {
   let kafka: OwnKafka;
@@ -22,6 +33,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     database = await createOutboxDatabase();
   });
   afterEach(async () => {
+    kafka.resume();
     await relay?.stop();
     await reader?.stop();
     await database.drop();
@@ -34,23 +46,23 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     return relay;
   }
   const allPublished = () =>
-    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 20_000 });
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 40_000 });
   async function read(count: number): Promise<TopicReader> {
     reader = await readTopic([kafka.brokers], topic);
     const { messages } = reader;
     const ids = () => new Set(messages.map(({ event }) => event.eventId));
-    await waitFor(() => ids().size >= count, { what: `${count} events`, timeoutMs: 10_000 });
+    await waitFor(() => ids().size >= count, { what: `${count} events`, timeoutMs: 40_000 });
     return reader;
   }
 
-  test('events wait while Kafka is away and flow when it is back: none lost, in order, one warning', async () => {
+  test('events wait while Kafka is away and flow when it is back: none lost, in order, one warning for faults that follow each other', async () => {
     start();
     await database.addMany(500, 10);
     await allPublished();
     for (const end of ['stop', 'kill'] as const) {
       await kafka[end]();
       await database.addMany(500, 10);
-      await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 10_000 });
+      await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 40_000 });
       await database.addMany(500, 10);
       expect(await database.countPending()).toBe(1_000);
       await kafka.start();
@@ -62,18 +74,18 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     }
     const { messages } = await read(2_500);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
-    expect(log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(2);
-  }, 60_000);
+    expect(log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(1);
+  });
 
   test('a relay that starts before Kafka publishes once it is there', async () => {
     await kafka.stop();
     start();
     await database.add('org-1');
-    await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 10_000 });
+    await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 40_000 });
     await kafka.start();
     await allPublished();
-    await read(1);
-  }, 60_000);
+    expect((await read(1)).messages).toHaveLength(1);
+  });
 
   test('a broker that hangs: what it may have taken is sent again, and first copies stay in order', async () => {
     start();
@@ -89,7 +101,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     await allPublished();
     const { messages } = await read(1_500);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
-  }, 90_000);
+  });
 
   test('a refused event holds back its own key only, and goes out when the topic allows it', async () => {
     const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
@@ -101,45 +113,33 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     start();
     await waitFor(async () => (await database.countPending()) === 2, {
       what: 'the others',
-      timeoutMs: 10_000,
+      timeoutMs: 40_000,
     });
     await database.add('later');
     await waitFor(async () => (await database.countPending()) === 2, {
       what: 'the later one',
-      timeoutMs: 10_000,
+      timeoutMs: 40_000,
     });
     const errors = log.lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);
     expect(errors[0]?.message).toContain('refuses');
 
-    await allowLarge();
+    await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
     await allPublished();
     const { messages } = await read(5);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
     expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
-  }, 60_000);
+  });
 
-  async function allowLarge(): Promise<void> {
-    const { Kafka, ConfigResourceTypes, logLevel } = await import('kafkajs');
-    const admin = new Kafka({ brokers: [kafka.brokers], logLevel: logLevel.NOTHING }).admin();
-    await admin.connect();
-    const configEntries = [{ name: 'max.message.bytes', value: '1000000' }];
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
-    });
-    await admin.disconnect();
-  }
-
-  test('a topic that takes nothing for want of replicas is one warning, and flows when it does', async () => {
-    const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
-    await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
-    await database.addMany(20, 5);
+  test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {
     start();
-    await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
-      what: 'noticing',
-      timeoutMs: 10_000,
-    });
-    expect(await database.countPending()).toBe(20);
-  }, 60_000);
+    await database.addMany(100, 10);
+    await allPublished();
+    await deleteTopic([kafka.brokers], topic);
+    await database.addMany(100, 10);
+    await allPublished();
+    const { messages } = await read(100);
+    const later = [...(await database.idsByKey()).values()].flatMap((ids) => ids.slice(10)).toSorted();
+    expect(messages.map(({ event }) => event.eventId).toSorted()).toEqual(later);
+  });
 });

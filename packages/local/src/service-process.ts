@@ -9,6 +9,8 @@ import type { Stoppable } from './teardown.js';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
+/** As in production: without a bound, V8 lets the heap of a service grow well past what it uses. */
+const NODE_FLAGS = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 interface ProcessOptions {
   readonly name: string;
@@ -90,7 +92,7 @@ export async function runCommand(options: ProcessOptions, signal: AbortSignal): 
 
 function spawnNode({ args, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
   const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
-  return spawn(process.execPath, [...args], { env, detached: true, stdio });
+  return spawn(process.execPath, [...NODE_FLAGS, ...args], { env, detached: true, stdio });
 }
 
 async function describeExit(child: ChildProcess): Promise<string> {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, {
   type FastifyBaseLogger,
@@ -21,6 +20,7 @@ import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
 import { RequestLogger } from './request-logger.js';
 import { securityHeaders } from './security-headers.js';
+import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { createValidatorCompiler } from './validation.js';
 
@@ -73,24 +73,6 @@ export function createErrorHandler(family: ErrorFamily) {
   };
 }
 
-/** Faults that Node's parser finds before there is a request: 400, 408, 431. */
-function createClientErrorHandler(family: ErrorFamily) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    const status =
-      error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-    const { code, message } = errorOfStatus(status);
-    const body = JSON.stringify(family.render({ status, code, message }));
-    if (socket.writable)
-      socket.write(
-        `HTTP/1.1 ${status} ${message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-          `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestIdOf({ headers: {} })}\r\n` +
-          `connection: close\r\n\r\n${body}`,
-      );
-    socket.destroySoon();
-  };
-}
-
 function registerNotFound(app: App, family: ErrorFamily): void {
   const methodsOf = trackAllowedMethods(app);
   const handle = createErrorHandler(family);
@@ -117,6 +99,7 @@ function registerRequestLog(app: App): void {
  * The app every service starts from. It doesn't listen; routes are registered by the caller.
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
+  const headers = securityHeaders();
   const app: App = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -131,17 +114,23 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     keepAliveTimeout: 72_000,
     clientErrorHandler: createClientErrorHandler(options.errors),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      // Found before the hooks run, so what they set is set here.
+      void reply.headers(headers).header('x-request-id', request.id);
       createErrorHandler(options.errors)(error, request, reply);
     },
+    // Node's own refusal has no shape: the hook below refuses instead.
+    http: { requireHostHeader: false },
     routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
-  const headers = securityHeaders();
+  registerExpectations(app, options.errors);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);
+    // RFC 9112 §3.2
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
     done();
   });
   registerJsonBody(app);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 
 /** One variable of the environment: how it is read, and what it is when absent. */
 export interface Variable<T> {
@@ -29,7 +30,8 @@ function readText(env: NodeJS.ProcessEnv, name: string, faults: string[]): strin
     return undefined;
   }
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    // An empty file is as good as none, like an empty variable.
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined;
   } catch {
     faults.push(`${name}_FILE names a file that can't be read`);
     return undefined;
@@ -105,6 +107,20 @@ export const list = (mustBe: string): Variable<readonly string[]> => ({
       .filter((item) => item !== ''),
 });
 
+function isAddressRange(item: string): boolean {
+  const [address = '', prefix = '0', ...rest] = item.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+}
+
+const addressRanges: Variable<readonly string[]> = {
+  mustBe: 'a comma-separated list of addresses or CIDR ranges',
+  parse(value) {
+    const items = list('').parse(value) ?? [];
+    return items.every(isAddressRange) ? items : undefined;
+  },
+};
+
 /** What every service reads. */
 export const serviceVariables = {
   HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
@@ -113,6 +129,6 @@ export const serviceVariables = {
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info' as const,
   ),
-  TRUST_PROXY: withDefault(list('a comma-separated list of addresses or CIDR ranges'), []),
+  TRUST_PROXY: withDefault(addressRanges, []),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
 } as const;

@@ -55,25 +55,28 @@ function onExitSignals(shutdown: Shutdown, log: Logger): void {
   process.on('unhandledRejection', die);
 }
 
+/** 3D000 no such database, 28 wrong login, 42501 no right. */
+const unusableSqlState = /^(?:3D000|28...|42501)$/;
+
+/** @returns one line for a fault that whoever starts the program can mend, undefined for one of our own. */
+function describeKnown(error: unknown): string | undefined {
+  if (error instanceof ConfigError || error instanceof MigrationError) return error.message;
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'listen') return `Can't listen (${message}). Check HOST and PORT.`;
+  if (unusableSqlState.test(code)) return `The database can't be used (${message}). Check DATABASE_URL.`;
+  return isDatabaseUnavailable(error)
+    ? `The database can't be reached (${code || message}). Check DATABASE_URL, and that the server runs.`
+    : undefined;
+}
+
 /** Runs a program's main function; a known fault is told in plain lines, without a stack. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    const isKnown =
-      error instanceof ConfigError || error instanceof MigrationError || isDatabaseUnavailable(error);
     const text =
-      error instanceof Error
-        ? isKnown
-          ? describeKnown(error)
-          : (error.stack ?? error.message)
-        : String(error);
+      error instanceof Error ? (describeKnown(error) ?? error.stack ?? error.message) : String(error);
     process.stderr.write(`${text}\n`);
     process.exit(1);
   }
 }
-
-const describeKnown = (error: Error): string =>
-  error instanceof ConfigError || error instanceof MigrationError
-    ? error.message
-    : `The database can't be reached (${(error as NodeJS.ErrnoException).code ?? error.message}). Check DATABASE_URL, and that the server runs.`;

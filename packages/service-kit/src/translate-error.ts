@@ -17,6 +17,7 @@ const codeByStatus: Readonly<Record<number, readonly [code: string, message: str
   413: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
   414: ['URI_TOO_LONG', 'URI is too long'],
   415: ['UNSUPPORTED_MEDIA_TYPE', 'Unsupported media type: send application/json'],
+  417: ['EXPECTATION_FAILED', 'Expectation failed'],
   431: ['HEADERS_TOO_LARGE', 'Request header fields are too large'],
 };
 

@@ -11,11 +11,14 @@ const shared: Options = {
   addUsedSchema: false,
 };
 
+/** Ajv's own also takes a URN (`urn:uuid:…`), which PostgreSQL does not. */
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
+
 function createAjv(options: Options): Ajv {
   const ajv = new Ajv({ ...shared, ...options });
   // ajv-formats is CommonJS: its default export is the plugin or a namespace, by loader.
   const plugin = ('default' in ajvFormats ? ajvFormats.default : ajvFormats) as (ajv: Ajv) => Ajv;
-  return plugin(ajv);
+  return plugin(ajv).addFormat('uuid', uuid);
 }
 
 /**

@@ -11,6 +11,8 @@ import {
 import type { IdentityConfig } from './config.js';
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
+import { configurationRoutes, internalConfigurationRoutes } from './features/configuration/routes.js';
+import { createConfigurationService } from './features/configuration/service.js';
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
@@ -59,7 +61,6 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
-  await service.app.register(formbody);
   return service;
 }
 
@@ -105,6 +106,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     keys,
     users: createUserService({ prisma, passwords, clock }),
     audit: createAuditService(prisma),
+    configuration: createConfigurationService({
+      prisma,
+      box: createSecretBox(config.ENCRYPTION_KEYS),
+      clock,
+    }),
     issueServiceToken: createServiceCredentials({ clients: config.SERVICE_CLIENTS, keys, signJwt, clock }),
   });
   const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];
@@ -117,6 +123,7 @@ interface Services {
   readonly sessions: ReturnType<typeof createSessionService>;
   readonly users: ReturnType<typeof createUserService>;
   readonly audit: ReturnType<typeof createAuditService>;
+  readonly configuration: ReturnType<typeof createConfigurationService>;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
 }
@@ -135,7 +142,12 @@ function registerRoutes(app: App, services: Services): void {
   userRoutes(app, services.users);
   adminTokenRoutes(app, services.tokens);
   auditRoutes(app, services.audit);
-  // Services of the platform
-  serviceCredentialRoutes(app, services.issueServiceToken);
-  introspectionRoutes(app, createIntrospect(app.verifyBearer));
+  configurationRoutes(app, services.configuration);
+  // Services of the platform. Forms, as OAuth has them, are taken here only.
+  internalConfigurationRoutes(app, services.configuration);
+  app.register(async (scope: App) => {
+    await scope.register(formbody);
+    serviceCredentialRoutes(scope, services.issueServiceToken);
+    introspectionRoutes(scope, createIntrospect(app.verifyBearer));
+  });
 }

@@ -1,13 +1,23 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { AppError, createLogger, createShutdown, migrate, runMain, systemClock } from '@platform/service-kit';
-import { loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
+import {
+  AppError,
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  migrate,
+  runMain,
+  systemClock,
+} from '@platform/service-kit';
+import { isEmailAddress, loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { describeKeys, retireKey, rotateKey } from './features/signing-keys/commands.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
+
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 const usage = `identity <command>
 
@@ -33,6 +43,7 @@ async function withResources(run: (resources: Resources) => Promise<void>): Prom
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl, connectionsMax: 2, log, shutdown });
   try {
+    await assertMigrated(resources.pool, migrationsFolder);
     await run(resources);
   } finally {
     await shutdown.run('command done');
@@ -40,8 +51,7 @@ async function withResources(run: (resources: Resources) => Promise<void>): Prom
 }
 
 async function runMigrate(): Promise<void> {
-  const folder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-  const applied = await migrate(loadDatabaseConfig(process.env).DATABASE_URL, folder);
+  const applied = await migrate(loadDatabaseConfig(process.env).DATABASE_URL, migrationsFolder);
   process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
 }
 
@@ -50,6 +60,7 @@ async function runCreateOrganisation(
   adminEmail: string | undefined,
 ): Promise<void> {
   if (!name || !adminEmail) throw new UsageError('create-organisation needs --name and --admin-email');
+  if (!isEmailAddress(adminEmail)) throw new UsageError('--admin-email must be an e-mail address');
   const adminPassword = loadAdminPassword(process.env);
   await withResources(async ({ prisma }) => {
     const organisations = createOrganisationService({
@@ -82,8 +93,16 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
+function parseCommandLine() {
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 async function runCommand(): Promise<void> {
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals } = parseCommandLine();
   const [command, ...rest] = positionals;
   if (values.help || command === undefined) process.stdout.write(usage);
   else if (command === 'migrate') await runMigrate();

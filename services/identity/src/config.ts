@@ -65,8 +65,10 @@ const password: Variable<string> = {
 
 const emailAddress: Variable<string> = {
   mustBe: 'an e-mail address',
-  parse: (value) => (/^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined),
+  parse: (value) => (value.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined),
 };
+
+export const isEmailAddress = (value: string): boolean => emailAddress.parse(value) !== undefined;
 
 export const loadAdminPassword = (env: NodeJS.ProcessEnv): string =>
   loadConfig(env, { ADMIN_PASSWORD: password }).ADMIN_PASSWORD;

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { launchChildServer } from '../child-server.js';
 import { readCacheDir } from '../environment.js';
 import { findFreePort } from '../free-port.js';
 import { makeRestartable, type RestartableServer } from '../restartable-server.js';
 import { assertJava, ensureKafkaJars } from './distribution.js';
-import { prepareStorage } from './storage.js';
+import { type KafkaCluster, prepareStorage } from './storage.js';
 
 /** Options of {@link startEmbeddedKafka}. */
 export interface EmbeddedKafkaOptions {
@@ -14,6 +15,10 @@ export interface EmbeddedKafkaOptions {
   readonly port?: number;
   /** The address to listen on, and the one that clients are told. Default 127.0.0.1. */
   readonly host?: string;
+  /** Adds a broker to the cluster of another, which must be running. */
+  readonly join?: EmbeddedKafka;
+  /** Unlike those of the other brokers; 1 is the first. Default 1, or 2 with `join`. */
+  readonly nodeId?: number;
   /** Default 384. */
   readonly heapMb?: number;
   /** Broker settings, in the words of Kafka's documentation. */
@@ -30,6 +35,7 @@ export interface EmbeddedKafkaOptions {
 export interface EmbeddedKafka extends RestartableServer {
   /** For `KAFKA_BROKERS`. */
   readonly brokers: string;
+  readonly cluster: KafkaCluster;
 }
 
 // One broker for tests: the cheap collector and compiler start in half the time and memory.
@@ -42,9 +48,18 @@ export async function startEmbeddedKafka(options: EmbeddedKafkaOptions): Promise
   await assertJava();
   const libs = await ensureKafkaJars(options.cacheDir ?? readCacheDir());
   const port = options.port ?? (await findFreePort(host));
-  const controllerPort = await findFreePort();
+  const cluster = options.join?.cluster ?? (await newCluster());
+  const nodeId = options.nodeId ?? (options.join ? 2 : 1);
   const java = ['java', ...JVM, `-Xmx${heapMb}m`, '-cp', join(libs, '*')];
-  const { config, logging } = await prepareStorage({ dataDir, host, port, controllerPort, settings, java });
+  const { config, logging } = await prepareStorage({
+    dataDir,
+    host,
+    port,
+    cluster,
+    nodeId,
+    settings,
+    java,
+  });
   const temporaryDir = options.isTemporary ? dataDir : undefined;
   const server = await makeRestartable({
     port,
@@ -54,10 +69,14 @@ export async function startEmbeddedKafka(options: EmbeddedKafkaOptions): Promise
         name: 'Kafka',
         command: [...java, `-Dlog4j2.configurationFile=${logging}`, 'kafka.Kafka', config],
         ready: /Kafka Server started/,
-        fault: /^(?:ERROR|FATAL)|Exception/,
+        fault: /Exception: /,
         onLog: options.onLog ?? (() => undefined),
         temporaryDir,
       }),
   });
-  return Object.assign(server, { brokers: `${host}:${port}` });
+  return Object.assign(server, { brokers: `${host}:${port}`, cluster });
+}
+
+async function newCluster(): Promise<KafkaCluster> {
+  return { id: randomBytes(16).toString('base64url'), controllerPort: await findFreePort() };
 }

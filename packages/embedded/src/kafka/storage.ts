@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,11 +6,19 @@ import { EmbeddedServerError } from '../errors.js';
 
 const run = promisify(execFile);
 
+/** What a broker must know to be part of a cluster. */
+export interface KafkaCluster {
+  readonly id: string;
+  readonly controllerPort: number;
+}
+
 interface StorageOptions {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
-  readonly controllerPort: number;
+  readonly cluster: KafkaCluster;
+  /** 1 is the controller too; others join it. */
+  readonly nodeId: number;
   readonly settings: Readonly<Record<string, string>>;
   /** `java` and its options, up to the main class. */
   readonly java: readonly string[];
@@ -39,8 +46,8 @@ export async function prepareStorage(options: StorageOptions): Promise<{ config:
   await writeFile(logging, LOGGING);
   if (!(await isFormatted(dataDir))) {
     const [program = '', ...args] = options.java;
-    const clusterId = randomBytes(16).toString('base64url');
-    const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', config];
+    // With the equals sign, because an id may begin with a hyphen.
+    const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${options.cluster.id}`, '-c', config];
     await run(program, [...args, ...format]).catch((cause: Error & { stderr?: string }) => {
       const reason = cause.stderr?.trim().split('\n')[0] || cause.message;
       throw new EmbeddedServerError(`Kafka can't format ${dataDir}: ${reason}`, { cause });
@@ -49,13 +56,17 @@ export async function prepareStorage(options: StorageOptions): Promise<{ config:
   return { config, logging };
 }
 
-function fixedSettings({ dataDir, host, port, controllerPort }: StorageOptions): Record<string, string> {
+function fixedSettings(options: StorageOptions): Record<string, string> {
+  const { dataDir, host, port, nodeId } = options;
+  const { controllerPort } = options.cluster;
+  const isController = nodeId === 1;
+  const listener = `PLAINTEXT://${host}:${port}`;
   return {
-    'process.roles': 'broker,controller',
-    'node.id': '1',
+    'process.roles': isController ? 'broker,controller' : 'broker',
+    'node.id': String(nodeId),
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+    listeners: isController ? `${listener},CONTROLLER://127.0.0.1:${controllerPort}` : listener,
+    'advertised.listeners': listener,
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': join(dataDir, 'logs'),
     // One broker can't hold the three copies that are the defaults.

@@ -47,6 +47,8 @@ export function createSyncEventConsumer(options: SyncEventConsumerOptions): Sync
   const kafka = new Kafka({ ...options.kafka, logLevel: logLevel.WARN, logCreator: createQuietLog(log) });
   const consumer = kafka.consumer({
     groupId: options.groupId,
+    // A stop waits for the question that is under way.
+    maxWaitTimeInMs: 1_000,
     // After these the consumer starts anew, and so the retries: an event is never given up.
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 5 },
   });

@@ -17,7 +17,8 @@ export function createDedupe({ capacity = 100_000 }: { readonly capacity?: numbe
       seen.delete(eventId);
       seen.add(eventId);
       // A Set iterates in the order of insertion: the first is the oldest.
-      if (seen.size > capacity) for (const oldest of seen) return void seen.delete(oldest);
+      const [oldest] = seen.size > capacity ? seen : [];
+      if (oldest !== undefined) seen.delete(oldest);
     },
     get size() {
       return seen.size;

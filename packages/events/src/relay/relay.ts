@@ -35,7 +35,7 @@ import { openSession, type Session } from './session.js';
 
 const DEFAULT_PARTITIONS = 12;
 const STANDBY_MS = 250;
-/** A fault so long after the last one is a new one: it is told again, and the pauses begin anew. */
+/** A fault after so long a time without any is a new one: it is told again, and the pauses begin anew. */
 const CALM_MS = 30_000;
 
 /** Makes a relay; nothing happens before `start`. */
@@ -46,11 +46,12 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   const notifier = createNotifier(() => session?.client);
   let state: RelayState = 'stopped';
   let running: Promise<void> | undefined;
-  let isStopping = false;
+  let ending = new AbortController();
   let session: Session | undefined;
   let holds = createHolds();
   let failures = 0;
-  let lastFailure = -CALM_MS;
+  /** Since when there has been no fault. */
+  let healthySince: number | undefined;
 
   const metrics =
     options.registry &&
@@ -72,9 +73,9 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
       state = 'relaying';
       holds = createHolds();
-      const onProgress = () => (failures = 0);
-      const work = { client, failed, publisher, holds, alarm: committed, metrics, log, onProgress };
-      await relayUntilStopped({ ...work, isStopping: () => isStopping });
+      healthySince ??= performance.now();
+      const { signal } = ending;
+      await relayUntilStopped({ client, failed, publisher, holds, alarm: committed, metrics, log, signal });
     } finally {
       state = 'standby';
       holds = createHolds();
@@ -85,17 +86,21 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
 
   async function work(): Promise<void> {
     session ??= await openSession(options.connectionString, log, onNotice);
-    if (session.failed()) throw session.failed();
+    const fault = session.failed();
+    if (fault) throw fault;
     if (await tryLead(session.client)) await lead(session);
-    else await turn.sleep(STANDBY_MS);
+    else {
+      healthySince ??= performance.now();
+      await turn.sleep(STANDBY_MS);
+    }
   }
 
   async function recover(error: unknown): Promise<void> {
     state = 'waiting';
     const isKafka = error instanceof KafkaAwayError;
     if (!isKafka) await closeSession();
-    if (performance.now() - lastFailure > CALM_MS) failures = 0;
-    lastFailure = performance.now();
+    if (healthySince !== undefined && performance.now() - healthySince > CALM_MS) failures = 0;
+    healthySince = undefined;
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
     const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;
@@ -111,8 +116,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     await closing?.close();
   }
 
-  async function run(): Promise<void> {
-    while (!isStopping) {
+  async function run({ signal }: AbortController): Promise<void> {
+    while (!signal.aborted) {
       state = 'standby';
       await work().catch(recover);
     }
@@ -122,15 +127,16 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
 
   return {
     start() {
-      isStopping = false;
-      running ??= run();
+      if (running) return;
+      ending = new AbortController();
+      running = run(ending);
     },
     wake() {
       if (state === 'relaying') committed.ring();
       else if (state === 'standby') notifier.notify();
     },
     async stop() {
-      isStopping = true;
+      ending.abort();
       committed.ring();
       turn.ring();
       await running;

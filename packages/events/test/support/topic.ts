@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type ITopicConfig, Kafka, type KafkaMessage, logLevel } from 'kafkajs';
+import {
+  type Admin,
+  ConfigResourceTypes,
+  type ITopicConfig,
+  Kafka,
+  type KafkaMessage,
+  logLevel,
+} from 'kafkajs';
 import type { SyncEvent } from '../../src/index.js';
 
 /** A message as a foreign consumer sees it. */
@@ -14,12 +21,41 @@ const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.N
 /** A topic name that no other test has. */
 export const newTopic = (): string => `sync-events-${randomUUID()}`;
 
-/** Creates a topic with settings of the test's choice. */
-export async function createTopic(brokers: string[], config: ITopicConfig): Promise<void> {
+async function administer(brokers: string[], work: (admin: Admin) => Promise<unknown>): Promise<void> {
   const admin = connect(brokers).admin();
   await admin.connect();
-  await admin.createTopics({ topics: [config], waitForLeaders: true });
+  await work(admin);
   await admin.disconnect();
+}
+
+/** Creates a topic with settings of the test's choice. */
+export const createTopic = (brokers: string[], config: ITopicConfig): Promise<void> =>
+  administer(brokers, (admin) => admin.createTopics({ topics: [config], waitForLeaders: true }));
+
+export const deleteTopic = (brokers: string[], topic: string): Promise<void> =>
+  administer(brokers, (admin) => admin.deleteTopics({ topics: [topic] }));
+
+/** Changes one setting of a topic. */
+export const alterTopic = (
+  brokers: string[],
+  topic: string,
+  entry: { readonly name: string; readonly value: string },
+): Promise<void> =>
+  administer(brokers, (admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries: [entry] }],
+    }),
+  );
+
+/** Of a topic's partitions, how many have no leader. */
+export async function countLeaderless(brokers: string[], topic: string): Promise<number> {
+  let count = 0;
+  await administer(brokers, async (admin) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    count = topics[0]?.partitions.filter(({ leader }) => leader === -1).length ?? 0;
+  });
+  return count;
 }
 
 export interface TopicReader {
@@ -32,6 +68,7 @@ export interface TopicReader {
 export async function readTopic(brokers: string[], topic: string): Promise<TopicReader> {
   const consumer = connect(brokers).consumer({
     groupId: randomUUID(),
+    maxWaitTimeInMs: 100,
     retry: { retries: 20, maxRetryTime: 500 },
   });
   const messages: ReadMessage[] = [];

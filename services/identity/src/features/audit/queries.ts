@@ -4,6 +4,8 @@ import type { Prisma as Client, Transaction } from '../../resources.js';
 
 /** What is written down, and by what name. */
 export const auditActions = [
+  'configuration.smtp_saved',
+  'configuration.smtp_removed',
   'organisation.created',
   'session.created',
   'session.ended',

@@ -4,11 +4,14 @@ import { createValidatorCompiler, describeFaults, translateError, type Logger } 
 import {
   type CallToolResult,
   createMcpHandler,
+  isLegacyRequest,
   type ListToolsResult,
   type McpHttpHandler,
+  type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { canCall, type CheckArguments, type Tool } from './tool.js';
 
@@ -42,13 +45,16 @@ function describeRefusal(tool: Tool, principal: UserPrincipal): string {
   return `This credential can not call ${tool.name}.${needs}${tool.isAdminOnly ? ' It needs an administrator.' : ''}`;
 }
 
+/** Answers one request. */
+export type ToolEndpoint = Pick<McpHttpHandler, 'fetch'>;
+
 /**
  * Both protocol eras over the official SDK, stateless: a server per request, its tools and
  * validators built once.
  *
  * @returns the SDK's handler; pass the principal as `authInfo.extra.principal`.
  */
-export function createToolEndpoint(tools: readonly Tool[], log: Logger, version: string): McpHttpHandler {
+export function createToolEndpoint(tools: readonly Tool[], log: Logger, version: string): ToolEndpoint {
   const byName = new Map(
     tools.map((tool) => [tool.name, { tool, listed: toListed(tool), check: compileArguments(tool) }]),
   );
@@ -77,29 +83,46 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
     }
   }
 
-  return createMcpHandler(
-    ({ authInfo }) => {
-      const principal = authInfo?.extra?.principal as UserPrincipal;
-      // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
-      // oxlint-disable-next-line typescript/no-deprecated
-      const server = new Server(
-        { name: 'workspace-knowledge-platform', version },
-        { capabilities: { tools: {} } },
-      );
-      server.setRequestHandler('tools/list', () => ({
-        tools: [...byName.values()]
-          .filter(({ tool }) => canCall(principal, tool))
-          .map(({ listed }) => listed),
-      }));
-      server.setRequestHandler('tools/call', ({ params }) =>
-        call(principal, params.name, params.arguments ?? {}),
-      );
-      return server;
-    },
-    {
-      onerror: (error) => {
-        log.debug({ err: error }, 'tool endpoint refused a message');
-      },
-    },
-  );
+  function createServer({ authInfo }: Pick<McpRequestContext, 'authInfo'>) {
+    const principal = authInfo?.extra?.principal as UserPrincipal;
+    // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
+    // oxlint-disable-next-line typescript/no-deprecated
+    const server = new Server(
+      { name: 'workspace-knowledge-platform', version },
+      { capabilities: { tools: {} } },
+    );
+    server.setRequestHandler('tools/list', () => ({
+      tools: [...byName.values()].filter(({ tool }) => canCall(principal, tool)).map(({ listed }) => listed),
+    }));
+    server.setRequestHandler('tools/call', ({ params }) =>
+      call(principal, params.name, params.arguments ?? {}),
+    );
+    return server;
+  }
+
+  const onerror = (error: Error) => {
+    log.debug({ err: error }, 'tool endpoint refused a message');
+  };
+  const modern = createMcpHandler(createServer, { legacy: 'reject', onerror });
+
+  // The SDK's own fallback to the older revisions answers with event streams only.
+  const fetchLegacy: ToolEndpoint['fetch'] = async (request, options = {}) => {
+    const server = createServer(options);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports are no EventTargets
+    transport.onerror = onerror;
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, options);
+    } finally {
+      await server.close();
+    }
+  };
+
+  return {
+    fetch: async (request, options) =>
+      (await isLegacyRequest(request, options?.parsedBody))
+        ? fetchLegacy(request, options)
+        : modern.fetch(request, options),
+  };
 }

@@ -7,9 +7,9 @@ import {
   type ErrorFamily,
   translateError,
 } from '@platform/service-kit';
-import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ToolEndpoint } from './protocol-server.js';
 
 const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
@@ -79,7 +79,7 @@ async function sendWebResponse(reply: FastifyReply, response: Response): Promise
   return reply.send(isStream ? Readable.fromWeb(response.body) : await response.text());
 }
 
-function postRoute(scope: App, endpoint: McpHttpHandler, publicUrl: string): void {
+function postRoute(scope: App, endpoint: ToolEndpoint, publicUrl: string): void {
   scope.post(
     PATH,
     { onRequest: [scope.authenticate, requireMember], schema: { hide: true } },
@@ -102,7 +102,7 @@ function postRoute(scope: App, endpoint: McpHttpHandler, publicUrl: string): voi
 }
 
 /** Members, with a session or a token: `POST /mcp`. Open to everyone: what the resource is. */
-export function mcpRoutes(app: App, endpoint: McpHttpHandler, publicUrl: string): void {
+export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): void {
   const metadataUrl = publicUrl + METADATA_PATH;
   const { origin } = new URL(publicUrl);
   app.get(

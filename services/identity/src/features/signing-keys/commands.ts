@@ -1,19 +1,27 @@
 import { conflict, notFound } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
-import { generateKey } from './key.js';
+import { generateKey, openPrivateKey } from './key.js';
 import { countActiveTokens, findKeys, insertKey, removeKey } from './queries.js';
 
 /** From published to active: four times what a verifier takes to notice a new key. */
 const ACTIVATION_DELAY_MS = 20_000;
 
-/** Publishes a new key; it takes over after the delay. @returns its id. */
+/**
+ * Publishes a new key; it takes over after the delay.
+ *
+ * @returns its id.
+ * @throws ConfigError when the box doesn't open the newest key.
+ */
 export async function rotateKey(
   db: Prisma,
   box: SecretBox,
   now: number,
   activationDelayMs = ACTIVATION_DELAY_MS,
 ): Promise<string> {
+  // A key sealed with what the services can't open would stop them from signing once it is active.
+  const [newest] = await findKeys(db);
+  if (newest) openPrivateKey(box, newest);
   const key = generateKey(box, now, now + activationDelayMs);
   await insertKey(db, key);
   return key.id;

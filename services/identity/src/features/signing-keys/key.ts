@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { ConfigError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { SecretBox } from '../../secret-box.js';
 import type { SigningKeyRow } from './queries.js';
@@ -22,6 +23,13 @@ export function generateKey(box: SecretBox, now: number, activeFrom: number): Si
   };
 }
 
-/** @returns PEM. @throws Error when ENCRYPTION_KEYS lacks the key it was sealed with. */
-export const openPrivateKey = (box: SecretBox, { id, privateSealed }: SigningKeyRow): string =>
-  box.open(privateSealed, contextOf(id));
+/** @returns PEM. @throws ConfigError when ENCRYPTION_KEYS lacks the key it was sealed with. */
+export function openPrivateKey(box: SecretBox, { id, privateSealed }: SigningKeyRow): string {
+  try {
+    return box.open(privateSealed, contextOf(id));
+  } catch {
+    throw new ConfigError([
+      `ENCRYPTION_KEYS must hold the key that sealed the signing key ${id}, under the same id`,
+    ]);
+  }
+}

@@ -2,12 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
 import pg from 'pg';
-import { type ServiceProcess, startProcess } from '../../service-process.js';
+import { type ServiceProcess, startProcess } from './service-process.js';
 
 const program = (name: string) =>
-  fileURLToPath(new URL(`../../../../../services/identity/dist/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../../services/identity/dist/${name}`, import.meta.url));
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
+/** As in production (see identity's README): V8 fills what it is given. */
+const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 /** An identity over a database of its own, and what the measurements call it with. */
 export interface BenchIdentity extends ServiceProcess {
@@ -37,7 +39,7 @@ export async function send(
   return { status: response.status, body: answer };
 }
 
-async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
+export async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: postgres.url() });
   await client.connect();
   await client.query(`create database ${name}`);
@@ -59,7 +61,12 @@ async function createTokens(url: string, session: string, count: number) {
 }
 
 /** The built service, as it runs in production, on the core of the server. */
-export async function startBenchIdentity(postgres: EmbeddedPostgres, name: string): Promise<BenchIdentity> {
+export async function startBenchIdentity(
+  postgres: EmbeddedPostgres,
+  name: string,
+  serviceClients?: string,
+  core: 'server' | 'load' = 'server',
+): Promise<BenchIdentity> {
   const databaseUrl = await createDatabase(postgres, name);
   const port = await findFreePort();
   const environment = {
@@ -71,9 +78,16 @@ export async function startBenchIdentity(postgres: EmbeddedPostgres, name: strin
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     NODE_ENV: 'production',
+    ...(serviceClients === undefined ? {} : { SERVICE_CLIENTS: serviceClients }),
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
-  const running = await startProcess([program('server.js')], port, '/health/ready', environment);
+  const running = await startProcess(
+    [...nodeFlags, program('server.js')],
+    port,
+    '/health/ready',
+    environment,
+    core,
+  );
   const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
   const session = (login.body as { accessToken: string }).accessToken;
   return {

@@ -1,0 +1,68 @@
+import {
+  connectors,
+  createSyncEvent,
+  eventTypeOf,
+  InvalidEventError,
+  isConnector,
+  parseSyncEvent,
+  toKafkaMessage,
+} from '../src/index.js';
+
+const sample = createSyncEvent({ orgId: 'org-1', connector: 'db_1', now: 1_700_000_000_123 });
+
+test('an event is exactly what the decisions say', () => {
+  expect(sample).toEqual({
+    eventId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    eventType: 'SyncDb1Event',
+    timestamp: 1_700_000_000_123,
+    payload: {
+      orgId: 'org-1',
+      connector: 'db_1',
+      origin: 'CONNECTOR',
+      createdAtTimestamp: '1700000000123',
+      updatedAtTimestamp: '1700000000123',
+      sourceCreatedAtTimestamp: '1700000000123',
+    },
+  });
+});
+
+test('every connector has its event, and those without one of their own ask for a new index', () => {
+  expect(connectors).toHaveLength(18);
+  expect(connectors.filter((name) => eventTypeOf(name) === 'ReindexAllRecordEvent')).toEqual([
+    'wiki_1',
+    'chat_1',
+  ]);
+  expect(new Set(connectors.map(eventTypeOf)).size).toBe(17);
+  const withEvent = connectors.filter((name) => !/wiki|chat/.test(name));
+  const named = (name: string) =>
+    `Sync${name.replace('_', '').replace(/^./, (letter) => letter.toUpperCase())}Event`;
+  expect(withEvent.map(eventTypeOf)).toEqual(withEvent.map(named));
+  expect(isConnector('toString')).toBe(false);
+});
+
+test.each(connectors)('what is built for %s is what a consumer accepts', (connector) => {
+  const event = createSyncEvent({ orgId: 'org-1', connector, now: Date.now() });
+  expect(parseSyncEvent(toKafkaMessage(event).value)).toEqual(event);
+});
+
+test('fields that are added later are accepted', () => {
+  const grown = { ...sample, more: 1, payload: { ...sample.payload, more: 2 } };
+  expect(parseSyncEvent(JSON.stringify(grown))).toEqual(grown);
+});
+
+test.each([
+  ['not JSON', 'not JSON', 'oops'],
+  ['no message', 'unknown eventType', null],
+  ['an unknown type', 'unknown eventType', JSON.stringify({ ...sample, eventType: 'constructor' })],
+  [
+    'a connector of another type',
+    '/payload/connector',
+    JSON.stringify({ ...sample, payload: { ...sample.payload, connector: 'db_2' } }),
+  ],
+  ['no id', 'eventId', JSON.stringify({ ...sample, eventId: undefined })],
+  ['an id that is none', '/eventId', JSON.stringify({ ...sample, eventId: '1' })],
+  ['a time as text', '/timestamp', JSON.stringify({ ...sample, timestamp: '1' })],
+])('%s is refused with what is wrong', (_title, message, text) => {
+  expect(() => parseSyncEvent(text)).toThrow(InvalidEventError);
+  expect(() => parseSyncEvent(text)).toThrow(message);
+});

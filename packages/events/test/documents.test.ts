@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildDocuments } from '../src/documents.js';
+
+const docs = join(__dirname, '..', 'docs');
+const documents = Object.entries(buildDocuments());
+
+test.each(documents)('docs/%s is up to date (else: pnpm run generate-docs)', (name, content) => {
+  expect(readFileSync(join(docs, name), 'utf8')).toBe(`${JSON.stringify(content, null, 2)}\n`);
+});
+
+test('docs holds nothing else', () => {
+  const files = readdirSync(docs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  expect(files).toHaveLength(documents.length);
+});
+
+test('every reference of the AsyncAPI document leads somewhere', () => {
+  const document = buildDocuments()['asyncapi.json'] as Record<string, unknown>;
+  const references = JSON.stringify(document).match(/#\/[^"]+/g) ?? [];
+  expect(references.length).toBeGreaterThan(30);
+  for (const reference of references) {
+    const target = reference
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
+    expect(target).toBeDefined();
+  }
+});

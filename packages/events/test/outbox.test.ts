@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { createSyncEvent, insertOutboxEvent, InvalidCursorError, readEvents } from '../src/index.js';
+import { createOutboxRetention } from '../src/retention.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog } from './support/recording-log.js';
+
+let database: OutboxDatabase;
+
+beforeEach(async () => {
+  database = await createOutboxDatabase();
+});
+afterEach(() => database.drop());
+
+const newEvent = (orgId = 'org-1') => createSyncEvent({ orgId, connector: 'wiki_1', now: Date.now() });
+const ids = (page: { data: { eventId: string }[] }) => page.data.map(({ eventId }) => eventId);
+
+describe('insert', () => {
+  test('a run has one event, however often and from however many transactions it is written', async () => {
+    const runId = randomUUID();
+    const inserts = await Promise.all(
+      Array.from({ length: 4 }, () => insertOutboxEvent(database.pool, newEvent(), { runId })),
+    );
+    const [first] = inserts.filter(({ isNew }) => isNew);
+    expect(inserts.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(inserts.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 4 }, () => first?.eventId));
+    expect((await readEvents(database.pool, { orgId: 'org-1', limit: 10 })).data).toHaveLength(1);
+  });
+
+  test('an event exists if and only if its transaction commits', async () => {
+    const client = await database.pool.connect();
+    await client.query('begin');
+    await insertOutboxEvent(client, newEvent(), { runId: randomUUID() });
+    await client.query('rollback');
+    client.release();
+    const page = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    expect(page).toEqual({ data: [], nextCursor: null, hasMore: false });
+  });
+});
+
+describe('feed', () => {
+  test('a transaction that commits late is not skipped by a reader that has gone past it', async () => {
+    const late = await database.pool.connect();
+    await late.query('begin');
+    const lateEvent = newEvent();
+    await insertOutboxEvent(late, lateEvent, { runId: randomUUID() });
+    const early = await database.add('org-1');
+    const before = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    expect(ids(before)).toEqual([early.eventId]);
+    await late.query('commit');
+    late.release();
+    const after = await readEvents(database.pool, {
+      orgId: 'org-1',
+      limit: 10,
+      after: before.nextCursor ?? '',
+    });
+    expect(ids(after)).toEqual([lateEvent.eventId]);
+  });
+
+  test('a reader that follows the cursor sees each event once while many writers commit', async () => {
+    const total = 400;
+    let written = 0;
+    const writers = Array.from({ length: 3 }, async () => {
+      while (written < total) {
+        written += 1;
+        const client = await database.pool.connect();
+        await client.query('begin');
+        await insertOutboxEvent(client, newEvent(), { runId: randomUUID() });
+        await client.query('select pg_sleep(random() * 0.005)');
+        await client.query('commit');
+        client.release();
+      }
+    });
+    let isWriting = true;
+    const writing = Promise.all(writers).finally(() => (isWriting = false));
+    const seen: string[] = [];
+    let after: string | undefined;
+    for (let isLast = false; !isLast;) {
+      isLast = !isWriting;
+      for (let hasMore = true; hasMore;) {
+        const page = await readEvents(database.pool, { orgId: 'org-1', limit: 7, after });
+        seen.push(...ids(page));
+        after = page.nextCursor ?? undefined;
+        hasMore = page.hasMore;
+      }
+    }
+    await writing;
+    expect(seen).toHaveLength(written);
+    expect(new Set(seen).size).toBe(written);
+  });
+
+  test('only the organisation that asks is read, and the last page has a cursor to go on with', async () => {
+    const mine = [await database.add('org-1'), await database.add('org-1')];
+    await database.add('org-2');
+    const page = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    expect(page.data).toEqual(mine);
+    expect(page.hasMore).toBe(false);
+    const next = await readEvents(database.pool, { orgId: 'org-1', limit: 10, after: page.nextCursor ?? '' });
+    expect(next).toEqual({ data: [], nextCursor: page.nextCursor, hasMore: false });
+  });
+
+  test.each(['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])(
+    'what is no cursor is refused: %p',
+    async (after) => {
+      const reading = readEvents(database.pool, { orgId: 'org-1', limit: 10, after });
+      await expect(reading).rejects.toBeInstanceOf(InvalidCursorError);
+    },
+  );
+});
+
+describe('retention', () => {
+  const sweepLater = (isPublishedOnly: boolean, days: number) =>
+    createOutboxRetention({
+      pool: database.pool,
+      log: createRecordingLog(),
+      clock: () => Date.now() + days * 86_400_000,
+      isPublishedOnly,
+    }).sweep();
+
+  test('old events are deleted in batches; with Kafka, only those that are published', async () => {
+    await database.addMany(2_500, 5);
+    await expect(sweepLater(true, 15)).resolves.toBe(0);
+    await database.pool.query(`update sync_events.outbox set published_at = now() where org_id <> 'org-1'`);
+    await expect(sweepLater(true, 13)).resolves.toBe(0);
+    await expect(sweepLater(true, 15)).resolves.toBe(2_000);
+    await expect(sweepLater(false, 15)).resolves.toBe(500);
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ConfigError,
+  integer,
+  list,
+  loadConfig,
+  oneOf,
+  serviceVariables,
+  text,
+  url,
+  withDefault,
+} from './config.js';
+
+const SECRET = 'never-to-be-printed';
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'config-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function fileWith(content: string): string {
+  const file = join(folder, `${Math.random()}`);
+  writeFileSync(file, content);
+  return file;
+}
+
+function faultsOf(act: () => unknown): readonly string[] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('all faults are told at once, by name and by what it must be, never by value', () => {
+  const variables = { A: text('a secret'), B: integer(1, 5), C: url(['https:'], 'https://example.com'), D: oneOf('x', 'y'), E: text() };
+  const faults = faultsOf(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
+  expect(faults).toEqual([
+    'A is missing: it must be a secret',
+    'B must be a whole number from 1 to 5',
+    'C must be a URL such as https://example.com',
+    'D must be one of x, y',
+    "E_FILE names a file that can't be read",
+  ]);
+  expect(new ConfigError(faults).message).not.toContain(SECRET);
+}); // prettier-ignore
+
+test('a value comes from a file without its last line break, and from one place only', () => {
+  expect(loadConfig({ A_FILE: fileWith('value\n') }, { A: text() })).toEqual({ A: 'value' });
+  expect(loadConfig({ A_FILE: fileWith(' a\nb\r\n') }, { A: text() })).toEqual({ A: ' a\nb' });
+  expect(faultsOf(() => loadConfig({ A: 'x', A_FILE: fileWith('x') }, { A: text() }))).toEqual([
+    'A and A_FILE are both set: keep one',
+  ]);
+});
+
+test('an empty variable and an empty file are as good as none', () => {
+  const variables = { A: withDefault(text(), 'fallback') };
+  for (const env of [{}, { A: '' }, { A_FILE: '' }, { A_FILE: fileWith('') }, { A_FILE: fileWith('\n') }])
+    expect(loadConfig(env, variables)).toEqual({ A: 'fallback' });
+});
+
+test('the configuration is frozen', () => {
+  expect(Object.isFrozen(loadConfig({ A: 'x' }, { A: text() }))).toBe(true);
+});
+
+test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('%j is no whole number from 0 to 5', (value) => {
+  expect(integer(0, 5).parse(value)).toBeUndefined();
+}); // prettier-ignore
+
+test('lists drop blanks and empty items', () => {
+  expect(list('').parse(' a, ,b,,')).toEqual(['a', 'b']);
+});
+
+test('proxies are addresses or ranges', () => {
+  const { TRUST_PROXY } = serviceVariables;
+  expect(TRUST_PROXY.parse('10.0.0.0/8, ::1,fd00::/8, 127.0.0.1')).toHaveLength(4);
+  for (const value of [
+    '10.0.0.0/33',
+    '10.0.0',
+    'proxy.local',
+    '::1/129',
+    '10.0.0.0/8/8',
+    '10.0.0.0/',
+    'true',
+    '*',
+  ])
+    expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
+});

@@ -1,0 +1,71 @@
+import { createLogger } from './logging.js';
+import { createShutdown, shutdownPhases } from './shutdown.js';
+
+const quiet = createLogger('test', 'silent');
+
+test('the phases run in order, each after the last has ended, the last opened first', async () => {
+  const shutdown = createShutdown(quiet);
+  const events: string[] = [];
+  for (const phase of shutdownPhases.toReversed())
+    for (const name of ['first', 'second'])
+      shutdown.on(phase, name, async () => {
+        events.push(`${phase} ${name}`);
+        await new Promise((resolve) => setImmediate(resolve));
+        events.push(`${phase} done`);
+      });
+  await shutdown.run('test');
+  expect(events).toEqual(
+    shutdownPhases.flatMap((phase) => [
+      `${phase} second`,
+      `${phase} first`,
+      `${phase} done`,
+      `${phase} done`,
+    ]),
+  );
+});
+
+test('a step that fails, at once or later, holds up nothing and is logged', async () => {
+  let lines = '';
+  const shutdown = createShutdown(createLogger('test', 'error', { write: (line) => (lines += line) }));
+  const closed: string[] = [];
+  shutdown.on('http', 'broken', () => {
+    throw new Error('first reason');
+  });
+  shutdown.on('http', 'rejecting', () => Promise.reject(new Error('second reason')));
+  shutdown.on('close', 'database', () => closed.push('database'));
+  await shutdown.run('test');
+  expect(closed).toEqual(['database']);
+  expect(lines).toContain('first reason');
+  expect(lines).toContain('second reason');
+});
+
+test('a step that never ends is given up after the time of its phase', async () => {
+  jest.useFakeTimers();
+  try {
+    let lines = '';
+    const shutdown = createShutdown(createLogger('test', 'error', { write: (line) => (lines += line) }));
+    const closed: string[] = [];
+    shutdown.on('flush', 'stuck', () => new Promise(() => undefined));
+    shutdown.on('close', 'database', () => closed.push('database'));
+    const done = shutdown.run('test');
+    await jest.advanceTimersByTimeAsync(4_999);
+    expect(closed).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    await done;
+    expect(closed).toEqual(['database']);
+    expect(lines).toContain('took longer than 5000 ms');
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('however often it is asked, it runs once, and all wait for it', async () => {
+  const shutdown = createShutdown(quiet);
+  let runs = 0;
+  shutdown.on('close', 'count', () => {
+    runs += 1;
+  });
+  await Promise.all([shutdown.run('a'), shutdown.run('b')]);
+  await shutdown.run('c');
+  expect(runs).toBe(1);
+});

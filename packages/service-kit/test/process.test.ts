@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { waitFor } from '@platform/testing';
+
+// Runs the built package: a process of its own can't be Jest's.
+const FIXTURE = join(__dirname, 'fixtures', 'serve.mjs');
+let child: ChildProcess;
+let output: string;
+
+async function start(env: NodeJS.ProcessEnv, stdio: ('ipc' | 'ignore')[] = []): Promise<Promise<unknown[]>[]> {
+  output = '';
+  child = spawn(process.execPath, [FIXTURE], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', ...stdio] });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  // A channel that this side has closed keeps Node from telling `close`.
+  const closed = once(child, stdio.length > 0 ? 'exit' : 'close');
+  await waitFor(() => output.includes('serving'), { what: 'the start', timeoutMs: 15_000 });
+  // In a list, so that it isn't awaited here.
+  return [closed];
+} // prettier-ignore
+afterEach(() => {
+  child.kill('SIGKILL');
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends in order with 0', async (signal) => {
+  const [closed] = await start({});
+  child.kill(signal);
+  expect(await closed).toEqual([0, null]);
+  expect(output).toContain('shut down');
+});
+
+test('a second signal ends at once, without 0', async () => {
+  const [closed] = await start({ STEP_MS: '60000' });
+  child.kill('SIGTERM');
+  await waitFor(() => output.includes('shutting down'), { what: 'the shutdown' });
+  child.kill('SIGTERM');
+  expect(await closed).toEqual([130, null]);
+  expect(output).not.toContain('"shut down"');
+});
+
+test('a launcher that goes away takes the service with it', async () => {
+  const [closed] = await start({}, ['ipc']);
+  child.disconnect();
+  expect(await closed).toEqual([0, null]);
+});
+
+test('an error that nobody caught is logged, and ends in order with 1', async () => {
+  const [closed] = await start({ FAIL: 'yes' });
+  expect(await closed).toEqual([1, null]);
+  expect(output).toContain('out of the blue');
+  expect(output).toContain('shut down');
+});

@@ -1,0 +1,44 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith } from '../src/index.js';
+import { startEmbeddedRedis } from '@platform/embedded';
+
+function ask(port: number, line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
+    socket.setEncoding('utf8').once('data', (answer) => {
+      socket.destroy();
+      resolve(String(answer).trim());
+    });
+    socket.once('error', reject);
+  });
+}
+
+describeWith('own-redis', 'embedded Redis', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-redis-'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  test('keeps its data over a kill, on the same port, and loses it to a flush', async () => {
+    const redis = await startEmbeddedRedis({ dataDir: root });
+    await expect(ask(redis.port, 'SET kept 7')).resolves.toBe('+OK');
+    await redis.kill();
+    await expect(ask(redis.port, 'PING')).rejects.toThrow(/ECONNREFUSED/);
+    await redis.start();
+    await expect(ask(redis.port, 'EXISTS kept')).resolves.toBe(':1');
+    await redis.flush();
+    await expect(ask(redis.port, 'EXISTS kept')).resolves.toBe(':0');
+    await redis.close();
+  });
+
+  test('a taken port is explained by Redis’ own words', async () => {
+    const redis = await startEmbeddedRedis({ dataDir: join(root, 'one') });
+    const second = startEmbeddedRedis({ dataDir: join(root, 'two'), port: redis.port });
+    await expect(second).rejects.toThrow(/Redis does not start: .*in use/i);
+    await redis.close();
+  });
+});

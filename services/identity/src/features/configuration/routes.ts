@@ -1,0 +1,93 @@
+import { memberOf, requireScopes, requireService } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import {
+  OrgQuery,
+  SavedSmtpConfig,
+  SaveSmtpConfigBody,
+  SmtpConfigAnswer,
+  SmtpConfigWithPassword,
+} from './schemas.js';
+import type { ConfigurationService } from './service.js';
+
+const tags = ['Configuration'];
+const path = '/api/v1/configurationManager/smtpConfig';
+
+/** Administrators, with `config:read` or `config:write`. */
+export function configurationRoutes(app: App, service: ConfigurationService): void {
+  const write = [app.authenticate, requireScopes(['config:write']), requireAdminRole];
+  app.get(
+    path,
+    {
+      onRequest: [app.authenticate, requireScopes(['config:read']), requireAdminRole],
+      schema: {
+        operationId: 'getSmtpConfig',
+        tags,
+        summary: "The organisation's SMTP configuration, without the password",
+        security: bearer,
+        response: { 200: SmtpConfigAnswer, ...answers(401, 403, 404) },
+      },
+    },
+    async (request) => ({ smtp: await service.getSmtp(memberOf(request).orgId) }),
+  );
+  app.post(
+    path,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'saveSmtpConfig',
+        tags,
+        summary:
+          'Set the SMTP configuration; `updateSmtpConfig` of the mail service makes it take effect at once',
+        security: bearer,
+        body: SaveSmtpConfigBody,
+        response: { 200: SavedSmtpConfig, ...answers(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'SMTP configuration saved',
+      smtp: await service.saveSmtp(memberOf(request), request.body),
+    }),
+  );
+  app.delete(
+    path,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'removeSmtpConfig',
+        tags,
+        summary: 'Remove the SMTP configuration',
+        security: bearer,
+        response: { 200: Type.Object({ message: Type.String() }), ...answers(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.removeSmtp(memberOf(request));
+      return { message: 'SMTP configuration removed' };
+    },
+  );
+}
+
+/** The mail service: a service credential with `FETCH_CONFIG`; a member's token with that scope is no such thing. */
+export function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
+  app.get(
+    '/api/v1/configurationManager/internal/smtpConfig',
+    {
+      onRequest: [app.authenticate, requireService('FETCH_CONFIG')],
+      schema: {
+        operationId: 'fetchSmtpConfig',
+        tags: ['Services'],
+        summary: "An organisation's SMTP configuration, with the password",
+        security: bearer,
+        querystring: OrgQuery,
+        response: { 200: Type.Object({ smtp: SmtpConfigWithPassword }), ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send({ smtp: await service.getSmtpWithPassword(request.query.orgId) }),
+  );
+}

@@ -1,0 +1,120 @@
+import { waitFor } from '@platform/testing';
+import { auditActions } from '../../src/features/audit/queries.js';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+
+const tokensPath = '/api/v1/personal-access-tokens';
+let identity: IdentityUnderTest;
+let session: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+interface Entry {
+  id: string;
+  action: string;
+  actorId: string | null;
+  subjectId: string;
+  reason: string | null;
+  detail: object;
+}
+const page = (number: number, limit: number, token = session) =>
+  identity.call('GET', `/api/v1/audit?page=${number}&limit=${limit}`, { token });
+
+test('everything of the list is written down, once, with who did it and to what', async () => {
+  const { id: adminId } = (await identity.call('GET', '/api/v1/users/me', { token: session })).body.user;
+  const member = await identity.createMember(session);
+  const token = await identity.createToken(member.session, { name: 'ci', scopes: ['user:read'] });
+  for (let use = 0; use < 3; use += 1)
+    await identity.call('GET', '/api/v1/users/me', { token: token.accessToken });
+  const change = (body: object) =>
+    identity.call('PATCH', `/api/v1/users/${member.id}`, { token: session, body });
+  await change({ fullName: 'Other' });
+  await change({ role: 'admin', fullName: 'Another' });
+  await identity.call('DELETE', `${tokensPath}/admin/${token.id}`, {
+    token: session,
+    body: { reason: 'leak' },
+  });
+  await identity.call('POST', '/api/v1/auth/logout', { token: member.session });
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
+
+  const entries = await waitFor(
+    async () => {
+      const data = (await page(1, 100)).body.data as Entry[];
+      return data.some(({ action }) => action === 'token.first_used') && data;
+    },
+    { what: 'the audit of the first use' },
+  );
+  const of = (action: string, subjectId: string) =>
+    entries
+      .filter((entry) => entry.action === action && entry.subjectId === subjectId)
+      .map(({ actorId, reason, detail }) => ({ actorId, reason, detail }));
+  const by = (actorId: string | null, detail: object = {}, reason: string | null = null) => [
+    { actorId, reason, detail },
+  ];
+  expect(of('organisation.created', identity.orgId)).toEqual(by(null));
+  expect(of('user.created', member.id)).toEqual(by(adminId, { role: 'member' }));
+  expect(of('user.changed', member.id)).toEqual(by(adminId));
+  expect(of('user.role_changed', member.id)).toEqual(by(adminId, { from: 'member', to: 'admin' }));
+  expect(of('user.removed', member.id)).toEqual(by(adminId));
+  expect(of('token.created', token.id)).toEqual(by(member.id, { name: 'ci' }));
+  expect(of('token.first_used', token.id)).toEqual(by(member.id));
+  expect(of('token.revoked', token.id)).toEqual(by(adminId, {}, 'leak'));
+  const { rows } = await identity.db.query<{ id: string }>('select id from sessions where user_id = $1', [
+    member.id,
+  ]);
+  expect(of('session.created', rows[0]?.id ?? '')).toEqual(by(member.id, { address: '127.0.0.1' }));
+  expect(of('session.ended', rows[0]?.id ?? '')).toEqual(by(member.id));
+  expect(new Set(entries.map(({ action }) => action))).toEqual(new Set(auditActions));
+});
+
+test('what was refused is not written down as done', async () => {
+  const before = (await page(1, 1)).body.pagination.total as number;
+  const unknown = '01900000-0000-7000-8000-000000000000';
+  await identity.call('DELETE', `${tokensPath}/${unknown}`, { token: session });
+  await identity.call('DELETE', `/api/v1/users/${unknown}`, { token: session });
+  await identity.call('POST', tokensPath, { token: session, body: { name: 'x', scopes: ['no'] } });
+  await identity.call('POST', '/api/v1/auth/login', {
+    body: { email: 'admin@example.com', password: 'wrong' },
+  });
+  expect((await page(1, 1)).body.pagination.total).toBe(before);
+});
+
+test.each(["update audit_entries set reason = 'x'", 'delete from audit_entries', 'truncate audit_entries'])(
+  'the database refuses: %s',
+  async (statement) => {
+    await expect(identity.db.query(statement)).rejects.toThrow('audit_entries is append-only');
+  },
+);
+
+test('the pages hold every entry of the organisation once, newest first, and no other', async () => {
+  const other = await identity.createOrganisation('other@example.com');
+  await identity.createToken(other.session);
+  const { rows } = await identity.db.query<{ id: string }>(
+    'select id from audit_entries where org_id = $1 order by id desc',
+    [identity.orgId],
+  );
+  for (const limit of [3, 100]) {
+    const pages = Math.ceil(rows.length / limit);
+    const seen: string[] = [];
+    for (let number = pages; number > 0; number -= 1) {
+      const { body } = await page(number, limit);
+      expect(body.pagination).toEqual({ page: number, limit, total: rows.length, totalPages: pages });
+      seen.unshift(...(body.data as Entry[]).map(({ id }) => id));
+    }
+    expect(seen).toEqual(rows.map(({ id }) => id));
+  }
+  expect((await page(1, 100, other.session)).body.pagination.total).toBe(3);
+});
+
+test("members and tokens are refused, an administrator's too", async () => {
+  const member = await identity.createMember(session);
+  const pat = await identity.createToken(session, { scopes: ['user:read', 'config:read'] });
+  const answers = [await page(1, 20, member.session), await page(1, 20, pat.accessToken)];
+  expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual([
+    [403, 'ADMIN_REQUIRED'],
+    [403, 'SESSION_REQUIRED'],
+  ]);
+});

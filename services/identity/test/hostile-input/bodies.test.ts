@@ -1,0 +1,83 @@
+import { type Answer, admin, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+import { callWith, expectCleanLog, expectRefusal, listRoutes, type Route } from './routes.js';
+
+let identity: IdentityUnderTest;
+let routes: Route[];
+let session: string;
+let serviceToken: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  routes = await listRoutes(identity);
+  serviceToken = await issueServiceToken();
+});
+afterAll(() => identity.close());
+
+const basic = `Basic ${Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64')}`;
+
+async function issueServiceToken(): Promise<string> {
+  const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
+    raw: 'grant_type=client_credentials',
+    headers: { authorization: basic, 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  return body.access_token as string;
+}
+
+/** A credential that the route takes, so that what is refused is the input. */
+const credentialFor = ({ path }: Route): string =>
+  path.endsWith('/oauth2/token')
+    ? basic
+    : `Bearer ${path.startsWith('/api/v1/oauth2') ? serviceToken : session}`;
+
+const send = (route: Route, raw: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  callWith(identity, route, { raw, headers: { authorization: credentialFor(route), ...headers } });
+
+const withBody = () => routes.filter(({ hasBody }) => hasBody);
+const NESTED = 10_000;
+
+const faults: { what: string; raw: string; statuses: number[]; headers?: Record<string, string> }[] = [
+  { what: 'over the limit', raw: JSON.stringify({ name: 'x'.repeat(1_100_000) }), statuses: [413] },
+  { what: 'of another type', raw: '<name>x</name>', statuses: [415], headers: { 'content-type': 'application/xml' } },
+  { what: 'of no type', raw: 'name=x', statuses: [415], headers: { 'content-type': '' } },
+  { what: 'of plain text', raw: '{}', statuses: [415], headers: { 'content-type': 'text/plain' } },
+  { what: 'that breaks off', raw: '{"name": ', statuses: [400] },
+  { what: 'that is no JSON', raw: 'NaN', statuses: [400] },
+  { what: 'of 10,000 arrays', raw: '['.repeat(NESTED) + ']'.repeat(NESTED), statuses: [400] },
+  { what: 'of 10,000 objects', raw: '{"name":'.repeat(7_000) + '1' + '}'.repeat(7_000), statuses: [400] },
+  { what: 'with a prototype key', raw: '{"__proto__": {"role": "admin"}, "name": "x"}', statuses: [400] },
+  { what: 'with a constructor key', raw: '{"constructor": {"prototype": {"role": "admin"}}, "name": "x"}', statuses: [400] },
+  { what: 'with an unknown field', raw: '{"isAdmin": true}', statuses: [400] },
+  { what: 'that is an array', raw: '[{"name": "x"}]', statuses: [400] },
+  { what: 'that is a text', raw: '"name"', statuses: [400] },
+  { what: 'that is a number', raw: '1e999', statuses: [400] },
+  { what: 'of a wrong UTF-8', raw: '{"name": "\\ud800"}', statuses: [400] },
+  { what: 'with NUL', raw: '{"name": "a\\u0000", "email": "a\\u0000@example.com", "password": "\\u0000", "reason": "\\u0000", "token": "\\u0000"}', statuses: [400] },
+  { what: 'with a name of 10,000 characters', raw: JSON.stringify({ name: 'x'.repeat(10_000), fullName: 'x'.repeat(10_000), reason: 'x'.repeat(10_000), email: `${'x'.repeat(10_000)}@example.com`, password: 'x'.repeat(10_000), token: 'x'.repeat(10_000) }), statuses: [400] },
+]; // prettier-ignore
+
+test.each(faults)(
+  'a body $what is refused by every route that reads one',
+  async ({ raw, statuses, headers }) => {
+    const routesWithBody = withBody();
+    expect(routesWithBody.length).toBeGreaterThan(6);
+    const answers = await Promise.all(routesWithBody.map((route) => send(route, raw, headers)));
+    for (const [index, answer] of answers.entries()) {
+      const { method, path, isJson } = routesWithBody[index] as Route;
+      const where = `${method} ${path}`;
+      expectRefusal(answer, where);
+      // A form endpoint and the tool endpoint refuse some of it for reasons of their own.
+      expect([where, isJson ? statuses : [answer.status]]).toEqual([
+        where,
+        expect.arrayContaining([answer.status]),
+      ]);
+    }
+  },
+);
+
+test('nothing of it was stored, nothing secret was logged, and the service goes on', async () => {
+  const { rows } = await identity.db.query('select (select count(*) from users) users, (select count(*) from personal_access_tokens) tokens');
+  expect(rows).toEqual([{ users: '1', tokens: '0' }]);
+  expectCleanLog(identity, [session, serviceToken, basic.slice(6), admin.password, serviceClient.secret]);
+  expect((await identity.call('GET', '/api/v1/users/me', { token: session })).status).toBe(200);
+}); // prettier-ignore

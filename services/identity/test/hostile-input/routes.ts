@@ -1,0 +1,70 @@
+import { type Answer, type CallOptions, callUrl, type IdentityUnderTest } from '../identity.js';
+
+/** A route as `/docs/json` tells of it. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly hasBody: boolean;
+  readonly isJson: boolean;
+  readonly isOpen: boolean;
+}
+
+interface Operation {
+  readonly requestBody?: { readonly content?: Record<string, unknown> };
+  readonly security?: unknown[];
+}
+
+/** Every documented route, and the two that aren't: the list grows with the service. */
+export async function listRoutes(identity: IdentityUnderTest): Promise<Route[]> {
+  const { body } = await identity.call('GET', '/docs/json');
+  const documented = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(
+    ([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => {
+        const content = operation.requestBody?.content;
+        return {
+          method: method.toUpperCase(),
+          path,
+          hasBody: content !== undefined,
+          isJson: content?.['application/json'] !== undefined,
+          isOpen: operation.security === undefined,
+        };
+      }),
+  );
+  const mcp = { method: 'POST', path: '/mcp', hasBody: true, isJson: false, isOpen: false };
+  return [...documented, mcp];
+}
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+
+export const callWith = (
+  { url }: IdentityUnderTest,
+  { method, path }: Pick<Route, 'method' | 'path'>,
+  options: CallOptions & { readonly id?: string; readonly query?: string } = {},
+): Promise<Answer> =>
+  callUrl(
+    `${url}${path.replaceAll(/\{\w+\}/g, options.id ?? UNKNOWN_ID)}${options.query ?? ''}`,
+    method,
+    options,
+  );
+
+/** A client error in the shape of the service, and nothing of its inside. */
+export function expectRefusal(answer: Answer, where: string): void {
+  expect([where, answer.status, answer.status >= 400 && answer.status < 500]).toEqual([
+    where,
+    answer.status,
+    true,
+  ]);
+  expect([where, answer.headers.get('x-request-id')]).toEqual([where, expect.stringMatching(/^\S+$/)]);
+  const error: unknown = where.includes('/mcp')
+    ? { jsonrpc: '2.0', id: null, error: { code: expect.any(Number), message: expect.any(String) } }
+    : { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) };
+  expect([where, answer.body]).toEqual([where, error]);
+  expect(answer.text).not.toMatch(/node_modules|\.[jt]s:\d|prisma|postgres/i);
+}
+
+/** No fault of our own among the lines, and none of the secrets. */
+export function expectCleanLog(identity: IdentityUnderTest, secrets: readonly string[]): void {
+  const lines = identity.logged().split('\n');
+  expect(lines.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([]);
+  expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
+}

@@ -1,0 +1,155 @@
+import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+
+const tokenPath = '/api/v1/oauth2/token';
+const path = '/api/v1/oauth2/introspect';
+const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+let identity: IdentityUnderTest;
+let session: string;
+let service: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  service = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;
+});
+afterAll(() => identity.close());
+
+const issue = (id: string, secret: string, raw = 'grant_type=client_credentials') =>
+  identity.call('POST', tokenPath, {
+    raw,
+    headers: { ...formType, authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+  });
+const ask = (token: string, as = service) =>
+  identity.call('POST', path, {
+    token: as,
+    raw: new URLSearchParams({ token }).toString(),
+    headers: formType,
+  });
+const askMany = (tokens: unknown, as = service) =>
+  identity.call('POST', `${path}/batch`, { token: as, body: { tokens } });
+
+test('a client with the right secret gets a credential of five minutes, in the words of RFC 6749', async () => {
+  const { status, headers, body } = await issue(serviceClient.id, serviceClient.secret);
+  expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(body).toEqual({
+    access_token: expect.any(String),
+    token_type: 'Bearer',
+    expires_in: 300,
+    scope: 'token:introspect',
+  });
+});
+
+test('a wrong secret, an unknown client and no client are 401 with a challenge, another grant 400', async () => {
+  const answers = [
+    await issue(serviceClient.id, `${serviceClient.secret}x`),
+    await issue('nobody', serviceClient.secret),
+    await issue('', ''),
+    await identity.call('POST', tokenPath, { raw: 'grant_type=client_credentials', headers: formType }),
+    await identity.call('POST', tokenPath, {
+      raw: 'grant_type=client_credentials',
+      headers: formType,
+      token: session,
+    }),
+  ];
+  for (const { status, headers, body } of answers) {
+    expect([status, body.error.code]).toEqual([401, 'INVALID_CLIENT']);
+    expect(headers.get('www-authenticate')).toBe('Basic realm="platform"');
+  }
+  for (const raw of ['grant_type=password', 'grant_type=', 'x=y', ''])
+    expect((await issue(serviceClient.id, serviceClient.secret, raw)).status).toBe(400);
+});
+
+test('a living token and a living session are described as RFC 7662 says', async () => {
+  const pat = await identity.createToken(session, { scopes: ['user:read', 'config:read'] });
+  const { user } = (await identity.call('GET', '/api/v1/users/me', { token: session })).body;
+  const expected = {
+    active: true,
+    sub: user.id,
+    org: identity.orgId,
+    role: 'admin',
+    username: user.email,
+    name: user.fullName,
+    token_type: 'Bearer',
+  };
+  for (const presented of [pat.accessToken, pat.accessToken.slice(4)]) {
+    const { status, headers, body } = await ask(presented);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const exp = Date.parse(pat.expiresAt ?? '') / 1_000;
+    expect(body).toEqual({ ...expected, jti: pat.id, kind: 'pat', scope: 'user:read config:read', exp });
+  }
+  const { body } = await ask(session);
+  expect(body).toEqual({
+    ...expected,
+    jti: expect.any(String),
+    kind: 'session',
+    scope: '',
+    exp: expect.any(Number),
+  });
+  const never = await identity.createToken(session, { expiryDays: 'never' });
+  expect((await ask(never.accessToken)).body).not.toHaveProperty('exp');
+});
+
+test('scopes that the owner has lost are left out', async () => {
+  const other = await identity.createMember(session, 'admin');
+  const pat = await identity.createToken(other.session, { scopes: ['user:read', 'config:read'] });
+  await identity.call('PATCH', `/api/v1/users/${other.id}`, { token: session, body: { role: 'member' } });
+  expect((await ask(pat.accessToken)).body).toMatchObject({ role: 'member', scope: 'user:read' });
+});
+
+test('garbage, revoked, ended, a removed owner and a service: inactive, and nothing more is told', async () => {
+  const member = await identity.createMember(session);
+  const [revoked, orphan] = [await identity.createToken(session), await identity.createToken(member.session)];
+  const ended = await identity.login();
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${revoked.id}`, { token: session });
+  await identity.call('POST', '/api/v1/auth/logout', { token: ended });
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
+  const dead = ['x', 'a.b.c', '\0', revoked.accessToken, ended, orphan.accessToken, member.session, service];
+  for (const token of dead) {
+    const { status, body } = await ask(token);
+    expect([status, body]).toEqual([200, { active: false }]);
+  }
+  const { body } = await askMany([...dead.filter((token) => token !== '\0'), session]);
+  expect(body.results.map(({ active }: { active: boolean }) => active)).toEqual([
+    ...dead.slice(1).map(() => false),
+    true,
+  ]);
+});
+
+test('a batch holds 1 to 200 tokens, each answered in its place, the same one too', async () => {
+  const pat = await identity.createToken(session);
+  const tokens = Array.from({ length: 200 }, (_, index) => (index % 2 ? 'garbage' : pat.accessToken));
+  const { status, body } = await askMany(tokens);
+  expect(status).toBe(200);
+  expect(body.results.map(({ active }: { active: boolean }) => active)).toEqual(
+    tokens.map((token) => token !== 'garbage'),
+  );
+  for (const wrong of [[], [...tokens, 'x'], [''], ['x'.repeat(4_097)], 'x', [1], undefined])
+    expect((await askMany(wrong)).status).toBe(400);
+});
+
+test('only a service asks: a session, a token and nobody are refused', async () => {
+  const pat = await identity.createToken(session);
+  for (const as of [session, pat.accessToken])
+    for (const answer of [await ask(session, as), await askMany([session], as)])
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'SERVICE_REQUIRED']);
+  const nobody = await identity.call('POST', path, { raw: 'token=x', headers: formType });
+  expect(nobody.status).toBe(401);
+});
+
+test('a service credential is no member, and ends after its five minutes', async () => {
+  const routes: [string, string][] = [
+    ['GET', '/api/v1/users/me'],
+    ['GET', '/api/v1/users'],
+    ['GET', '/api/v1/personal-access-tokens'],
+    ['POST', '/api/v1/personal-access-tokens'],
+    ['GET', '/api/v1/personal-access-tokens/scopes'],
+    ['GET', '/api/v1/personal-access-tokens/admin'],
+    ['GET', '/api/v1/audit'],
+    ['POST', '/api/v1/auth/logout'],
+    ['POST', '/mcp'],
+  ];
+  for (const [method, route] of routes)
+    expect([route, (await identity.call(method, route, { token: service })).status]).toEqual([route, 403]);
+  identity.advance(300_000);
+  expect((await ask(session)).status).toBe(401);
+});

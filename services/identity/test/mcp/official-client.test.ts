@@ -1,0 +1,103 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+
+let identity: IdentityUnderTest;
+let session: string;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await identity.close();
+});
+
+async function connect(token: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  clients.push(client);
+  const transport = new StreamableHTTPClientTransport(new URL(`${identity.url}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+  // The SDK's own types disagree under exactOptionalPropertyTypes.
+  await client.connect(transport);
+  return client;
+}
+
+const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+test('a session and a token initialise, list and call; the structured content is what the text says', async () => {
+  const pat = await identity.createToken(session, { name: 'agent', scopes: ['user:read', 'pat:read'] });
+  for (const [token, kind] of [
+    [session, 'session'],
+    [pat.accessToken, 'pat'],
+  ] as const) {
+    const client = await connect(token);
+    expect(client.getServerVersion()).toMatchObject({ name: 'workspace-knowledge-platform' });
+    expect(await namesOf(client)).toEqual(['whoami', 'list_my_tokens']);
+    // The client checks the structured content against the output schema.
+    const who = await client.callTool({ name: 'whoami', arguments: {} });
+    expect(who).toMatchObject({
+      structuredContent: {
+        user: { email: 'admin@example.com', role: 'admin', orgId: identity.orgId },
+        organisation: { id: identity.orgId, name: 'Example' },
+        credential: { kind, scopes: kind === 'session' ? null : ['user:read', 'pat:read'] },
+      },
+    });
+    const [content] = who.content as { text: string }[];
+    expect(JSON.parse(content?.text ?? '')).toEqual(who.structuredContent);
+    const list = await client.callTool({ name: 'list_my_tokens' });
+    expect(list.structuredContent).toMatchObject({ tokens: [{ id: pat.id, name: 'agent' }] });
+    expect(JSON.stringify(list)).not.toContain(pat.accessToken);
+  }
+});
+
+test('every tool has a title, a description, an object schema both ways and all four hints', async () => {
+  const { tools } = await (await connect(session)).listTools();
+  for (const tool of tools)
+    expect(tool).toMatchObject({
+      title: expect.any(String),
+      description: expect.stringMatching(/.{40}/),
+      inputSchema: { type: 'object', additionalProperties: false },
+      outputSchema: { type: 'object' },
+      annotations: {
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    });
+});
+
+test('the list holds what the token can call, and what it can not is refused by name', async () => {
+  const reader = await identity.createToken(session, { scopes: ['user:read'] });
+  const client = await connect(reader.accessToken);
+  expect(await namesOf(client)).toEqual(['whoami']);
+  const refused = await client.callTool({ name: 'list_my_tokens', arguments: {} });
+  expect(refused).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('needs the scopes: pat:read') }],
+  });
+  expect(refused).not.toHaveProperty('structuredContent');
+  const none = await identity.createToken(session, { scopes: ['kb:read'] });
+  expect(await namesOf(await connect(none.accessToken))).toEqual([]);
+});
+
+test('wrong arguments are an error of the tool that names them, an unknown tool one of the protocol', async () => {
+  const client = await connect(session);
+  expect(await client.callTool({ name: 'whoami', arguments: { verbose: true } })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('verbose') }],
+  });
+  await expect(client.callTool({ name: 'no_such_tool' })).rejects.toMatchObject({ code: -32_602 });
+});
+
+test('a client whose token is revoked is refused at its next call', async () => {
+  const pat = await identity.createToken(session, { scopes: ['user:read'] });
+  const client = await connect(pat.accessToken);
+  await client.callTool({ name: 'whoami' });
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${pat.id}`, { token: session });
+  await expect(client.callTool({ name: 'whoami' })).rejects.toThrow(/401|Unauthorized|invalid/i);
+});

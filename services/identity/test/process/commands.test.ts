@@ -1,0 +1,85 @@
+import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { admin, callUrl, migrationsFolder } from '../identity.js';
+import { environmentFor, run, startServer } from './process.js';
+
+let database: TestDatabase;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const empty = { template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined };
+  database = await createTestDatabase(empty);
+  env = environmentFor(database.url);
+});
+afterAll(() => database.drop());
+
+const command = (args: string[], more: NodeJS.ProcessEnv = {}) =>
+  run('cli.js', { ...env, ...more }, args).exit;
+
+test('a mistake on the command line is one line and exit 2, help is help', async () => {
+  for (const args of [['brew'], ['migrate', '--no-such'], ['create-organisation'], ['create-organisation', '--name', 'x', '--admin-email', 'no e-mail']]) {
+    const { code, stderr } = await command(args);
+    expect([args, code, stderr.trim().split('\n').length]).toEqual([args, 2, 1]);
+  }
+  expect(await command(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('create-organisation'), stderr: '' });
+}); // prettier-ignore
+
+test('commands on a database that is not migrated say so', async () => {
+  for (const args of [['keys', 'list'], ['create-organisation', '--name', 'x', '--admin-email', 'a@example.com']]) {
+    const { code, stderr } = await command(args, { ADMIN_PASSWORD: admin.password });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^The database lacks the migration [^\n]+\n$/)]);
+  }
+}); // prettier-ignore
+
+test('migrate applies once, also when several run, and then has nothing to do', async () => {
+  const exits = await Promise.all([command(['migrate']), command(['migrate'])]);
+  expect(exits.map(({ code }) => code)).toEqual([0, 0]);
+  expect(exits.map(({ stdout }) => stdout).toSorted()).toEqual([
+    expect.stringMatching(/^applied: 20261121000000_initial/),
+    'nothing to apply\n',
+  ]);
+});
+
+test("migrate on somebody else's database is one clear line", async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const name = '20990101000000_other';
+  await client.query(
+    `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('x', 'x', $1, now())`,
+    [name],
+  );
+  const { code, stderr } = await command(['migrate']);
+  await client.query('delete from _prisma_migrations where migration_name = $1', [name]);
+  await client.end();
+  expect([code, stderr]).toEqual([
+    1,
+    `The database is newer than this program: it has the migration ${name}. Run a newer version.\n`,
+  ]);
+});
+
+test('create-organisation makes an administrator who can log in, once', async () => {
+  const args = ['create-organisation', '--name', 'Second', '--admin-email', 'Boss@Second.example'];
+  expect(await command(args)).toMatchObject({ code: 1, stderr: expect.stringContaining('ADMIN_PASSWORD is missing') });
+  const made = await command(args, { ADMIN_PASSWORD: 'a-fine-password' });
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^organisation [\w-]{36}, administrator [\w-]{36}\n$/)]);
+  const again = await command(args, { ADMIN_PASSWORD: 'a-fine-password' });
+  expect([again.code, again.stderr]).toEqual([1, 'A user with this e-mail exists already\n']);
+  const server = await startServer(env);
+  const body = { email: 'boss@second.example', password: 'a-fine-password' };
+  expect((await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body })).status).toBe(200);
+  server.child.kill('SIGTERM');
+  await server.exit;
+}); // prettier-ignore
+
+test('a key is listed, rotated, and removed only when another signs', async () => {
+  const list = async () => (await command(['keys', 'list'])).stdout.trim().split('\n').map((line) => line.split(/ +/));
+  const [[first = '', state] = []] = await list();
+  expect(state).toBe('active');
+  const last = await command(['keys', 'remove', first, '--force']);
+  expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('only key that signs')]);
+  const rotated = /^published (\S+)\n$/.exec((await command(['keys', 'rotate'])).stdout)?.[1] ?? '';
+  expect((await list()).map(([id, at]) => [id, at])).toEqual([[rotated, 'published'], [first, 'active']]);
+  expect(await command(['keys', 'remove'])).toMatchObject({ code: 2, stderr: 'keys takes list, rotate or remove <id>\n' });
+  expect((await command(['keys', 'remove', 'nothing'])).stderr).toBe('There is no key nothing\n');
+  expect(await command(['keys', 'remove', rotated])).toMatchObject({ code: 0, stdout: `removed ${rotated}\n` });
+}); // prettier-ignore

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { admin, callUrl, createIdentityDatabase, encryptionKeys, migrationsFolder } from '../identity.js';
+import { environmentFor, run, startServer } from './process.js';
+
+let database: TestDatabase;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  database = await createIdentityDatabase();
+  env = environmentFor(database.url);
+});
+afterAll(() => database.drop());
+
+const startAndFail = async (environment: NodeJS.ProcessEnv) => {
+  const { code, stderr } = await run('server.js', environment).exit;
+  expect(code).toBe(1);
+  expect(stderr).not.toMatch(/\n\s+at /);
+  return stderr.trim().split('\n');
+};
+
+test('every fault of the environment is told at once, and no value of it', async () => {
+  const secret = 'not-to-be-printed-0123456789';
+  const lines = await startAndFail({
+    DATABASE_URL: `mysql://${secret}`,
+    ENCRYPTION_KEYS: `k1:${secret}`,
+    SERVICE_CLIENTS: `mail:${secret}`,
+    BOOTSTRAP_ADMIN_EMAIL: secret,
+    BOOTSTRAP_ADMIN_PASSWORD: 'x'.repeat(257),
+    MCP_SCOPES: `kb:read,${secret}`,
+    PORT: '65536',
+    LOG_LEVEL: secret,
+    TRUST_PROXY: `10.0.0.0/8, ${secret}`,
+    PUBLIC_URL: secret,
+  });
+  expect(lines[0]).toBe('The environment is not right:');
+  expect(lines.slice(1).map((line) => /^ {2}- (\w+) must be /.exec(line)?.[1])).toEqual([
+    'PORT', 'LOG_LEVEL', 'TRUST_PROXY', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'PUBLIC_URL', 'MCP_SCOPES', 'SERVICE_CLIENTS', 'BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD',
+  ]); // prettier-ignore
+  expect(lines.join('\n')).not.toContain(secret);
+  const missing = await startAndFail({});
+  expect(missing.map((line) => /- (\w+) is missing/.exec(line)?.[1])).toEqual([undefined, 'DATABASE_URL', 'ENCRYPTION_KEYS']);
+}); // prettier-ignore
+
+test('a database that is not migrated, not there or not reachable is one clear line', async () => {
+  const empty = await createTestDatabase({ template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined });
+  try {
+    expect(await startAndFail({ ...env, DATABASE_URL: empty.url })).toEqual([
+      expect.stringMatching(/^The database lacks the migration \w+\. Run the command "migrate"/),
+    ]);
+  } finally {
+    await empty.drop();
+  }
+  const absent = new URL(database.url);
+  absent.pathname = '/no_such_database';
+  expect(await startAndFail({ ...env, DATABASE_URL: absent.href })).toEqual([expect.stringMatching(/^The database can't be used .*no_such_database/)]);
+  const closed = new URL(database.url);
+  closed.port = '1';
+  expect(await startAndFail({ ...env, DATABASE_URL: closed.href })).toEqual([expect.stringMatching(/^The database can't be reached \(ECONNREFUSED\)/)]);
+}); // prettier-ignore
+
+test('two that start at once make one organisation, one administrator and one signing key, and both serve', async () => {
+  const servers = await Promise.all([startServer(env), startServer(env)]);
+  try {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query(
+      'select (select count(*)::int from organisations) o, (select count(*)::int from users) u, (select count(*)::int from signing_keys) k',
+    );
+    await client.end();
+    expect(rows).toEqual([{ o: 1, u: 1, k: 1 }]);
+    for (const { url } of servers)
+      expect((await callUrl(`${url}/api/v1/auth/login`, 'POST', { body: admin })).status).toBe(200);
+  } finally {
+    for (const { child } of servers) child.kill('SIGTERM');
+  }
+  for (const { exit } of servers) {
+    const { code, stdout, stderr } = await exit;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain(admin.password);
+  }
+});
+
+test('later bootstrap values change nothing', async () => {
+  const server = await startServer({ ...env, BOOTSTRAP_ADMIN_PASSWORD: 'another-password' });
+  try {
+    const login = (password: string) =>
+      callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: { ...admin, password } });
+    expect((await login('another-password')).status).toBe(401);
+    expect((await login(admin.password)).status).toBe(200);
+  } finally {
+    server.child.kill('SIGTERM');
+    await server.exit;
+  }
+});
+
+test('keys that do not open what is stored stop the start in one clear line, and rotation too', async () => {
+  const wrong = [`k1:${Buffer.alloc(32, 9).toString('base64')}`, `k2:${Buffer.alloc(32, 1).toString('base64')}`];
+  for (const ENCRYPTION_KEYS of wrong) {
+    const lines = await startAndFail({ ...env, ENCRYPTION_KEYS });
+    expect(lines.slice(1)).toEqual([expect.stringMatching(/^ {2}- ENCRYPTION_KEYS must hold the key that sealed/)]);
+    const rotation = await run('cli.js', { ...env, ENCRYPTION_KEYS }, ['keys', 'rotate']).exit;
+    expect([rotation.code, rotation.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold')]);
+  }
+  const both = await startServer({ ...env, ENCRYPTION_KEYS: `${wrong[1] ?? ''},${encryptionKeys}` });
+  both.child.kill('SIGTERM');
+  expect((await both.exit).code).toBe(0);
+}); // prettier-ignore
+
+test('a taken port is one clear line', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  try {
+    expect(await startAndFail({ ...env, PORT: String(port) })).toEqual([expect.stringMatching(/^Can't listen .*EADDRINUSE/)]);
+  } finally {
+    taken.close();
+  }
+}); // prettier-ignore

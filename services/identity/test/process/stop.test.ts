@@ -1,0 +1,57 @@
+import type { TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { admin, callUrl, createIdentityDatabase } from '../identity.js';
+import { environmentFor, type Server, startServer } from './process.js';
+
+let database: TestDatabase;
+let db: pg.Pool;
+let server: Server;
+
+beforeAll(async () => {
+  database = await createIdentityDatabase();
+  db = new pg.Pool({ connectionString: database.url });
+});
+beforeEach(async () => {
+  server = await startServer(environmentFor(database.url));
+});
+afterEach(async () => {
+  server.child.kill('SIGKILL');
+  await server.exit;
+});
+afterAll(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const call = (method: string, path: string, token?: string, body?: object) =>
+  callUrl(server.url + path, method, { ...(token && { token }), ...(body && { body }) });
+async function createToken(name: string): Promise<{ id: string; accessToken: string }> {
+  const session = (await call('POST', '/api/v1/auth/login', undefined, admin)).body.accessToken as string;
+  const { body } = await call('POST', '/api/v1/personal-access-tokens', session, { name, scopes: ['user:read'] });
+  return body.token as { id: string; accessToken: string };
+} // prettier-ignore
+
+test('SIGTERM ends with 0, and with the last-used times written', async () => {
+  const { id, accessToken } = await createToken('last');
+  expect((await call('GET', '/api/v1/users/me', accessToken)).status).toBe(200);
+  server.child.kill('SIGTERM');
+  const { code, signal, stderr, stdout } = await server.exit;
+  expect([code, signal, stderr]).toEqual([0, null, '']);
+  expect(stdout).toContain('"msg":"shut down"');
+  const { rows } = await db.query('select token_id from token_last_used where token_id = $1', [id]);
+  expect(rows).toHaveLength(1);
+});
+
+test('kill -9 loses no token that was answered, and no revocation', async () => {
+  const created = await Promise.all(Array.from({ length: 10 }, (_, index) => createToken(`t-${index}`)));
+  const [revoked, ...kept] = created;
+  const session = (await call('POST', '/api/v1/auth/login', undefined, admin)).body.accessToken as string;
+  expect((await call('DELETE', `/api/v1/personal-access-tokens/${revoked?.id ?? ''}`, session)).status).toBe(200);
+  server.child.kill('SIGKILL');
+  await server.exit;
+  server = await startServer(environmentFor(database.url));
+  const me = async (token: string) => (await call('GET', '/api/v1/users/me', token)).status;
+  expect(await Promise.all(kept.map(({ accessToken }) => me(accessToken)))).toEqual(kept.map(() => 200));
+  expect(await me(revoked?.accessToken ?? '')).toBe(401);
+  expect(await me(session)).toBe(200);
+}); // prettier-ignore

@@ -1,0 +1,75 @@
+import { admin, type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+
+let identity: IdentityUnderTest;
+let addressCount = 0;
+/** An address of its own for each test, as the gateway tells it: they share the one of the machine. */
+let address: string;
+
+beforeAll(async () => {
+  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+});
+beforeEach(() => {
+  address = `192.0.2.${++addressCount}`;
+});
+afterAll(() => identity.close());
+
+const attempt = (email: string, password: string, from = address): Promise<Answer> =>
+  identity.call('POST', '/api/v1/auth/login', {
+    body: { email, password },
+    headers: { 'x-forwarded-for': from },
+  });
+
+const statusesOf = (answers: readonly Answer[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
+const many = <T>(count: number, of: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => of(index));
+
+function expectLimited({ status, headers, body }: Answer): void {
+  expect(status).toBe(429);
+  expect(body).toEqual({ error: { code: 'RATE_LIMITED', message: expect.any(String) } });
+  const seconds = Number(headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(800);
+  expect(seconds).toBeLessThanOrEqual(900);
+}
+
+test('30 guesses at once are 10 guesses, and then the right password waits too', async () => {
+  const { email } = await identity.createMember(await identity.login());
+  const answers = await Promise.all(many(30, (index) => attempt(email, `guess-number-${index}`)));
+  expect(statusesOf(answers)).toEqual([...many(10, () => 401), ...many(20, () => 429)]);
+  expectLimited(await attempt(email, admin.password));
+  expectLimited(await attempt(email.toUpperCase(), admin.password));
+  expectLimited(await attempt(email, admin.password, '198.51.100.1'));
+});
+
+test('an account that does not exist is limited alike', async () => {
+  const answers = await Promise.all(many(12, () => attempt('nobody@example.com', 'some-password')));
+  expect(statusesOf(answers)).toEqual([...many(10, () => 401), 429, 429]);
+});
+
+test('the right password forgets the failures of its account', async () => {
+  for (let round = 0; round < 2; round += 1) {
+    await Promise.all(many(9, () => attempt(admin.email, 'not-the-password')));
+    expect((await attempt(admin.email, admin.password)).status).toBe(200);
+  }
+  const { rows } = await identity.db.query(
+    `select key from rate_limits where key like '%account%' and points = 0`,
+  );
+  expect(rows).toEqual([]);
+});
+
+test('one address gets 100 failures over all accounts, others go on', async () => {
+  const answers = await Promise.all(
+    many(110, (index) => attempt(`nobody-${index}@example.com`, 'some-password')),
+  );
+  expect(statusesOf(answers)).toEqual([...many(100, () => 401), ...many(10, () => 429)]);
+  expectLimited(await attempt(admin.email, admin.password));
+  expect((await attempt(admin.email, admin.password, '198.51.100.2')).status).toBe(200);
+});
+
+test('the longest e-mail there may be is limited as any other, and none is kept in clear', async () => {
+  const email = `${'x'.repeat(242)}@example.com`;
+  const answers = await Promise.all(many(11, () => attempt(email, 'some-password')));
+  expect(statusesOf(answers)).toEqual([...many(10, () => 401), 429]);
+  const { rows } = await identity.db.query(`select key from rate_limits where key like '%@%'`);
+  expect(rows).toEqual([]);
+});

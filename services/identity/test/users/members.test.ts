@@ -1,0 +1,203 @@
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+
+let identity: IdentityUnderTest;
+let session: string;
+const path = '/api/v1/users';
+const password = 'correct-horse-battery';
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+const create = (body: object, token = session) => identity.call('POST', path, { token, body });
+const change = (id: string, body: object, token = session) =>
+  identity.call('PATCH', `${path}/${id}`, { token, body });
+const remove = (id: string, token = session) => identity.call('DELETE', `${path}/${id}`, { token });
+const storedUser = async (id: string) =>
+  (
+    await identity.db.query(
+      'select email, full_name, role, password_hash, removed_at from users where id = $1',
+      [id],
+    )
+  ).rows[0] as Record<string, unknown>;
+let emails = 0;
+const newEmail = () => `person-${++emails}@example.com`;
+
+test('a member is created in the decided shape, the e-mail in lower case, the password as argon2id', async () => {
+  const { status, body } = await create({
+    email: 'Ada.LOVELACE@Example.com',
+    fullName: ' Ada Lovelace ',
+    password,
+  });
+  expect(status).toBe(201);
+  const user = {
+    id: expect.any(String),
+    orgId: identity.orgId,
+    email: 'ada.lovelace@example.com',
+    fullName: 'Ada Lovelace',
+    role: 'member',
+  };
+  expect(body).toEqual({ user });
+  expect(await storedUser(body.user.id)).toEqual({
+    email: user.email,
+    full_name: user.fullName,
+    role: 'member',
+    password_hash: expect.stringMatching(/^\$argon2id\$/),
+    removed_at: null,
+  });
+  const member = await identity.login({ email: 'ada.lovelace@EXAMPLE.com', password });
+  expect((await identity.call('GET', `${path}/me`, { token: member })).body).toEqual({ user: body.user });
+});
+
+test('an e-mail is taken in any case, even when ten ask at once, and free again after removal', async () => {
+  const email = newEmail();
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      create({ email: index % 2 ? email : email.toUpperCase(), fullName: 'Twin', password }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    201,
+    ...Array.from({ length: 9 }, () => 409),
+  ]);
+  expect(answers.find(({ status }) => status === 409)?.body.error.code).toBe('EMAIL_TAKEN');
+  const id = answers.find(({ status }) => status === 201)?.body.user.id as string;
+  expect((await remove(id)).body).toEqual({ message: 'User removed' });
+  const again = await create({ email, fullName: 'Twin', password });
+  expect(again.status).toBe(201);
+  expect(again.body.user.id).not.toBe(id);
+  expect((await remove(id)).status).toBe(404);
+});
+
+test.each([
+  {},
+  { fullName: 'A', password },
+  { email: 'a', fullName: 'A', password },
+  { email: 'a b@example.com', fullName: 'A', password },
+  { email: 'a@example.com', fullName: ' ', password },
+  { email: 'a@example.com', fullName: 'x'.repeat(201), password },
+  { email: 'a@example.com', fullName: 'A', password: 'short' },
+  { email: 'a@example.com', fullName: 'A', password: 'x'.repeat(257) },
+  { email: 'a@example.com', fullName: 'A', password, role: 'owner' },
+  { email: 'a@example.com', fullName: 'A', password, orgId: '1' },
+  { email: `${'x'.repeat(250)}@example.com`, fullName: 'A', password },
+  { email: 'a@example.com', fullName: 'A\u0000', password },
+  { email: 'a@example.com', fullName: 'A\ud800', password },
+])('create refuses %j with 400', async (body) => {
+  const { status, body: answer } = await create(body);
+  expect([status, answer.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+});
+
+test('a member neither lists, creates, changes nor removes; a token needs the scope as well as the role', async () => {
+  const member = await identity.createMember(session);
+  const readOnly = await identity.createToken(session, { scopes: ['user:read'] });
+  const writeOnly = await identity.createToken(session, { scopes: ['user:write'] });
+  const body = { email: newEmail(), fullName: 'A', password };
+  const list = (token: string) => identity.call('GET', path, { token });
+  for (const answer of await Promise.all([
+    list(member.session),
+    create(body, member.session),
+    change(member.id, { role: 'admin' }, member.session),
+    remove(member.id, member.session),
+  ]))
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'ADMIN_REQUIRED']);
+  for (const answer of await Promise.all([
+    list(writeOnly.accessToken),
+    create(body, readOnly.accessToken),
+    change(member.id, { fullName: 'B' }, readOnly.accessToken),
+    remove(member.id, readOnly.accessToken),
+  ])) {
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /error="insufficient_scope", scope="user:(?:read|write)"/,
+    );
+  }
+  expect((await list(readOnly.accessToken)).status).toBe(200);
+});
+
+test('a token with user:write makes members and never administrators', async () => {
+  const pat = (await identity.createToken(session, { scopes: ['user:write'] })).accessToken;
+  const made = await create({ email: newEmail(), fullName: 'A', password }, pat);
+  expect(made.status).toBe(201);
+  for (const answer of [
+    await create({ email: newEmail(), fullName: 'A', password, role: 'admin' }, pat),
+    await change(made.body.user.id, { role: 'admin' }, pat),
+  ])
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
+  expect(await storedUser(made.body.user.id)).toMatchObject({ role: 'member' });
+  expect((await change(made.body.user.id, { fullName: 'B' }, pat)).body.user.fullName).toBe('B');
+  expect((await remove(made.body.user.id, pat)).status).toBe(200);
+});
+
+test("a demoted administrator's token loses the administrators' scopes at once, and gets them back", async () => {
+  const other = await identity.createMember(session, 'admin');
+  const pat = (await identity.createToken(other.session, { scopes: ['user:write', 'user:read'] }))
+    .accessToken;
+  const add = async () => (await create({ email: newEmail(), fullName: 'A', password }, pat)).status;
+  expect(await add()).toBe(201);
+  expect((await change(other.id, { role: 'member' })).status).toBe(200);
+  expect(await add()).toBe(403);
+  expect((await identity.call('GET', path, { token: pat })).status).toBe(403);
+  const me = await identity.call('GET', `${path}/me`, { token: pat });
+  expect([me.status, me.body.user.role]).toEqual([200, 'member']);
+  expect((await identity.createToken(session)).scopes).toContain('user:read');
+  await change(other.id, { role: 'admin' });
+  expect(await add()).toBe(201);
+});
+
+test("another organisation's, an unknown and a removed member are one 404, and nothing changes", async () => {
+  const other = await identity.createOrganisation('boss@other.example');
+  const foreign = await identity.createMember(other.session);
+  const removed = await identity.createMember(session);
+  await remove(removed.id);
+  const before = await storedUser(foreign.id);
+  for (const id of [foreign.id, removed.id, '01900000-0000-7000-8000-000000000000'])
+    for (const answer of [
+      await change(id, { fullName: 'X' }),
+      await change(id, { role: 'admin' }),
+      await remove(id),
+    ])
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { error: { code: 'NOT_FOUND', message: 'User not found' } },
+      ]);
+  expect(await storedUser(foreign.id)).toEqual(before);
+  expect((await create({ email: foreign.email, fullName: 'A', password })).status).toBe(409);
+});
+
+test('every member is on exactly one page, newest first, whatever the size of the pages', async () => {
+  const { rows } = await identity.db.query<{ id: string }>(
+    'select id from users where org_id = $1 and removed_at is null order by id desc',
+    [identity.orgId],
+  );
+  for (const limit of [1, 2, 3, 7, 100]) {
+    const seen: string[] = [];
+    for (let page = 1; page <= Math.ceil(rows.length / limit); page += 1) {
+      const { body } = await identity.call('GET', `${path}?page=${page}&limit=${limit}`, { token: session });
+      expect(body.pagination).toEqual({
+        page,
+        limit,
+        total: rows.length,
+        totalPages: Math.ceil(rows.length / limit),
+      });
+      seen.push(...body.data.map((user: { id: string }) => user.id));
+    }
+    expect(seen).toEqual(rows.map(({ id }) => id));
+  }
+});
+
+test('change refuses what is empty, unknown or no role', async () => {
+  const member = await identity.createMember(session);
+  for (const body of [
+    {},
+    { role: 'owner' },
+    { fullName: '' },
+    { email: 'x@example.com' },
+    { password },
+    { orgId: identity.orgId },
+    { role: null },
+  ])
+    expect((await change(member.id, body)).status).toBe(400);
+});

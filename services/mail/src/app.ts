@@ -1,0 +1,126 @@
+import { authPlugin, createIdentityClient } from '@platform/auth';
+import { type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
+import type { MailConfig } from './config.js';
+import { connectionTestRoute } from './features/connection-test/routes.js';
+import { createTestConnection } from './features/connection-test/service.js';
+import { createDeliver } from './features/delivery/deliver.js';
+import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
+import type { TransportLimits } from './features/delivery/transport-options.js';
+import { preview } from './features/emails/preview.js';
+import { previewRoute, sendRoutes } from './features/emails/routes.js';
+import { createEmailService } from './features/emails/service.js';
+import { createTurnstile } from './features/emails/turnstile.js';
+import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
+import { recordRoutes } from './features/records/routes.js';
+import { createRecordService } from './features/records/service.js';
+import { createManagerClient } from './features/smtp-configuration/manager.js';
+import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
+import { createSmtpConfigurations } from './features/smtp-configuration/service.js';
+import { registerMailMetrics } from './metrics.js';
+import type { Resources } from './resources.js';
+
+const VERSION = '0.1.0';
+/** How far this machine's clock may run ahead of identity's. */
+const CLOCK_TOLERANCE_MS = 5_000;
+/** All attempts of one mail together, in time-outs of one step. */
+const DEADLINE_STEPS = 2;
+
+export interface MailDeps {
+  readonly config: Omit<
+    MailConfig,
+    'DATABASE_URL' | 'DATABASE_CONNECTIONS_MAX' | 'HOST' | 'PORT' | 'LOG_LEVEL' | 'SHUTDOWN_DELAY_MS'
+  >;
+  readonly resources: Resources;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
+  /** For tests; the journal's own otherwise. */
+  readonly journalTimes?: JournalTimes;
+}
+
+const limitsOf = ({ config }: MailDeps): TransportLimits => ({
+  clientName: new URL(config.PUBLIC_URL).hostname,
+  connectionsPerPool: config.SMTP_CONNECTIONS_PER_POOL,
+  idleMs: config.SMTP_IDLE_MS,
+  timeoutMs: config.SMTP_TIMEOUT_MS,
+});
+
+/** What runs beside the requests, tied to the shutdown. */
+async function startBackground(deps: MailDeps) {
+  const { config, resources, shutdown, clock, journalTimes } = deps;
+  const { pool, log } = resources;
+  const identity = createIdentityClient({
+    identityUrl: config.IDENTITY_URL,
+    clientId: config.SERVICE_CLIENT_ID,
+    clientSecret: config.SERVICE_CLIENT_SECRET,
+    clock,
+    onKeysFailed: (error) => {
+      log.warn({ err: error }, "identity's signing keys can't be loaded");
+    },
+  });
+  const pools = createTransportPools({ ...limitsOf(deps), poolsMax: config.SMTP_POOLS_MAX });
+  const journal = createJournal({ pool, clock, log, ...(journalTimes && { times: journalTimes }) });
+  await Promise.all([identity.start(), journal.start()]);
+  shutdown.on('workers', 'SMTP pools', pools.close);
+  shutdown.on('flush', 'journal', journal.stop);
+  shutdown.on('close', 'identity', identity.close);
+  return { identity, pools, journal };
+}
+
+async function createMailApp({ config, resources }: MailDeps): Promise<ServiceApp> {
+  const service = await createApp({
+    service: 'mail',
+    title: 'Mail',
+    description: "Template mails through each organisation's own SMTP server.",
+    version: VERSION,
+    errors: standardErrors,
+    log: resources.log,
+    trustProxy: config.TRUST_PROXY,
+  });
+  service.health.checks.set('database', () => resources.pool.query('select 1'));
+  return service;
+}
+
+/** The service without a listener: what tests drive, and what `server.ts` serves. */
+export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
+  const { config, clock } = deps;
+  const { identity, pools, journal } = await startBackground(deps);
+  const service = await createMailApp(deps);
+  service.health.checks.set('identity', () => Promise.resolve().then(() => identity.keySet.current()));
+  await service.app.register(authPlugin, {
+    issuer: config.TOKEN_ISSUER,
+    keySet: identity.keySet,
+    liveness: identity.liveness,
+    clock,
+    clockToleranceMs: CLOCK_TOLERANCE_MS,
+  });
+  const fetch = createManagerClient({
+    managerUrl: config.CONFIG_MANAGER_URL,
+    serviceToken: identity.serviceToken,
+  });
+  const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
+  await registerRoutes(service, deps, { configurations, pools, journal });
+  return service;
+}
+
+interface Parts {
+  readonly configurations: ReturnType<typeof createSmtpConfigurations>;
+  readonly pools: TransportPools;
+  readonly journal: Journal;
+}
+
+/** Who may call what, by the authority that a route needs. */
+async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
+  const { config, resources, clock } = deps;
+  const { configurations, pools, journal } = parts;
+  const deliver = createDeliver(pools, config.SMTP_TIMEOUT_MS * DEADLINE_STEPS);
+  const onSettled = registerMailMetrics(metrics, { pools, journal });
+  const turnstile = createTurnstile(config.SENDS_MAX, config.SENDS_PER_ORG_MAX);
+  const emails = createEmailService({ journal, deliver, clock, turnstile, onSettled });
+  // Scoped tokens, and the platform's own services
+  await sendRoutes(app, { emails, configurations });
+  smtpConfigurationRoutes(app, { configurations, runtime: pools });
+  // Administrators
+  recordRoutes(app, createRecordService(resources.prisma));
+  previewRoute(app, preview);
+  connectionTestRoute(app, { configurations, testConnection: createTestConnection(limitsOf(deps), clock) });
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
+import { migrate, runMain } from '@platform/service-kit';
+import { loadDatabaseConfig } from './config.js';
+
+const usage = `mail <command>
+
+  migrate   apply the database migrations that are missing
+
+The database is DATABASE_URL.
+`;
+
+async function runMigrate(): Promise<void> {
+  const folder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+  const applied = await migrate(loadDatabaseConfig(process.env).DATABASE_URL, folder);
+  process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
+}
+
+await runMain(async () => {
+  const [command, ...rest] = process.argv.slice(2);
+  if (command === 'migrate' && rest.length === 0) return runMigrate();
+  if (command === undefined || command === '--help' || command === '-h') {
+    process.stdout.write(usage);
+    return;
+  }
+  process.stderr.write(`unknown command ${[command, ...rest].join(' ')}\n\n${usage}`);
+  process.exitCode = 2;
+});

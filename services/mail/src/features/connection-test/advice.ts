@@ -1,0 +1,78 @@
+import { isCertificateFault, type SmtpProblem } from '../delivery/outcome.js';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+
+/** What is wrong, in a sentence, and what an administrator can do about it. */
+export interface Explanation {
+  readonly message: string;
+  readonly advice: string;
+}
+
+const byDetail: Readonly<Record<string, (server: string) => Explanation>> = {
+  ECONNREFUSED: (server) => ({
+    message: `Nothing listens at ${server}`,
+    advice: 'Check the host and the port: 587 with STARTTLS and 465 with implicit TLS are usual.',
+  }),
+  ENOTFOUND: (server) => ({
+    message: `The host of ${server} has no address`,
+    advice: 'Check the spelling of the host, and that the mail service can use DNS.',
+  }),
+};
+
+function explainCertificate({ detail = '' }: SmtpProblem, { host }: SmtpConfiguration): Explanation {
+  const message = `The certificate of ${host} was refused (${detail})`;
+  if (detail === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return { message, advice: 'It is for another name: use the host name that is in the certificate.' };
+  if (detail === 'CERT_HAS_EXPIRED')
+    return { message, advice: 'It has expired: renew it at the SMTP server.' };
+  if (detail === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return {
+      message: `${host} doesn't speak TLS on this port`,
+      advice: 'Use tls "starttls" or "auto" there.',
+    };
+  return {
+    message,
+    advice:
+      "If it is from an authority of your own, give the mail service that authority's certificate in NODE_EXTRA_CA_CERTS.",
+  };
+}
+
+/** Never the server's own words: see {@link SmtpProblem}. */
+export function explain(problem: SmtpProblem, configuration: SmtpConfiguration): Explanation {
+  const server = `${configuration.host}:${configuration.port}`;
+  const known = byDetail[problem.detail ?? ''];
+  if (known) return known(server);
+  if (isCertificateFault(problem)) return explainCertificate(problem, configuration);
+  switch (problem.code) {
+    case 'EAUTH':
+      return {
+        message: `The server refused the login${problem.reply === undefined ? '' : ` (${problem.reply})`}`,
+        advice: 'Check the user name and the password; many providers want an app password here.',
+      };
+    case 'ETLS':
+      return {
+        message: 'The connection could not be secured',
+        advice: 'The server may not offer STARTTLS on this port: try 587, or 465 with tls "implicit".',
+      };
+    case 'EDNS':
+      return {
+        message: `The address of ${server} could not be found out`,
+        advice: 'Check the host and DNS.',
+      };
+    case 'ETIMEDOUT':
+      return {
+        message: `${server} did not answer in time`,
+        advice:
+          'Check the port, and that no firewall stands between; with tls "implicit" on a STARTTLS port both sides wait.',
+      };
+    case 'EPROTOCOL':
+      return {
+        message: `${server} doesn't answer as an SMTP server does`,
+        advice: 'Check the port and the tls mode.',
+      };
+    default:
+      return {
+        message: `The connection to ${server} broke (${problem.code})`,
+        advice: 'Check the port and the tls mode, and the log of the SMTP server.',
+      };
+  }
+}

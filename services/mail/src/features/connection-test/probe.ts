@@ -1,0 +1,60 @@
+import { TLSSocket } from 'node:tls';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { problemOf, type SmtpProblem } from '../delivery/outcome.js';
+import { type TransportLimits, transportOptions } from '../delivery/transport-options.js';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+
+export interface Findings {
+  /** Null: in clear text. */
+  readonly tls: { readonly protocol: string; readonly cipher: string } | null;
+  /** The SASL mechanism that was used; null without a login. */
+  readonly auth: string | null;
+  /** Whether the server offers a login. */
+  readonly offersAuth: boolean;
+}
+
+export type ProbeResult = { readonly findings: Findings } | { readonly problem: SmtpProblem };
+
+function describe(connection: SMTPConnection): Findings {
+  const socket = connection._socket;
+  // nodemailer tells nowhere else which mechanism it chose.
+  const mechanism: unknown = Reflect.get(connection, '_authMethod');
+  return {
+    tls:
+      socket instanceof TLSSocket
+        ? { protocol: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher().name }
+        : null,
+    auth: connection.authenticated && typeof mechanism === 'string' ? mechanism : null,
+    offersAuth: connection.allowsAuth,
+  };
+}
+
+/** Connects, secures and logs in as a mail would, and sends nothing. Never rejects. */
+export function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
+  const { auth, ...options } = transportOptions(configuration, limits);
+  const connection = new SMTPConnection(options);
+  return new Promise((resolve) => {
+    const fail = (error: unknown) => {
+      // First: closing ends the connection, and that would count as the problem.
+      resolve({ problem: problemOf(error) });
+      connection.close();
+    };
+    const succeed = () => {
+      resolve({ findings: describe(connection) });
+      connection.quit();
+    };
+    connection.on('error', fail);
+    connection.once('end', () => {
+      fail({ code: 'ECONNECTION' });
+    });
+    connection.connect((error) => {
+      if (error) fail(error);
+      else if (!auth || !connection.allowsAuth) succeed();
+      else
+        connection.login(auth, (loginError) => {
+          if (loginError) fail(loginError);
+          else succeed();
+        });
+    });
+  });
+}

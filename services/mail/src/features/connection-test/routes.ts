@@ -1,0 +1,32 @@
+import { memberOf, requireScopes } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import type { SmtpConfigurations } from '../smtp-configuration/service.js';
+import { ConnectionReport } from './schemas.js';
+import type { TestConnection } from './service.js';
+
+/** Administrators: a session, or a token with `FETCH_CONFIG`. */
+export function connectionTestRoute(
+  app: App,
+  deps: { readonly configurations: SmtpConfigurations; readonly testConnection: TestConnection },
+): void {
+  app.post(
+    '/api/v1/mail/testConnection',
+    {
+      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdminRole],
+      schema: {
+        operationId: 'testSmtpConnection',
+        tags: ['SMTP configuration'],
+        summary:
+          'Connect to the SMTP server as it is configured now: what works, or what is wrong and what to do',
+        security: bearer,
+        response: { 200: ConnectionReport, ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { orgId } = memberOf(request);
+      return deps.testConnection(await deps.configurations.reload(orgId, request.id));
+    },
+  );
+}

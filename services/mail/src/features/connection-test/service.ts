@@ -1,0 +1,47 @@
+import type { Clock } from '@platform/service-kit';
+import type { TransportLimits } from '../delivery/transport-options.js';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { explain } from './advice.js';
+import { type Findings, probe } from './probe.js';
+import type { ConnectionReport } from './schemas.js';
+
+export type TestConnection = (configuration: SmtpConfiguration) => Promise<ConnectionReport>;
+
+function warningsOf({ tls, auth, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
+  const warnings: string[] = [];
+  if (!tls)
+    warnings.push('Mails go out in clear text. Set tls to "starttls" or "implicit" if the server can do it.');
+  if (!tls && auth !== null) warnings.push('The password went out in clear text.');
+  if (username !== undefined && !offersAuth)
+    warnings.push(
+      'The server offers no login on this connection: the user name and the password are not used.',
+    );
+  return warnings;
+}
+
+export const createTestConnection =
+  (limits: TransportLimits, clock: Clock): TestConnection =>
+  async (configuration) => {
+    const startedAt = clock();
+    const result = await probe(configuration, limits);
+    const common = { server: `${configuration.host}:${configuration.port}`, durationMs: clock() - startedAt };
+    if ('problem' in result) {
+      const { code, reply, detail } = result.problem;
+      const problem = {
+        code,
+        ...(reply && { reply }),
+        ...(detail && { detail }),
+        ...explain(result.problem, configuration),
+      };
+      return { ok: false, ...common, tls: null, auth: null, warnings: [], problem };
+    }
+    const { tls, auth } = result.findings;
+    return {
+      ok: true,
+      ...common,
+      tls,
+      auth,
+      warnings: warningsOf(result.findings, configuration),
+      problem: null,
+    };
+  };

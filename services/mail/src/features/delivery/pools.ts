@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { judgeFailure, type Verdict } from './outcome.js';
+import { transportOptions, type TransportLimits } from './transport-options.js';
+
+/** A mail as nodemailer takes it; its Message-ID is what tells it from others under way. */
+export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
+
+export interface TransportPools {
+  /** One attempt, on a pooled connection. Never rejects. */
+  attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<Verdict>;
+  /** False until the first mail can go and again from `close` on. */
+  readonly isUp: boolean;
+  readonly size: number;
+  /** Lets the mails under way finish, then closes all connections. */
+  close(): Promise<void>;
+}
+
+function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
+  const transporter = createTransport({
+    ...transportOptions(configuration, limits),
+    pool: true,
+    maxConnections: limits.connectionsPerPool,
+    maxMessages: Number.POSITIVE_INFINITY,
+    idleTimeout: limits.idleMs,
+    // nodemailer would send again by itself after a broken connection. When that is safe is decided here.
+    maxRequeues: 0,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  // Without a listener, a connection that breaks while idle would end the process.
+  transporter.on('error', () => undefined);
+  const streams = new Map<string, Readable>();
+  transporter.use('stream', (mail, done) => {
+    const { message } = mail;
+    const createReadStream = message.createReadStream.bind(message);
+    message.createReadStream = (options) => {
+      const stream = createReadStream(options);
+      streams.set(mail.data.messageId ?? '', stream);
+      return stream;
+    };
+    done();
+  });
+
+  let underWay = 0;
+  let isRetired = false;
+  let onIdle: (() => void) | undefined;
+
+  function finish(messageId: string): void {
+    streams.delete(messageId);
+    underWay -= 1;
+    if (isRetired && underWay === 0) {
+      transporter.close();
+      onIdle?.();
+    }
+  }
+
+  return {
+    fingerprint: JSON.stringify(configuration),
+    async attempt(message: Message): Promise<Verdict> {
+      underWay += 1;
+      try {
+        const { rejected } = await transporter.sendMail(message);
+        return { outcome: { state: 'sent', refused: rejected.map(String) }, canRetry: false };
+      } catch (error) {
+        return judgeFailure(error, streams.get(message.messageId)?.readableDidRead ?? false);
+      } finally {
+        finish(message.messageId);
+      }
+    },
+    /** No new mail comes; those under way finish on the old connections. */
+    retire: () =>
+      new Promise<void>((resolve) => {
+        onIdle = resolve;
+        isRetired = true;
+        if (underWay > 0) return;
+        transporter.close();
+        resolve();
+      }),
+  };
+}
+
+type Pool = ReturnType<typeof createPool>;
+
+/**
+ * One pool of connections per organisation and configuration. A changed configuration opens a new pool for
+ * the next mail and lets the old one finish; the least recently used pool makes place for another.
+ */
+export function createTransportPools(
+  limits: TransportLimits & { readonly poolsMax: number },
+): TransportPools {
+  const retiring = new Set<Promise<void>>();
+  let isUp = true;
+  const pools = new LRUCache<string, Pool>({
+    max: limits.poolsMax,
+    dispose(pool) {
+      const retired = pool.retire();
+      retiring.add(retired);
+      void retired.then(() => retiring.delete(retired));
+    },
+  });
+
+  function poolOf(orgId: string, configuration: SmtpConfiguration): Pool {
+    const present = pools.get(orgId);
+    if (present?.fingerprint === JSON.stringify(configuration)) return present;
+    const pool = createPool(configuration, limits);
+    // A pool that was there is disposed of by this.
+    pools.set(orgId, pool);
+    return pool;
+  }
+
+  return {
+    attempt: (orgId, configuration, message) => poolOf(orgId, configuration).attempt(message),
+    get isUp() {
+      return isUp;
+    },
+    get size() {
+      return pools.size;
+    },
+    async close() {
+      isUp = false;
+      pools.clear();
+      await Promise.all(retiring);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { AppError } from '@platform/service-kit';
+import type { SmtpProblem } from '../delivery/outcome.js';
+
+export const unknownTemplate = (): AppError =>
+  new AppError({ status: 400, code: 'UNKNOWN_TEMPLATE', message: 'Unknown Template' });
+
+const MESSAGE = 'Error sending mail';
+
+/** Nothing was accepted: sending again, with a new idempotency key, is safe. */
+export const sendingFailed = (problem?: SmtpProblem): AppError =>
+  new AppError({ status: 500, code: 'SMTP_ERROR', message: MESSAGE, cause: describe(problem) });
+
+/** It may have been accepted: it isn't sent again by itself. */
+export const outcomeUnknown = (problem?: SmtpProblem): AppError =>
+  new AppError({ status: 500, code: 'DELIVERY_UNKNOWN', message: MESSAGE, cause: describe(problem) });
+
+const describe = (problem: SmtpProblem | undefined): Error =>
+  new Error(problem ? Object.values(problem).join(' ') : 'the result of an earlier request with this key');
+
+export const keyReused = (): AppError =>
+  new AppError({
+    status: 422,
+    code: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'This Idempotency-Key was used with another body',
+  });
+
+export const keyInUse = (): AppError =>
+  new AppError({
+    status: 409,
+    code: 'IDEMPOTENCY_KEY_IN_USE',
+    message: 'The first request with this Idempotency-Key is still under way',
+    headers: { 'retry-after': '5' },
+  });
+
+export const keyInvalid = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'VALIDATION_ERROR',
+    message: 'Invalid request',
+    details: [{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }],
+  });

@@ -1,0 +1,81 @@
+import type { FaultDetail } from '@platform/service-kit';
+import { type RenderedMail, renderTemplate } from '../templates/render.js';
+import { createView, type TemplateType } from '../templates/view.js';
+import { readAddress, readDomain } from './addresses.js';
+import { type DecodedAttachment, readAttachments } from './attachments.js';
+import type { MailBody } from './schemas.js';
+
+/** A mail that is right in every part and rendered: all that is left is to send it. */
+export interface Letter extends RenderedMail {
+  readonly templateType: TemplateType;
+  readonly subject: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly attachments: readonly DecodedAttachment[];
+  readonly isAutomatic: boolean;
+}
+
+/** In bytes, about. */
+export const sizeOf = ({ html, text, attachments }: Letter): number =>
+  attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
+
+/** What would end a header line, for the header's writer or for some reader on the way. */
+const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+function readAddresses(addresses: readonly string[], field: string, faults: FaultDetail[]): string[] {
+  return addresses.flatMap((text, index) => {
+    const address = readAddress(text);
+    if (address === undefined)
+      faults.push({ field: `${field}.${index}`, message: 'must be an e-mail address' });
+    return address ?? [];
+  });
+}
+
+function readSender(fromEmail: string, domainText: string | undefined, faults: FaultDetail[]): string {
+  if (domainText === undefined) return fromEmail;
+  const domain = readDomain(domainText);
+  if (domain === undefined) faults.push({ field: 'fromEmailDomain', message: 'must be a domain name' });
+  return `${fromEmail.slice(0, fromEmail.lastIndexOf('@'))}@${domain ?? ''}`;
+}
+
+export function readHeaderText(text: string | undefined, field: string, faults: FaultDetail[]): void {
+  if (text === undefined) return;
+  if (controlCharacter.test(text)) faults.push({ field, message: 'must not hold control characters' });
+  else if (text.trim() === '') faults.push({ field, message: 'must not be blank' });
+}
+
+/**
+ * Reads a body that has the right types.
+ *
+ * @param fromEmail - the configured sender.
+ * @returns the letter, or every fault of the body.
+ */
+export async function readLetter(
+  body: MailBody,
+  fromEmail: string,
+): Promise<{ readonly letter: Letter } | { readonly faults: readonly FaultDetail[] }> {
+  const faults: FaultDetail[] = [];
+  const to = readAddresses(body.sendEmailTo, 'sendEmailTo', faults);
+  const cc = readAddresses(body.sendCcTo ?? [], 'sendCcTo', faults);
+  const from = readSender(fromEmail, body.fromEmailDomain, faults);
+  readHeaderText(body.subject, 'subject', faults);
+  readHeaderText(body.productName, 'productName', faults);
+  const viewed = createView(body.emailTemplateType, body.templateData, body.productName);
+  if ('faults' in viewed) faults.push(...viewed.faults);
+  const attached = await readAttachments(body.attachments ?? []);
+  if ('faults' in attached) faults.push(...attached.faults);
+  if (faults.length > 0 || 'faults' in viewed || 'faults' in attached) return { faults };
+  return {
+    letter: {
+      ...renderTemplate(body.emailTemplateType, viewed.view),
+      templateType: body.emailTemplateType,
+      subject: body.subject.trim(),
+      from,
+      to,
+      cc,
+      attachments: attached.decoded,
+      isAutomatic: body.isAutoEmail ?? false,
+    },
+  };
+}

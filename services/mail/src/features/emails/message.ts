@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { MessageSource } from '../delivery/deliver.js';
+import type { DecodedAttachment } from './attachments.js';
+import type { Letter } from './letter.js';
+
+/** A whole number of base64 lines (57 bytes make 76 characters), and little enough to encode in one go. */
+const SLICE_BYTES = 57 * 1_024;
+
+function* slicesOf(content: Buffer): Generator<Buffer> {
+  for (let start = 0; start < content.length; start += SLICE_BYTES)
+    yield content.subarray(start, start + SLICE_BYTES);
+}
+
+/** Large ones go slice by slice, as fast as the SMTP server takes them: one big step would stall everybody. */
+const contentOf = ({ content }: DecodedAttachment): Buffer | Readable =>
+  content.length > SLICE_BYTES ? Readable.from(slicesOf(content), { objectMode: false }) : content;
+
+/**
+ * The same for every attempt, and with an idempotency key for every request with that key: whatever
+ * happens on the way, receivers can tell that two copies are one mail.
+ */
+export function messageIdOf(mailId: string, orgId: string, from: string, idempotencyKey?: string): string {
+  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const left =
+    idempotencyKey === undefined ? mailId : hash('sha256', `${orgId}\0${idempotencyKey}`, 'hex').slice(0, 40);
+  return `<${left}@${domain}>`;
+}
+
+const named = (address: string) => ({ name: '', address });
+
+export const createMessageSource =
+  (letter: Letter, messageId: string, date: Date): MessageSource =>
+  (signal) => ({
+    messageId,
+    date,
+    signal,
+    from: named(letter.from),
+    to: letter.to.map(named),
+    ...(letter.cc.length > 0 ? { cc: letter.cc.map(named) } : {}),
+    subject: letter.subject,
+    html: letter.html,
+    text: letter.text,
+    attachments: letter.attachments.map((attachment) => ({
+      filename: attachment.filename,
+      contentType: attachment.contentType,
+      content: contentOf(attachment),
+    })),
+    ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
+  });

@@ -1,0 +1,15 @@
+import { type FaultDetail, validationError } from '@platform/service-kit';
+import { type RenderedMail, renderTemplate } from '../templates/render.js';
+import { createView } from '../templates/view.js';
+import { readHeaderText } from './letter.js';
+import type { PreviewBody } from './schemas.js';
+
+/** The two parts as they would be sent. @throws AppError 400. */
+export function preview({ emailTemplateType, templateData, productName }: PreviewBody): RenderedMail {
+  const faults: FaultDetail[] = [];
+  readHeaderText(productName, 'productName', faults);
+  const viewed = createView(emailTemplateType, templateData, productName);
+  if ('faults' in viewed) faults.push(...viewed.faults);
+  if (faults.length > 0 || 'faults' in viewed) throw validationError(faults);
+  return renderTemplate(emailTemplateType, viewed.view);
+}

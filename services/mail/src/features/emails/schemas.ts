@@ -1,0 +1,74 @@
+import { Type } from 'typebox';
+import { templateTypes } from '../templates/view.js';
+
+/** Of the attachments of one mail together, decoded. */
+export const ATTACHMENT_BYTES_MAX = 25 * 1_048_576;
+const RECIPIENTS_MAX = 50;
+const ATTACHMENTS_MAX = 10;
+
+/** The attachments in base64, and 1 MiB for all the rest. */
+export const SEND_BODY_BYTES_MAX = Math.ceil(ATTACHMENT_BYTES_MAX / 3) * 4 + 1_048_576;
+
+// No length or pattern on the content: each would walk 35 MB in one go. `attachments.ts` looks at it.
+const Attachment = Type.Object(
+  {
+    filename: Type.String({ minLength: 1, maxLength: 255 }),
+    content: Type.String({
+      description: 'Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded.',
+    }),
+    contentType: Type.String({ minLength: 1, maxLength: 255, description: 'Such as `text/plain`.' }),
+  },
+  { additionalProperties: false },
+);
+export type Attachment = Type.Static<typeof Attachment>;
+
+const Address = Type.String({ maxLength: 320 });
+const TemplateType = Type.Enum([...templateTypes]);
+const TemplateData = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README.',
+});
+const productName = Type.Optional(Type.String({ maxLength: 200, description: 'The brand in the template.' }));
+
+export const MailBody = Type.Object(
+  {
+    emailTemplateType: TemplateType,
+    sendEmailTo: Type.Array(Address, { minItems: 1, maxItems: RECIPIENTS_MAX }),
+    subject: Type.String({ minLength: 1, maxLength: 500 }),
+    templateData: TemplateData,
+    sendCcTo: Type.Optional(Type.Array(Address, { maxItems: RECIPIENTS_MAX })),
+    attachments: Type.Optional(Type.Array(Attachment, { maxItems: ATTACHMENTS_MAX })),
+    fromEmailDomain: Type.Optional(
+      Type.String({ maxLength: 253, description: "Replaces the domain of the configured sender's address." }),
+    ),
+    productName,
+    isAutoEmail: Type.Optional(
+      Type.Boolean({ description: 'Sets `Auto-Submitted: auto-generated` (RFC 3834).' }),
+    ),
+  },
+  { additionalProperties: false, title: 'MailBody' },
+);
+export type MailBody = Type.Static<typeof MailBody>;
+
+export const InternalMailBody = Type.Object(
+  { orgId: Type.String({ format: 'uuid' }), ...MailBody.properties },
+  { additionalProperties: false, title: 'InternalMailBody' },
+);
+export type InternalMailBody = Type.Static<typeof InternalMailBody>;
+
+export const SendAnswer = Type.Object({
+  data: Type.Object({
+    status: Type.Boolean(),
+    data: Type.String({ description: 'A confirmation; it names the recipients that the server refused.' }),
+  }),
+});
+
+export const PreviewBody = Type.Object(
+  { emailTemplateType: TemplateType, templateData: TemplateData, productName },
+  { additionalProperties: false, title: 'PreviewBody' },
+);
+export type PreviewBody = Type.Static<typeof PreviewBody>;
+
+export const PreviewAnswer = Type.Object({ html: Type.String(), text: Type.String() });

@@ -1,0 +1,31 @@
+/** A mail as it is written down before the SMTP server hears of it. */
+export interface JournalEntry {
+  readonly id: string;
+  readonly orgId: string;
+  readonly subject: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly templateType: string;
+  readonly idempotency?: { readonly key: string; readonly digest: string };
+  readonly createdAt: Date;
+}
+
+export const mailStates = ['pending', 'sent', 'failed', 'unknown'] as const;
+export type MailState = (typeof mailStates)[number];
+
+/** What became of a mail. */
+export interface Settlement {
+  readonly id: string;
+  readonly state: Exclude<MailState, 'pending'>;
+  readonly refused: readonly string[];
+}
+
+/** An earlier mail under the same idempotency key. */
+export interface EarlierMail {
+  readonly id: string;
+  readonly state: MailState;
+  readonly digest: string;
+  readonly recipients: number;
+  readonly refused: readonly string[];
+}

@@ -1,0 +1,116 @@
+import type pg from 'pg';
+import type { EarlierMail, JournalEntry, MailState, Settlement } from './entry.js';
+
+/*
+ * Many mails in one statement, passed as one JSON text: at 1,000 mails a second, a commit each would
+ * be the most expensive thing that the service does.
+ */
+const insertEntriesSql = `
+  insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type,
+                     idempotency_key, request_digest, created_at, updated_at)
+  select id, org_id, $1, subject, from_address, to_addresses, cc_addresses, template_type,
+         idempotency_key, request_digest, created_at, created_at
+  from jsonb_to_recordset($2::jsonb) as entry (
+    id uuid, org_id uuid, subject text, from_address text, to_addresses text[], cc_addresses text[],
+    template_type text, idempotency_key text, request_digest text, created_at timestamptz)
+  on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
+  returning id`;
+
+/** @returns the ids that were written; the others' idempotency keys were taken. */
+export async function insertEntries(
+  db: pg.Pool,
+  senderId: string,
+  entries: readonly JournalEntry[],
+): Promise<ReadonlySet<string>> {
+  const rows = entries.map((entry) => ({
+    id: entry.id,
+    org_id: entry.orgId,
+    subject: entry.subject,
+    from_address: entry.from,
+    to_addresses: entry.to,
+    cc_addresses: entry.cc,
+    template_type: entry.templateType,
+    idempotency_key: entry.idempotency?.key ?? null,
+    request_digest: entry.idempotency?.digest ?? null,
+    created_at: entry.createdAt.toISOString(),
+  }));
+  const result = await db.query<[string]>({
+    name: 'insert_entries',
+    text: insertEntriesSql,
+    values: [senderId, JSON.stringify(rows)],
+    rowMode: 'array',
+  });
+  return new Set(result.rows.map(([id]) => id));
+}
+
+/** From `unknown` too: a sender that was taken for dead knows better when it comes back. */
+const settleEntriesSql = `
+  update mails set state = settled.state::mail_state, refused_addresses = settled.refused, updated_at = $2
+  from jsonb_to_recordset($1::jsonb) as settled (id uuid, state text, refused text[])
+  where mails.id = settled.id and mails.state in ('pending', 'unknown')`;
+
+export async function settleEntries(
+  db: pg.Pool,
+  settlements: readonly Settlement[],
+  at: Date,
+): Promise<void> {
+  await db.query({
+    name: 'settle_entries',
+    text: settleEntriesSql,
+    values: [JSON.stringify(settlements), at],
+  });
+}
+
+export async function findByKey(db: pg.Pool, orgId: string, key: string): Promise<EarlierMail | undefined> {
+  const { rows } = await db.query<[string, MailState, string, number, string[]]>({
+    name: 'find_by_key',
+    text: `select id, state, request_digest, cardinality(to_addresses) + cardinality(cc_addresses), refused_addresses
+           from mails where org_id = $1 and idempotency_key = $2`,
+    values: [orgId, key],
+    rowMode: 'array',
+  });
+  const [row] = rows;
+  return row && { id: row[0], state: row[1], digest: row[2], recipients: row[3], refused: row[4] };
+}
+
+export async function touchSender(db: pg.Pool, senderId: string): Promise<void> {
+  await db.query(
+    'insert into senders (id, seen_at) values ($1, now()) on conflict (id) do update set seen_at = excluded.seen_at',
+    [senderId],
+  );
+}
+
+/** At an orderly end nothing is pending; if something is, the row stays and the sweep finds it. */
+export async function removeSender(db: pg.Pool, senderId: string): Promise<void> {
+  await db.query(
+    `delete from senders where id = $1
+       and not exists (select from mails where sender_id = $1 and state = 'pending')`,
+    [senderId],
+  );
+}
+
+/** @returns how many mails of silent senders are unknown now. */
+export async function abandonEntries(db: pg.Pool, silentMs: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `update mails set state = 'unknown', updated_at = now()
+     where state = 'pending' and sender_id in (
+       select id from senders where seen_at < now() - $1 * interval '1 millisecond')`,
+    [silentMs],
+  );
+  await db.query(
+    `delete from senders where seen_at < now() - $1 * interval '1 millisecond'
+       and not exists (select from mails where sender_id = senders.id and state = 'pending')`,
+    [silentMs],
+  );
+  return rowCount ?? 0;
+}
+
+/** The mails stay; their keys can be used again. */
+export async function forgetKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
+  await db.query(
+    `update mails set idempotency_key = null, request_digest = null
+     where id in (select id from mails where idempotency_key is not null and created_at < $1
+                  order by created_at limit 1000)`,
+    [createdBefore],
+  );
+}

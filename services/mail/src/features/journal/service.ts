@@ -1,0 +1,107 @@
+import { coalesce } from '@platform/auth';
+import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
+import {
+  abandonEntries,
+  findByKey,
+  forgetKeys,
+  insertEntries,
+  removeSender,
+  touchSender,
+} from './queries.js';
+import { createSettlements } from './settlements.js';
+
+/*
+ * The life of a mail:
+ *
+ *   (none)  --begin--> pending   written before the SMTP server hears of it
+ *   pending --settle-> sent | failed | unknown
+ *   pending --its sender falls silent--> unknown   killed in between: nobody can tell
+ *   unknown --settle-> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
+ */
+export interface Journal {
+  /** @returns false when the idempotency key is taken. @throws AppError 503: then nothing may be sent. */
+  begin(entry: JournalEntry): Promise<boolean>;
+  /** Never rejects: a mail that was sent is sent, whether or not it can be written down now. */
+  settle(settlement: Settlement): Promise<void>;
+  /** @throws AppError 503. */
+  findByKey(orgId: string, key: string): Promise<EarlierMail | undefined>;
+  /** Outcomes that aren't stored yet. */
+  readonly backlog: number;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface JournalTimes {
+  readonly heartbeatMs: number;
+  /** A sender that was silent for longer is taken for dead. */
+  readonly silentMs: number;
+  readonly keyLifetimeMs: number;
+}
+
+const standardTimes: JournalTimes = { heartbeatMs: 2_000, silentMs: 10_000, keyLifetimeMs: 24 * 3_600_000 };
+
+export function createJournal(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly times?: JournalTimes;
+}): Journal {
+  const { pool, clock, log, times = standardTimes } = deps;
+  const senderId = uuidv7();
+  const settlements = createSettlements(deps);
+  let timer: NodeJS.Timeout | undefined;
+
+  const begin = coalesce({
+    keyOf: (entry: JournalEntry) => entry.id,
+    async ask(entries) {
+      const written = await insertEntries(pool, senderId, entries);
+      return entries.map(({ id }) => written.has(id));
+    },
+    batchMax: 200,
+    inFlightMax: 2,
+  });
+
+  async function beat(): Promise<void> {
+    try {
+      await touchSender(pool, senderId);
+      const abandoned = await abandonEntries(pool, times.silentMs);
+      if (abandoned > 0)
+        log.warn({ mails: abandoned }, 'mails of a sender that died: whether they went out is unknown');
+      await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
+    } catch (error) {
+      log.warn({ err: error }, 'journal upkeep failed; it is tried again');
+    }
+  }
+
+  return {
+    begin: (entry) =>
+      begin(entry).catch((error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      }),
+    settle: settlements.add,
+    findByKey: (orgId, key) =>
+      findByKey(pool, orgId, key).catch((error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      }),
+    get backlog() {
+      return settlements.backlog;
+    },
+    async start() {
+      await beat();
+      let beating = Promise.resolve();
+      timer = setInterval(() => {
+        beating = beating.then(beat);
+      }, times.heartbeatMs).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await settlements.stop();
+      await removeSender(pool, senderId).catch((error: unknown) => {
+        log.warn({ err: error }, 'sender not signed off');
+      });
+    },
+  };
+}

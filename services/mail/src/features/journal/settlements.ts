@@ -1,0 +1,81 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Settlement } from './entry.js';
+import { settleEntries } from './queries.js';
+
+const RETRY_AFTER_MS = 500;
+const BATCH_MAX = 500;
+
+interface Waiting {
+  readonly settlement: Settlement;
+  readonly tried: () => void;
+}
+
+/**
+ * Writes what became of mails, in batches: those that come while one batch is under way make the next.
+ *
+ *   waiting --batch written--> gone
+ *   waiting --database away--> waiting, tried again every half second, and once more at shutdown
+ */
+export function createSettlements(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+}) {
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function writeBatch(): Promise<boolean> {
+    const batch = waiting.slice(0, BATCH_MAX);
+    try {
+      await settleEntries(
+        deps.pool,
+        batch.map(({ settlement }) => settlement),
+        new Date(deps.clock()),
+      );
+      waiting = waiting.slice(batch.length);
+      return true;
+    } catch (error) {
+      deps.log.error({ err: error, waiting: waiting.length }, 'outcomes of mails not stored yet');
+      return false;
+    } finally {
+      for (const { tried } of batch) tried();
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) if (!(await writeBatch())) return scheduleRetry();
+  }
+
+  function scheduleRetry(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, RETRY_AFTER_MS).unref();
+  }
+
+  const flush = (): Promise<void> =>
+    (writing ??= writeAll().finally(() => {
+      writing = undefined;
+      if (waiting.length > 0) scheduleRetry();
+    }));
+
+  return {
+    /** Resolves when it is written, or when that couldn't be done now: then it will be. */
+    add: (settlement: Settlement): Promise<void> =>
+      new Promise((resolve) => {
+        waiting.push({ settlement, tried: resolve });
+        if (timer === undefined) void flush();
+        else resolve();
+      }),
+    get backlog() {
+      return waiting.length;
+    },
+    async stop(): Promise<void> {
+      clearTimeout(timer);
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { PageWindow } from '@platform/service-kit';
+import type { Prisma as Client } from '../../resources.js';
+
+const columns = {
+  id: true,
+  orgId: true,
+  subject: true,
+  fromAddress: true,
+  toAddresses: true,
+  ccAddresses: true,
+  refusedAddresses: true,
+  templateType: true,
+  createdAt: true,
+  updatedAt: true,
+} as const;
+
+export type RecordRow = NonNullable<Awaited<ReturnType<typeof findRecord>>>;
+
+export async function countRecords(db: Client, orgId: string): Promise<number> {
+  const counters = await db.mailCounters.findUnique({ where: { orgId }, select: { sent: true } });
+  return Number(counters?.sent ?? 0);
+}
+
+/** The page is found in the index alone; only its rows are read. */
+export async function findRecords(db: Client, orgId: string, window: PageWindow): Promise<RecordRow[]> {
+  const page = await db.mail.findMany({
+    where: { orgId, state: 'sent' },
+    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
+    skip: window.offset,
+    take: window.count,
+    select: { id: true },
+  });
+  return db.mail.findMany({
+    where: { id: { in: page.map(({ id }) => id) } },
+    orderBy: { id: 'desc' },
+    select: columns,
+  });
+}
+
+export const findRecord = (db: Client, orgId: string, id: string) =>
+  db.mail.findFirst({ where: { id, orgId, state: 'sent' }, select: columns });

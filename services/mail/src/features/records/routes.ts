@@ -1,0 +1,43 @@
+import { memberOf, requireScopes } from '@platform/auth';
+import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import { MailRecord, RecordAnswer, RecordPath } from './schemas.js';
+import type { RecordService } from './service.js';
+
+const tags = ['Mail records'];
+
+/** Administrators: a session, or a token with `SEND_MAIL`. */
+export function recordRoutes(app: App, service: RecordService): void {
+  const onRequest = [app.authenticate, requireScopes(['SEND_MAIL']), requireAdminRole];
+  app.get(
+    '/api/v1/mail/records',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listMailRecords',
+        tags,
+        summary: 'What the organisation sent, newest first',
+        security: bearer,
+        querystring: PageQuery,
+        response: { 200: PageOf(MailRecord), ...answers(400, 401, 403) },
+      },
+    },
+    (request) => service.list(memberOf(request).orgId, request.query),
+  );
+  app.get(
+    '/api/v1/mail/records/:id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'getMailRecord',
+        tags,
+        summary: 'One sent mail',
+        security: bearer,
+        params: RecordPath,
+        response: { 200: RecordAnswer, ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ data: await service.get(memberOf(request).orgId, request.params.id) }),
+  );
+}

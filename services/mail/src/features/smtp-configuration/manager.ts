@@ -1,0 +1,43 @@
+import { dependencyUnavailable } from '@platform/service-kit';
+
+/** The stored configuration as it is, or undefined when there is none. @throws AppError 503. */
+export type FetchConfiguration = (orgId: string, requestId?: string) => Promise<unknown>;
+
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Asks the configuration manager: identity, or whatever answers
+ * `GET /api/v1/configurationManager/internal/smtpConfig?orgId=…` with `{smtp}` or 404.
+ */
+export function createManagerClient(options: {
+  readonly managerUrl: string;
+  /** This service's own credential, with `FETCH_CONFIG`. */
+  readonly serviceToken: () => Promise<string>;
+}): FetchConfiguration {
+  return async (orgId, requestId) => {
+    try {
+      const url = new URL(`${options.managerUrl}/api/v1/configurationManager/internal/smtpConfig`);
+      url.searchParams.set('orgId', orgId);
+      const response = await fetch(url, {
+        headers: {
+          authorization: `Bearer ${await options.serviceToken()}`,
+          ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+        },
+        // A redirect would take the credential elsewhere.
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      if (response.status === 404) {
+        await response.body?.cancel();
+        return undefined;
+      }
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw new Error(`the configuration manager answered ${response.status}`);
+      }
+      return ((await response.json()) as { smtp?: unknown } | null)?.smtp ?? {};
+    } catch (error) {
+      throw dependencyUnavailable('configuration manager', error);
+    }
+  };
+}

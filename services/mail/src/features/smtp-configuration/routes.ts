@@ -1,0 +1,48 @@
+import { memberOf } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireScopedToken } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import { runtimeNotUp } from './errors.js';
+import type { SmtpConfigurations } from './service.js';
+
+const UpdateAnswer = Type.Object({
+  message: Type.String(),
+  smtp: Type.Object({
+    host: Type.String(),
+    port: Type.Integer(),
+    fromEmail: Type.String(),
+    username: Type.Optional(Type.String()),
+  }),
+});
+
+/** Personal access tokens with `FETCH_CONFIG`. */
+export function smtpConfigurationRoutes(
+  app: App,
+  deps: { readonly configurations: SmtpConfigurations; readonly runtime: { readonly isUp: boolean } },
+): void {
+  app.post(
+    '/api/v1/mail/updateSmtpConfig',
+    {
+      onRequest: [app.authenticate, requireScopedToken('FETCH_CONFIG')],
+      schema: {
+        operationId: 'updateSmtpConfig',
+        tags: ['SMTP configuration'],
+        summary: 'Load the SMTP configuration anew; the next mail uses it',
+        security: bearer,
+        response: { 200: UpdateAnswer, ...answers(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      if (!deps.runtime.isUp) throw runtimeNotUp();
+      const { host, port, fromEmail, username } = await deps.configurations.reload(
+        memberOf(request).orgId,
+        request.id,
+      );
+      return {
+        message: 'SMTP configuration updated',
+        smtp: { host, port, fromEmail, ...(username === undefined ? {} : { username }) },
+      };
+    },
+  );
+}

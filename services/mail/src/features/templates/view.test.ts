@@ -1,0 +1,74 @@
+import { renderTemplate } from './render.js';
+import { createView, templateTypes } from './view.js';
+
+const viewOf = (data: object, productName?: string) => {
+  const result = createView('loginWithOTP', { otp: '1', ...data }, productName);
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return result.view;
+};
+
+test.each([
+  [{ companyName: 'Example' }, 'Atlas', 'Atlas', 'Example on Atlas', 'Sent by Atlas for Example.'],
+  [{ orgName: 'Example' }, undefined, 'Example', 'Example', 'Sent by Example.'],
+  [{}, 'Atlas', 'Atlas', 'Atlas', 'Sent by Atlas.'],
+  [{}, undefined, 'Workspace', 'Workspace', 'Sent by Workspace.'],
+])('%j and the product %j are named %j', (data, productName, product, place, footer) => {
+  expect(viewOf(data, productName)).toMatchObject({ product, place, footer });
+});
+
+test('numbers are taken, a blank name greets nobody by name', () => {
+  expect(viewOf({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
+  expect(viewOf({ name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(viewOf({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
+});
+
+test.each([
+  ['loginWithOTP', {}, 'templateData.otp'],
+  ['resetPassword', {}, 'templateData.resetLink'],
+  ['appuserInvite', {}, 'templateData.inviteLink'],
+  ['appuserInvite', { inviteLink: 'javascript:alert(1)' }, 'templateData.inviteLink'],
+  ['appuserInvite', { link: '//host/path' }, 'templateData.link'],
+  ['resetPassword', { resetLink: ' https://a.example/\u0001' }, 'templateData.resetLink'],
+  ['loginWithOTP', { otp: 'x'.repeat(33) }, 'templateData.otp'],
+  ['loginWithOTP', { otp: '1\n2' }, 'templateData.otp'],
+  ['loginWithOTP', { otp: ['1'] }, 'templateData.otp'],
+  ['loginWithOTP', { otp: '1', userName: { toString: 'x' } }, 'templateData.userName'],
+] as const)('%s with %j is a fault of %s', (type, data, field) => {
+  const result = createView(type, data);
+  expect('faults' in result && result.faults.map((fault) => fault.field)).toEqual([field]);
+});
+
+test('a link is escaped as a URL and as HTML', () => {
+  const result = createView('appuserInvite', { link: 'https://a.example/"><script>?a=1&b=é' });
+  if ('faults' in result) throw new Error('no view');
+  expect(result.view.link).toBe('https://a.example/%22%3E%3Cscript%3E?a=1&b=%C3%A9');
+  expect(renderTemplate('appuserInvite', result.view).html).toContain('?a=1&#38;b=%C3%A9');
+});
+
+test.each(templateTypes)('%s is ASCII in short lines, whatever the names, and leaves no slot', (type) => {
+  const data = {
+    userName: '李 Zoë',
+    companyName: 'Näme',
+    otp: '493817',
+    link: 'https://app.example/x?token=abc',
+  };
+  const result = createView(type, data, 'Ätlas');
+  if ('faults' in result) throw new Error('no view');
+  const { html, text } = renderTemplate(type, result.view);
+  expect(html).toMatch(/^[\n\x20-\x7e]+$/);
+  expect(Math.max(...html.split('\n').map((line) => line.length))).toBeLessThanOrEqual(76);
+  expect(html + text).not.toMatch(/\{\{|undefined/);
+  expect(html).not.toMatch(/<(?:script|link|img)|@import|url\(/);
+});
+
+test('rendering takes microseconds, far below its bound of 20', () => {
+  const result = createView('loginWithOTP', { otp: '1', userName: 'Ada', companyName: 'Example' }, 'Atlas');
+  if ('faults' in result) throw new Error('no view');
+  const render = (times: number) => {
+    for (let i = 0; i < times; i += 1) renderTemplate('loginWithOTP', result.view);
+  };
+  render(2_000);
+  const startedAt = performance.now();
+  render(5_000);
+  expect((performance.now() - startedAt) / 5).toBeLessThan(100);
+});

@@ -1,0 +1,35 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Counts what became of mails. @returns what to call when one is settled. */
+export function registerMailMetrics(
+  registry: Registry,
+  sources: { readonly pools: { readonly size: number }; readonly journal: { readonly backlog: number } },
+): (state: string) => void {
+  const settled = new Counter({
+    name: 'mails_settled_total',
+    help: 'Mails by what became of them: sent, failed, unknown.',
+    labelNames: ['state'],
+    registers: [registry],
+  });
+  const pools = new Gauge({
+    name: 'smtp_pools',
+    help: 'Organisations with a pool of SMTP connections.',
+    registers: [],
+    collect: () => {
+      pools.set(sources.pools.size);
+    },
+  });
+  const backlog = new Gauge({
+    name: 'mail_outcomes_waiting',
+    help: 'Outcomes of mails that the database has not taken yet.',
+    registers: [],
+    collect: () => {
+      backlog.set(sources.journal.backlog);
+    },
+  });
+  registry.registerMetric(pools);
+  registry.registerMetric(backlog);
+  return (state) => {
+    settled.inc({ state });
+  };
+}

@@ -1,0 +1,27 @@
+import { createPool, type Logger, type Shutdown } from '@platform/service-kit';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type pg from 'pg';
+import { PrismaClient } from './generated/prisma/client.js';
+
+/** What the process holds open. */
+export interface Resources {
+  readonly pool: pg.Pool;
+  readonly prisma: PrismaClient;
+  readonly log: Logger;
+}
+
+export type Prisma = PrismaClient;
+
+export function openResources(options: {
+  readonly databaseUrl: string;
+  readonly connectionsMax: number;
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): Resources {
+  const { databaseUrl: connectionString, connectionsMax, log, shutdown } = options;
+  const pool = createPool({ connectionString, applicationName: 'mail', connectionsMax, log });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  shutdown.on('close', 'prisma', () => prisma.$disconnect());
+  shutdown.on('close', 'database', () => pool.end());
+  return { pool, prisma, log };
+}

@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import {
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  runMain,
+  serve,
+  systemClock,
+} from '@platform/service-kit';
+import { buildMail } from './app.js';
+import { loadMailConfig } from './config.js';
+import { openResources } from './resources.js';
+
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+async function main(): Promise<void> {
+  const config = loadMailConfig(process.env);
+  const log = createLogger('mail', config.LOG_LEVEL);
+  const shutdown = createShutdown(log);
+  const resources = openResources({
+    databaseUrl: config.DATABASE_URL,
+    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    log,
+    shutdown,
+  });
+  await assertMigrated(resources.pool, migrationsFolder);
+  const service = await buildMail({ config, resources, shutdown, clock: systemClock });
+  await serve({
+    ...service,
+    host: config.HOST,
+    port: config.PORT,
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    shutdown,
+    log,
+  });
+  log.info({ address: service.app.server.address() }, 'mail is ready');
+}
+
+await runMain(main);

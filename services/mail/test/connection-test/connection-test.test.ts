@@ -1,0 +1,85 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { type MailUnderTest, startMail } from '../mail.js';
+import { startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+const servers: SMTPServer[] = [];
+
+beforeAll(async () => {
+  mail = await startMail();
+});
+afterAll(() => mail.close());
+afterEach(async () => {
+  for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));
+});
+
+/** With the package's own certificate, which is for nobody's name and signed by itself. */
+async function start(options: SMTPServerOptions): Promise<number> {
+  const server = new SMTPServer({ logger: false, authOptional: true, ...options });
+  server.on('error', () => undefined);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.server.address() as AddressInfo).port;
+}
+
+const report = async (fields: object) => {
+  await mail.configure({ host: '127.0.0.1', fromEmail: 'noreply@corp.example', ...fields });
+  return (await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session })).body;
+};
+
+test('a server without TLS: works, with a warning', async () => {
+  const port = await start({ disabledCommands: ['STARTTLS', 'AUTH'] });
+  expect(await report({ port })).toMatchObject({
+    ok: true,
+    server: `127.0.0.1:${port}`,
+    tls: null,
+    auth: null,
+    problem: null,
+    warnings: [expect.stringContaining('clear text')],
+  });
+});
+
+test('the mechanism of the login is told; a refused one is explained', async () => {
+  const port = await start({
+    disabledCommands: ['STARTTLS'],
+    onAuth: ({ password }, _session, done) => {
+      if (password === 'right') done(null, { user: 'u' });
+      else done(new Error('no'));
+    },
+  });
+  expect(await report({ port, username: 'u', password: 'right' })).toMatchObject({ ok: true, auth: 'PLAIN' });
+  expect(await report({ port, username: 'u', password: 'wrong' })).toMatchObject({
+    ok: false,
+    problem: { code: 'EAUTH', reply: 535, advice: expect.stringContaining('password') },
+  });
+});
+
+test.each(['auto', 'starttls', 'implicit'])(
+  'with tls %s, a certificate of nobody is refused, for mails too',
+  async (tls) => {
+    const port = await start({ secure: tls === 'implicit' });
+    const found = await report({ port, tls });
+    expect(found).toMatchObject({
+      ok: false,
+      problem: { message: expect.stringContaining('certificate of 127.0.0.1 was refused') },
+    });
+    expect((await mail.send()).status).toBe(500);
+  },
+);
+
+test('tls starttls refuses a server that does not offer it, and tls none uses none', async () => {
+  const port = await start({ disabledCommands: ['STARTTLS'] });
+  expect(await report({ port, tls: 'starttls' })).toMatchObject({ ok: false, problem: { code: 'ETLS' } });
+  const offering = await start({});
+  expect(await report({ port: offering, tls: 'none' })).toMatchObject({ ok: true, tls: null });
+});
+
+test('nobody there, silence and garbage are told apart', async () => {
+  expect(await report({ port: 9 })).toMatchObject({ ok: false, problem: { detail: 'ECONNREFUSED' } });
+  const smtp = await startSmtp(() => 'hang');
+  expect(await report({ port: smtp.port })).toMatchObject({ ok: false, problem: { code: 'ETIMEDOUT' } });
+  smtp.behave((step) => (step === 'CONNECT' ? 'HTTP/1.1 400 Bad Request' : undefined));
+  expect(await report({ port: smtp.port })).toMatchObject({ ok: false, problem: { code: 'EPROTOCOL' } });
+  await smtp.close();
+});

@@ -1,0 +1,95 @@
+import { letter, type MailUnderTest, startMail } from '../mail.js';
+
+let mail: MailUnderTest;
+const sendPath = '/api/v1/mail/emails/sendEmail';
+const reloadPath = '/api/v1/mail/updateSmtpConfig';
+
+beforeAll(async () => {
+  mail = await startMail();
+});
+afterAll(() => mail.close());
+
+const messageOf = (answer: { status: number; body: { error: { message: string } } }) => [
+  answer.status,
+  answer.body.error.message,
+];
+
+test('without a bearer: 401 with the message and the challenge', async () => {
+  for (const path of [sendPath, reloadPath]) {
+    const refused = await mail.call('POST', path, { body: letter() });
+    expect(messageOf(refused)).toEqual([401, 'Authorization header not found']);
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="platform"');
+  }
+});
+
+test('a token without the scope, and any session, is 403 before anything else is looked at', async () => {
+  const other = await mail.createToken(['kb:read']);
+  const sender = await mail.createToken(['SEND_MAIL']);
+  for (const [path, token, scope] of [
+    [sendPath, other, 'SEND_MAIL'],
+    [sendPath, mail.session, 'SEND_MAIL'],
+    [reloadPath, sender, 'FETCH_CONFIG'],
+    [reloadPath, mail.session, 'FETCH_CONFIG'],
+  ] as const) {
+    const refused = await mail.call('POST', path, { token, raw: 'not even JSON' });
+    expect(messageOf(refused)).toEqual([403, 'Invalid token scope']);
+    expect(refused.headers.get('www-authenticate')).toContain(`error="insufficient_scope", scope="${scope}"`);
+  }
+});
+
+test('a revoked token is refused at once', async () => {
+  const token = await mail.createToken(['SEND_MAIL']);
+  const list = await mail.identity('GET', '/api/v1/personal-access-tokens', { token: mail.session });
+  await mail.identity('DELETE', `/api/v1/personal-access-tokens/${list.body.tokens[0].id}`, {
+    token: mail.session,
+  });
+  const refused = await mail.call('POST', sendPath, { token, body: letter() });
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+    401,
+    'Bearer realm="platform", error="invalid_token"',
+  ]);
+});
+
+test('a missing configuration is 404 before the body is looked at', async () => {
+  const refused = await mail.call('POST', sendPath, { token: mail.token, raw: 'not even JSON' });
+  expect(messageOf(refused)).toEqual([404, 'Smtp Configuration not set']);
+  expect(messageOf(await mail.call('POST', reloadPath, { token: mail.token }))).toEqual([
+    404,
+    'Smtp Configuration not set',
+  ]);
+});
+
+test('records, preview and the connection test are for administrators', async () => {
+  const created = await mail.identity('POST', '/api/v1/users', {
+    token: mail.session,
+    body: { email: 'member@example.com', fullName: 'A Member', password: 'correct-horse-battery' },
+  });
+  expect(created.status).toBe(201);
+  const login = await mail.identity('POST', '/api/v1/auth/login', {
+    body: { email: 'member@example.com', password: 'correct-horse-battery' },
+  });
+  for (const [method, path] of [
+    ['GET', '/api/v1/mail/records'],
+    ['GET', '/api/v1/mail/records/0190a0b0-0000-7000-8000-000000000000'],
+    ['POST', '/api/v1/mail/preview'],
+    ['POST', '/api/v1/mail/testConnection'],
+  ] as const) {
+    expect((await mail.call(method, path)).status).toBe(401);
+    const refused = await mail.call(method, path, { token: login.body.accessToken as string });
+    expect(messageOf(refused)).toEqual([403, 'Admin privileges required']);
+  }
+});
+
+test("the internal route takes another service's credential only", async () => {
+  const path = '/api/v1/mail/internal/sendEmail';
+  const body = { orgId: mail.orgId, ...letter() };
+  for (const token of [mail.token, mail.session])
+    expect((await mail.call('POST', path, { token, body })).status).toBe(403);
+  expect((await mail.call('POST', path, { body })).status).toBe(401);
+});
+
+test('an unknown path is 404 and another method 405, in the same shape', async () => {
+  expect((await mail.call('GET', '/api/v1/mail/nothing')).body.error.code).toBe('NOT_FOUND');
+  const other = await mail.call('GET', sendPath);
+  expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
+});

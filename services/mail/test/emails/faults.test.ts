@@ -1,0 +1,147 @@
+import { type MailUnderTest, startMail } from '../mail.js';
+import { type Behaviour, type SmtpUnderTest, startSmtp, type Step } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+const secret = 's3cret-Value-of-the-server';
+
+beforeAll(async () => {
+  mail = await startMail();
+});
+afterAll(() => mail.close());
+beforeEach(async () => {
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterEach(() => smtp.close());
+
+const at =
+  (step: Step, reply: string, times = Number.POSITIVE_INFINITY): Behaviour =>
+  (current, _line, count) =>
+    current === step && count <= times ? reply : undefined;
+
+const lastState = async (): Promise<string> =>
+  (await mail.db.query('select state from mails order by id desc limit 1')).rows[0].state as string;
+
+async function sentRecords(): Promise<number> {
+  const records = await mail.call('GET', '/api/v1/mail/records', { token: mail.session });
+  return records.body.pagination.total as number;
+}
+
+/** The refusal of the API, and what was written down. */
+async function outcome() {
+  const recordsBefore = await sentRecords();
+  const { status, body } = await mail.send();
+  return {
+    status,
+    message: body.error?.message as unknown,
+    code: body.error?.code as unknown,
+    state: await lastState(),
+    isRecorded: (await sentRecords()) > recordsBefore,
+  };
+}
+
+const failed = {
+  status: 500,
+  message: 'Error sending mail',
+  code: 'SMTP_ERROR',
+  state: 'failed',
+  isRecorded: false,
+};
+const unknown = { ...failed, code: 'DELIVERY_UNKNOWN', state: 'unknown' };
+
+test.each<[string, Behaviour, number]>([
+  ['refuses the connection politely', at('CONNECT', '554 no'), 1],
+  ['refuses the sender', at('MAIL', '550 no'), 1],
+  ['refuses every recipient', at('RCPT', '550 no'), 1],
+  ['refuses DATA', at('DATA', '554 no'), 1],
+  ['refuses the message', at('MESSAGE', '554 spam'), 1],
+  ['speaks garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
+  ['closes at once', at('CONNECT', 'close'), 3],
+  ['closes after EHLO', at('EHLO', 'close'), 3],
+  ['closes before DATA', at('RCPT', 'close'), 3],
+  ['closes instead of taking DATA', at('DATA', 'close'), 3],
+  ['puts the message off for ever', at('MESSAGE', '451 later'), 3],
+])('a server that %s: failed, nothing recorded', async (_name, behaviour, connectionsMax) => {
+  smtp.behave(behaviour);
+  expect(await outcome()).toEqual(failed);
+  expect(smtp.accepted).toEqual([]);
+  expect(smtp.connections()).toBeLessThanOrEqual(connectionsMax);
+});
+
+test.each<Step>(['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA'])(
+  'a server that hangs at %s: failed after the time-out, tried once',
+  async (step) => {
+    smtp.behave(at(step, 'hang'));
+    expect(await outcome()).toEqual(failed);
+    expect(smtp.connections()).toBe(1);
+  },
+);
+
+test.each<[string, Behaviour]>([
+  ['closes during the message', at('CHUNK', 'close')],
+  ['closes after the message', at('MESSAGE', 'close')],
+  ['hangs after the message', at('MESSAGE', 'hang')],
+  ['answers the message with garbage', at('MESSAGE', 'what')],
+])('a server that %s: unknown, and never sent again by itself', async (_name, behaviour) => {
+  smtp.behave(behaviour);
+  const result = await outcome();
+  expect(result).toEqual(unknown);
+  expect(smtp.count('DATA')).toBe(1);
+  expect(smtp.accepted.length).toBeLessThanOrEqual(1);
+});
+
+test.each<[string, Behaviour]>([
+  ['the connection breaks before the greeting', at('CONNECT', 'close', 1)],
+  ['the connection breaks before DATA', at('RCPT', 'close', 1)],
+  ['the sender is put off', at('MAIL', '451 greylisted', 1)],
+  ['the message is put off twice', at('MESSAGE', '451 later', 2)],
+])('where %s, another attempt sends one mail', async (_name, behaviour) => {
+  // The verdict is asked for twice per message: once by the server's own books.
+  smtp.behave(behaviour);
+  const sent = await mail.send();
+  expect([sent.status, await lastState()]).toEqual([200, 'sent']);
+  expect(smtp.accepted).toHaveLength(1);
+});
+
+test('a connection that the server closed while idle is replaced without a word', async () => {
+  await mail.send();
+  smtp.behave(at('MAIL', 'close', 1));
+  expect((await mail.send()).status).toBe(200);
+  expect(smtp.accepted).toHaveLength(2);
+});
+
+test('one refused recipient of three: the others get it, the answer and the record tell', async () => {
+  smtp.behave((step, line) => (step === 'RCPT' && line.includes('bad@') ? '550 unknown user' : undefined));
+  const sent = await mail.send({ sendEmailTo: ['a@example.com', 'bad@example.com', 'c@example.com'] });
+  expect([sent.status, sent.body.data]).toEqual([
+    200,
+    { status: true, data: 'Email sent, but the server refused bad@example.com' },
+  ]);
+  expect(smtp.accepted[0]?.to).toEqual(['a@example.com', 'c@example.com']);
+  const records = await mail.call('GET', '/api/v1/mail/records?limit=1', { token: mail.session });
+  expect(records.body.data[0].refused).toEqual(['bad@example.com']);
+});
+
+test('a refused login, repeated by the server word for word, puts the password nowhere', async () => {
+  const encoded = Buffer.from(`\u0000user\u0000${secret}`).toString('base64');
+  smtp.behave((step, line) => {
+    if (step === 'EHLO') return '250-test\r\n250 AUTH PLAIN';
+    return step === 'AUTH' ? `535 bad login ${line} ${secret}` : undefined;
+  });
+  await mail.configure({
+    host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
+  }); // prettier-ignore
+  expect(await outcome()).toEqual(failed);
+  const tested = await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
+  expect(tested.body).toMatchObject({ ok: false, problem: { code: 'EAUTH', reply: 535 } });
+  expect(smtp.count('AUTH')).toBe(2);
+  for (const text of [tested.text, mail.logged()])
+    for (const word of [secret, encoded]) expect(text).not.toContain(word);
+});
+
+test('a server that is not there: failed within seconds, and the log says why', async () => {
+  await smtp.close();
+  expect(await outcome()).toEqual(failed);
+  expect(mail.logged()).toContain('ECONNREFUSED');
+});

@@ -1,0 +1,100 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
+import { buildMail } from '../../src/app.js';
+import { loadMailConfig } from '../../src/config.js';
+import { openResources } from '../../src/resources.js';
+import { createMailDatabase, letter, mailEnvironment } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+/*
+ * Identity has no client yet that holds SEND_MAIL, so here another key pair stands for identity's: the same
+ * JWKS, the same claims, and a configuration manager.
+ */
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const orgId = '0190a0b0-0000-7000-8000-000000000001';
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function mint(scope: string, kind = 'service'): string {
+  const iat = Math.floor(Date.now() / 1_000);
+  const claims = {
+    iss: 'workspace-platform',
+    sub: 'identity',
+    jti: orgId,
+    kind,
+    org: orgId,
+    scope,
+    iat,
+    exp: iat + 300,
+  };
+  const signed = `${encode({ alg: 'EdDSA', kid: 'k' })}.${encode(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+}
+
+let smtp: SmtpUnderTest;
+let identity: Server;
+let close: () => Promise<void>;
+let send: (token: string, body: object) => Promise<{ status: number; body: unknown }>;
+
+beforeAll(async () => {
+  smtp = await startSmtp();
+  identity = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://identity');
+    const answers: Record<string, object> = {
+      '/.well-known/jwks.json': {
+        keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'EdDSA', use: 'sig' }],
+      },
+      '/api/v1/oauth2/token': { access_token: mint('FETCH_CONFIG'), expires_in: 300 },
+      ...(searchParams.get('orgId') === orgId && {
+        '/api/v1/configurationManager/internal/smtpConfig': {
+          smtp: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' },
+        },
+      }),
+    };
+    const answer = answers[pathname];
+    request.resume();
+    response
+      .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+      .end(JSON.stringify(answer ?? {}));
+  });
+  await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
+  const database = await createMailDatabase();
+  const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
+  const config = loadMailConfig(mailEnvironment(database.url, identityUrl));
+  const log = createLogger('mail', 'silent');
+  const shutdown = createShutdown(log);
+  const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
+  const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
+  send = async (token, body) => {
+    const response = await app.inject({
+      method: 'POST',
+      url: '/api/v1/mail/internal/sendEmail',
+      headers: { authorization: `Bearer ${token}` },
+      payload: body,
+    });
+    return { status: response.statusCode, body: response.json() };
+  };
+  close = async () => {
+    await app.close();
+    await shutdown.run('test done');
+    await database.drop();
+    identity.closeAllConnections();
+    await new Promise((resolve) => identity.close(resolve));
+    await smtp.close();
+  };
+});
+afterAll(() => close());
+
+test('a service credential with SEND_MAIL sends for an organisation', async () => {
+  const sent = await send(mint('SEND_MAIL'), { orgId, ...letter({ isAutoEmail: true }) });
+  expect(sent).toEqual({ status: 200, body: { data: { status: true, data: 'Email sent' } } });
+  expect(smtp.accepted[0]?.from).toBe('noreply@corp.example');
+});
+
+test('another scope is 403, no organisation 400, one without configuration 404', async () => {
+  expect((await send(mint('token:introspect'), { orgId, ...letter() })).status).toBe(403);
+  expect((await send(mint('SEND_MAIL'), letter())).status).toBe(400);
+  const other = '0190a0b0-0000-7000-8000-000000000002';
+  expect((await send(mint('SEND_MAIL'), { orgId: other, ...letter() })).status).toBe(404);
+});

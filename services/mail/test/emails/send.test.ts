@@ -1,0 +1,228 @@
+import PostalMime from 'postal-mime';
+import { templateTypes } from '../../src/features/templates/view.js';
+import { letter, type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+
+beforeAll(async () => {
+  mail = await startMail();
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+});
+beforeEach(() => {
+  smtp.accepted.length = 0;
+});
+
+const data = {
+  userName: 'Ada',
+  companyName: 'Example',
+  otp: '493817',
+  resetLink: 'https://app.example/reset?t=1',
+  inviteLink: 'https://app.example/invite?t=1',
+};
+const attachment = (fields: object = {}) => ({
+  filename: 'note.txt',
+  content: Buffer.from('hello').toString('base64'),
+  contentType: 'text/plain',
+  ...fields,
+});
+const arrived = () => Promise.all(smtp.accepted.map(({ raw }) => PostalMime.parse(raw)));
+
+test.each(templateTypes)(
+  '%s arrives with HTML and text, recipients, copies and attachments',
+  async (type) => {
+    const sent = await mail.send({
+      emailTemplateType: type,
+      templateData: data,
+      sendCcTo: ['cc@example.com'],
+      productName: 'Atlas',
+      attachments: [attachment()],
+    });
+    expect([sent.status, sent.body]).toEqual([200, { data: { status: true, data: 'Email sent' } }]);
+    const [parsed] = await arrived();
+    expect(smtp.accepted[0]).toMatchObject({
+      from: 'noreply@corp.example',
+      to: ['to@example.com', 'cc@example.com'],
+    });
+    expect(parsed?.subject).toBe('Your code');
+    expect(parsed?.html).toContain('Hello Ada,');
+    expect(parsed?.html).toContain('lang="en"');
+    expect(parsed?.text).toContain('Atlas');
+    expect(parsed?.attachments.map(({ filename, mimeType }) => [filename, mimeType])).toEqual([
+      ['note.txt', 'text/plain'],
+    ]);
+    expect(parsed?.messageId).toMatch(/^<[0-9a-f-]{36}@corp\.example>$/);
+  },
+);
+
+test('a mail is recorded once it was sent', async () => {
+  await mail.send({ subject: 'For the record', sendCcTo: ['cc@example.com'] });
+  const records = await mail.call('GET', '/api/v1/mail/records?limit=1', { token: mail.session });
+  expect(records.body.data[0]).toMatchObject({
+    orgId: mail.orgId,
+    subject: 'For the record',
+    from: 'noreply@corp.example',
+    to: ['to@example.com'],
+    cc: ['cc@example.com'],
+    emailTemplateType: 'loginWithOTP',
+  });
+});
+
+test('the sender domain can be replaced, and an automatic mail says so', async () => {
+  await mail.send({ fromEmailDomain: 'bücher.example', isAutoEmail: true });
+  expect(smtp.accepted[0]?.from).toBe('noreply@xn--bcher-kva.example');
+  expect(smtp.accepted[0]?.raw).toContain('Auto-Submitted: auto-generated\r\n');
+  await mail.send();
+  expect(smtp.accepted[1]?.raw).not.toContain('Auto-Submitted');
+});
+
+test('Unicode names, subjects, file names, addresses and domains arrive whole', async () => {
+  const sent = await mail.send({
+    subject: 'Código – код – 代码 🎉',
+    sendEmailTo: ['δοκιμή@παράδειγμα.example'],
+    sendCcTo: ['info@bücher.example'],
+    templateData: { userName: 'Zoë Łukasz 李', companyName: '株式会社', otp: '1' },
+    productName: 'Ätlas',
+    attachments: [attachment({ filename: 'résumé – 履歴.txt' })],
+  });
+  expect(sent.status).toBe(200);
+  const [parsed] = await arrived();
+  expect(smtp.accepted[0]?.to).toEqual(['δοκιμή@παράδειγμα.example', 'info@xn--bcher-kva.example']);
+  expect(parsed?.subject).toBe('Código – код – 代码 🎉');
+  expect(parsed?.text).toContain('Hello Zoë Łukasz 李,');
+  expect(parsed?.html).toContain('&#26446;');
+  expect(parsed?.attachments[0]?.filename).toBe('résumé – 履歴.txt');
+});
+
+test('values can not leave their place in the HTML', async () => {
+  await mail.send({
+    templateData: { userName: '<img src=x onerror=alert(1)>"\'', otp: '1' },
+    productName: '</title><script>alert(1)</script>',
+  });
+  const [parsed] = await arrived();
+  expect(parsed?.html).not.toMatch(/<script|<img/);
+});
+
+test('50 recipients and 50 copies are sent to, 51 are refused', async () => {
+  const people = (count: number, name: string) =>
+    Array.from({ length: count }, (_, i) => `${name}${i}@example.com`);
+  expect((await mail.send({ sendEmailTo: people(50, 'to'), sendCcTo: people(50, 'cc') })).status).toBe(200);
+  expect(smtp.accepted[0]?.to).toHaveLength(100);
+  expect((await mail.send({ sendEmailTo: people(51, 'to') })).status).toBe(400);
+  expect((await mail.send({ sendCcTo: people(51, 'cc') })).status).toBe(400);
+});
+
+const injection = 'x\r\nBcc: all@example.com';
+test.each([
+  ['the subject', { subject: injection }, 'subject'],
+  ['a bare line feed of the subject', { subject: 'x\nBcc: all@example.com' }, 'subject'],
+  ['a line separator of the subject', { subject: 'x\u2028y' }, 'subject'],
+  ['a recipient', { sendEmailTo: [`to@example.com${injection}`] }, 'sendEmailTo.0'],
+  ['a second address in one', { sendEmailTo: ['a@example.com, b@example.com'] }, 'sendEmailTo.0'],
+  ['a display name', { sendEmailTo: ['Ada <a@example.com>'] }, 'sendEmailTo.0'],
+  ['a copy', { sendCcTo: ['cc@example.com\u0000'] }, 'sendCcTo.0'],
+  ['the sender domain', { fromEmailDomain: 'corp.example>\r\nBcc: all@example.com' }, 'fromEmailDomain'],
+  ['the product name', { productName: injection }, 'productName'],
+  ['template data', { templateData: { otp: '1', userName: injection } }, 'templateData.userName'],
+  ['a file name', { attachments: [attachment({ filename: `a"${injection}` })] }, 'attachments.0.filename'],
+  [
+    'a content type',
+    { attachments: [attachment({ contentType: `text/plain${injection}` })] },
+    'attachments.0.contentType',
+  ],
+])('a header can not be injected through %s', async (_name, fields, field) => {
+  const refused = await mail.send(fields);
+  expect(refused.status).toBe(400);
+  const where = refused.body.error.details?.[0].field as string;
+  expect([field, field.split('.')[0]]).toContain(where);
+  expect(smtp.accepted).toEqual([]);
+});
+
+test.each([
+  [
+    'an attachment by path',
+    { attachments: [{ filename: 'a', path: '/etc/passwd', contentType: 'text/plain' }] },
+  ],
+  ['an attachment by address', { attachments: [attachment({ href: 'http://127.0.0.1/' })] }],
+  ['content that is an object', { attachments: [attachment({ content: { path: '/etc/passwd' } })] }],
+  [
+    'content that is a data address',
+    { attachments: [attachment({ content: 'data:text/plain;base64,aGVsbG8=' })] },
+  ],
+  ['base64 of another alphabet', { attachments: [attachment({ content: 'aG-_' })] }],
+  ['a lone character', { attachments: [attachment({ content: 'aGVsb' })] }],
+  ['eleven attachments', { attachments: Array.from({ length: 11 }, () => attachment()) }],
+  [
+    'a script link',
+    { emailTemplateType: 'resetPassword', templateData: { resetLink: 'javascript:alert(1)' } },
+  ],
+  ['a data link', { emailTemplateType: 'appuserInvite', templateData: { inviteLink: 'data:text/html,x' } }],
+  ['no link', { emailTemplateType: 'resetPassword', templateData: {} }],
+  ['no code', { templateData: { otp: '' } }],
+  ['a code that is an object', { templateData: { otp: {} } }],
+  ['an inherited key', { templateData: JSON.parse('{"__proto__": {"otp": "1"}}') as object }],
+  ['a field that is not known', { bcc: ['x@example.com'] }],
+])('%s is refused with 400 and sends nothing', async (_name, fields) => {
+  const refused = await mail.send(fields);
+  expect(refused.status).toBe(400);
+  expect(refused.body.error.details.length).toBeGreaterThan(0);
+  expect(smtp.accepted).toEqual([]);
+});
+
+test('the other names of template keys are taken, unknown keys are left alone', async () => {
+  const sent = await mail.send({
+    emailTemplateType: 'appuserInvite',
+    templateData: { name: 'Ada', orgName: 'Example', link: 'https://app.example/i', nonsense: { deep: [1] } },
+  });
+  expect(sent.status).toBe(200);
+  const [parsed] = await arrived();
+  expect(parsed?.text).toContain('https://app.example/i');
+});
+
+test('a missing template, an unknown one and one of another type are 400', async () => {
+  const missing = await mail.send({ emailTemplateType: undefined });
+  expect([missing.status, missing.body.error.details]).toEqual([
+    400,
+    [{ field: 'emailTemplateType', message: 'is required' }],
+  ]);
+  for (const emailTemplateType of ['newsletter', 'toString', '', 5, null, ['loginWithOTP']]) {
+    const refused = await mail.send({ emailTemplateType, sendEmailTo: 'also wrong' });
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'Unknown Template']);
+  }
+});
+
+test('a body that is no JSON, or holds text that nobody can store, is 400', async () => {
+  const path = '/api/v1/mail/emails/sendEmail';
+  for (const raw of ['{', '', '[]', 'null', '"x"'])
+    expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
+  const raw = JSON.stringify(letter()).replace('Your code', String.raw`\u0000`);
+  expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
+  const text = await mail.call('POST', path, {
+    token: mail.token,
+    raw: 'x',
+    headers: { 'content-type': 'text/plain' },
+  });
+  expect(text.status).toBe(415);
+});
+
+test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413', async () => {
+  const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
+  const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });
+  expect(sent.status).toBe(200);
+  const [parsed] = await arrived();
+  expect(Buffer.from(parsed?.attachments[0]?.content as ArrayBuffer).equals(bytes)).toBe(true);
+  const more = Buffer.alloc(25 * 1_048_576 + 1).toString('base64');
+  const refused = await mail.send({ attachments: [attachment({ content: more })] });
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'attachments']);
+  const huge = await mail
+    .send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] })
+    .catch(() => undefined);
+  // The connection may be closed before the client has read the answer.
+  expect([undefined, 413]).toContain(huge?.status);
+});

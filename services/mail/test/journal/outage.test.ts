@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
+import { startIdentityProcess, startService } from '../identity-process.js';
+import {
+  callUrl,
+  createAdministrator,
+  createMailDatabase,
+  letter,
+  mailEnvironment,
+  startMail,
+} from '../mail.js';
+import { type Behaviour, startSmtp } from '../smtp-server.js';
+
+const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
+const sendPath = '/api/v1/mail/emails/sendEmail';
+
+/** Run after each test, the last first, also when it failed: processes must not stay. */
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+/** All that a mail process needs, and what a client of it has. */
+async function prepare(behaviour?: Behaviour) {
+  const identity = await startIdentityProcess();
+  cleanUps.push(() => identity.close());
+  const database = await createMailDatabase();
+  cleanUps.push(() => database.drop());
+  const smtp = await startSmtp(behaviour);
+  cleanUps.push(() => smtp.close());
+  const administrator = await createAdministrator(identity.url);
+  await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
+    token: administrator.session,
+    body: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' },
+  });
+  return {
+    smtp,
+    token: await administrator.createToken(['SEND_MAIL']),
+    async start(environment: NodeJS.ProcessEnv = {}) {
+      const service = await startService(mailFolder, {
+        ...mailEnvironment(database.url, identity.url),
+        ...environment,
+      });
+      cleanUps.push(() => service.stop());
+      return service;
+    },
+  };
+}
+
+describe('PostgreSQL goes away', () => {
+  let postgres: OwnPostgres;
+  beforeAll(async () => {
+    postgres = await startOwnPostgres();
+  });
+  afterAll(() => postgres.close());
+
+  test('after the server took the mail: the client is told so, and the record appears when it is back', async () => {
+    const smtp = await startSmtp();
+    const mail = await startMail({ adminUrl: postgres.url() });
+    await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+    smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+    const sending = mail.send({ subject: 'in between' });
+    await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+    await postgres.stop();
+    smtp.say('250 queued');
+    expect((await sending).body).toEqual({ data: { status: true, data: 'Email sent' } });
+    // Before: nothing may be sent that can't be written down first.
+    const refused = await mail.send();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(smtp.accepted).toHaveLength(1);
+    await postgres.start();
+    const record = await waitFor(
+      async () => (await mail.call('GET', '/api/v1/mail/records', { token: mail.session })).body?.data?.[0],
+      { what: 'the record', timeoutMs: 15_000 },
+    );
+    expect(record).toMatchObject({ subject: 'in between' });
+    await mail.close();
+    await smtp.close();
+  });
+});
+
+test('killed in the middle of many mails: asked again with the same keys, each went out once or is unknown', async () => {
+  const { smtp, token, start } = await prepare();
+  const keys = Array.from({ length: 190 }, () => randomUUID());
+  const sendAll = (url: string) =>
+    Promise.all(
+      keys.map((key) =>
+        callUrl(url + sendPath, 'POST', {
+          token,
+          body: letter({ subject: key }),
+          headers: { 'idempotency-key': key },
+        }).catch(() => undefined),
+      ),
+    );
+
+  const first = await start();
+  const interrupted = sendAll(first.url);
+  await waitFor(() => smtp.accepted.length > 40, { what: 'some mails', timeoutMs: 15_000 });
+  await first.stop('SIGKILL');
+  await interrupted;
+
+  const second = await start();
+  const states = new Map<string, string>();
+  await waitFor(
+    async () => {
+      for (const [index, answer] of (await sendAll(second.url)).entries()) {
+        const state = answer?.status === 200 ? 'sent' : (answer?.body?.error?.code as string | undefined);
+        states.set(keys[index] ?? '', state ?? 'none');
+      }
+      return [...states.values()].every((state) => state === 'sent' || state === 'DELIVERY_UNKNOWN');
+    },
+    { what: 'an answer for every key', timeoutMs: 40_000, intervalMs: 500 },
+  );
+  const arrivals = new Map<string, number>();
+  for (const { raw } of smtp.accepted) {
+    const subject = /^Subject: (.*)\r$/m.exec(raw)?.[1] ?? '';
+    arrivals.set(subject, (arrivals.get(subject) ?? 0) + 1);
+  }
+  const found = [...states].map(([key, state]) => ({ key, state, count: arrivals.get(key) ?? 0 }));
+  expect(found.filter(({ count }) => count > 1)).toEqual([]);
+  expect(found.filter(({ state, count }) => state === 'sent' && count !== 1)).toEqual([]);
+  expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(30);
+}, 90_000);
+
+test('SIGTERM lets a mail under way finish, and signs the sender off', async () => {
+  const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+  const service = await start({ SMTP_TIMEOUT_MS: '5000' });
+  const sending = callUrl(service.url + sendPath, 'POST', { token, body: letter() });
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  const stopping = service.stop();
+  smtp.say('250 queued');
+  expect((await sending).status).toBe(200);
+  await stopping;
+});

@@ -1,0 +1,201 @@
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
+import { createTestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { buildMail } from '../src/app.js';
+import { loadMailConfig } from '../src/config.js';
+import type { JournalTimes } from '../src/features/journal/service.js';
+import { openResources } from '../src/resources.js';
+import { admin, clientSecret, type IdentityProcess, startIdentityProcess } from './identity-process.js';
+
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // The tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
+  const { token, body, raw, headers } = options;
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { body: payload }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+export const createMailDatabase = (adminUrl?: string) =>
+  createTestDatabase({
+    template: 'mail',
+    migrationsDir: migrationsFolder,
+    migrate: async (url) => {
+      await migrate(url, migrationsFolder);
+    },
+    ...(adminUrl === undefined ? {} : { adminUrl }),
+  });
+
+export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJS.ProcessEnv => ({
+  DATABASE_URL: databaseUrl,
+  IDENTITY_URL: identityUrl,
+  SERVICE_CLIENT_SECRET: clientSecret,
+  PUBLIC_URL: 'https://knowledge.example.com',
+  SMTP_TIMEOUT_MS: '800',
+});
+
+export interface MailOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly adminUrl?: string;
+  readonly journalTimes?: JournalTimes;
+}
+
+export interface MailUnderTest {
+  readonly url: string;
+  readonly identityUrl: string;
+  /** For looking at what is stored. */
+  readonly db: pg.Pool;
+  readonly databaseUrl: string;
+  readonly session: string;
+  /** A token with both mail scopes. */
+  readonly token: string;
+  readonly orgId: string;
+  logged(): string;
+  advance(milliseconds: number): void;
+  /** A call of the mail service. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  identity(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  createToken(scopes: readonly string[]): Promise<string>;
+  /** Saves the SMTP configuration and has it reloaded. */
+  configure(smtp: object): Promise<void>;
+  send(fields?: object, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export const letter = (fields: object = {}): object => ({
+  emailTemplateType: 'loginWithOTP',
+  sendEmailTo: ['to@example.com'],
+  subject: 'Your code',
+  templateData: { userName: 'Ada', companyName: 'Example', otp: '493817' },
+  ...fields,
+});
+
+async function startApp(databaseUrl: string, identityUrl: string, options: MailOptions) {
+  const config = loadMailConfig({ ...mailEnvironment(databaseUrl, identityUrl), ...options.environment });
+  let written = '';
+  const log = createLogger('mail', 'debug', {
+    write: (line) => {
+      written += line;
+    },
+  });
+  let offsetMs = 0;
+  const shutdown = createShutdown(log);
+  const resources = openResources({ databaseUrl, connectionsMax: 6, log, shutdown });
+  const { journalTimes } = options;
+  const clock = () => systemClock() + offsetMs;
+  const service = await buildMail({
+    config,
+    resources,
+    shutdown,
+    clock,
+    ...(journalTimes && { journalTimes }),
+  });
+  shutdown.on('http', 'listener', () => service.app.close());
+  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = service.app.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    shutdown,
+    logged: () => written,
+    advance: (milliseconds: number) => {
+      offsetMs += milliseconds;
+    },
+  };
+}
+
+/** What a test does with a running identity: sign in, make tokens, set SMTP up. */
+export async function createAdministrator(identityUrl: string) {
+  const identity = (method: string, path: string, options?: CallOptions) =>
+    callUrl(identityUrl + path, method, options);
+  const login = await identity('POST', '/api/v1/auth/login', { body: admin });
+  const session = login.body.accessToken as string;
+  return {
+    identity,
+    session,
+    orgId: login.body.user.orgId as string,
+    async createToken(scopes: readonly string[]): Promise<string> {
+      const created = await identity('POST', '/api/v1/personal-access-tokens', {
+        token: session,
+        body: { name: 'test', scopes },
+      });
+      return created.body.token.accessToken as string;
+    },
+  };
+}
+
+/** A real mail service over a database of its own, and a real identity beside it. */
+export async function startMail(options: MailOptions = {}): Promise<MailUnderTest> {
+  const identityProcess: IdentityProcess = await startIdentityProcess();
+  const database = await createMailDatabase(options.adminUrl);
+  const running = await startApp(database.url, identityProcess.url, options);
+  const administrator = await createAdministrator(identityProcess.url);
+  const { identity, session } = administrator;
+  const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
+  const db = new pg.Pool({ connectionString: database.url, max: 2 });
+  db.on('error', () => undefined);
+  const call = (method: string, path: string, callOptions?: CallOptions) =>
+    callUrl(running.url + path, method, callOptions);
+  return {
+    ...administrator,
+    ...running,
+    identityUrl: identityProcess.url,
+    databaseUrl: database.url,
+    db,
+    token,
+    call,
+    async configure(smtp) {
+      const saved = await identity('POST', '/api/v1/configurationManager/smtpConfig', {
+        token: session,
+        body: smtp,
+      });
+      if (saved.status !== 200) throw new Error(`smtpConfig answered ${saved.status}: ${saved.text}`);
+      await call('POST', '/api/v1/mail/updateSmtpConfig', { token });
+    },
+    send: (fields, headers) =>
+      call('POST', '/api/v1/mail/emails/sendEmail', {
+        token,
+        body: letter(fields),
+        ...(headers && { headers }),
+      }),
+    async close() {
+      await running.shutdown.run('test done');
+      await db.end();
+      await database.drop();
+      await identityProcess.close();
+    },
+  };
+}

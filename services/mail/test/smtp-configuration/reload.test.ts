@@ -1,0 +1,146 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { waitFor } from '@platform/testing';
+import { type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+const reloadPath = '/api/v1/mail/updateSmtpConfig';
+const configPath = '/api/v1/configurationManager/smtpConfig';
+
+describe('over the configuration manager of identity', () => {
+  let mail: MailUnderTest;
+  let first: SmtpUnderTest;
+  let second: SmtpUnderTest;
+  const on = (smtp: SmtpUnderTest, fields: object = {}) => ({
+    host: '127.0.0.1',
+    port: smtp.port,
+    fromEmail: 'noreply@corp.example',
+    ...fields,
+  });
+
+  beforeAll(async () => {
+    mail = await startMail();
+    first = await startSmtp();
+    second = await startSmtp();
+  });
+  afterAll(async () => {
+    await mail.close();
+    await first.close();
+    await second.close();
+  });
+
+  test('updateSmtpConfig answers what it loaded, without the password', async () => {
+    await mail.identity('POST', configPath, {
+      token: mail.session,
+      body: on(first, { username: 'u', password: 's3cret-value', tls: 'none' }),
+    });
+    const reloaded = await mail.call('POST', reloadPath, { token: mail.token });
+    expect([reloaded.status, reloaded.body]).toEqual([
+      200,
+      {
+        message: 'SMTP configuration updated',
+        smtp: { host: '127.0.0.1', port: first.port, fromEmail: 'noreply@corp.example', username: 'u' },
+      },
+    ]);
+    expect(mail.logged()).not.toContain('s3cret-value');
+  });
+
+  test('a reload takes effect for the next mail; the one under way finishes on the old server', async () => {
+    await mail.configure(on(first));
+    first.behave((step) => (step === 'DATA' ? 'hang' : undefined));
+    const slow = mail.send({ subject: 'slow' });
+    await waitFor(() => first.count('DATA') === 1, { what: 'the first mail at DATA' });
+    await mail.configure(on(second));
+    expect((await mail.send({ subject: 'fast' })).status).toBe(200);
+    expect(second.accepted).toHaveLength(1);
+    first.say('354 go on');
+    expect((await slow).status).toBe(200);
+    expect(first.accepted).toHaveLength(1);
+    await waitFor(() => first.open() === 0, { what: 'the end of the old connections' });
+  });
+
+  test('a changed configuration is seen without a reload once the known one is old', async () => {
+    await mail.configure(on(second));
+    await mail.identity('POST', configPath, { token: mail.session, body: on(first) });
+    second.accepted.length = 0;
+    await mail.send();
+    expect(second.accepted).toHaveLength(1);
+    first.accepted.length = 0;
+    mail.advance(61_000);
+    await mail.send();
+    expect(first.accepted).toHaveLength(1);
+  });
+
+  test('a removed configuration is 404 after the reload, and a new one needs none', async () => {
+    await mail.identity('DELETE', configPath, { token: mail.session });
+    expect((await mail.call('POST', reloadPath, { token: mail.token })).status).toBe(404);
+    const missing = await mail.send();
+    expect([missing.status, missing.body.error.message]).toEqual([404, 'Smtp Configuration not set']);
+    await mail.identity('POST', configPath, { token: mail.session, body: on(first) });
+    expect((await mail.send()).status).toBe(200);
+  });
+});
+
+describe('over a configuration manager of somebody else', () => {
+  let mail: MailUnderTest;
+  let manager: Server;
+  let smtp: SmtpUnderTest;
+  let answer: { status: number; body: unknown };
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    smtp = await startSmtp();
+    manager = createServer((request, response) => {
+      asked.push(`${request.url ?? ''} ${String(request.headers.authorization?.startsWith('Bearer '))}`);
+      response
+        .writeHead(answer.status, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer.body));
+    });
+    await new Promise<void>((resolve) => manager.listen(0, '127.0.0.1', resolve));
+    const { port } = manager.address() as AddressInfo;
+    mail = await startMail({ environment: { CONFIG_MANAGER_URL: `http://127.0.0.1:${port}` } });
+  });
+  afterAll(async () => {
+    await mail.close();
+    await smtp.close();
+    manager.closeAllConnections();
+    await new Promise((resolve) => manager.close(resolve));
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['null', { smtp: null }],
+    ['no host', { smtp: { port: 25, fromEmail: 'a@b.example' } }],
+    ['no sender', { smtp: { host: 'mail.example', port: 25 } }],
+    ['a port that is none', { smtp: { host: 'mail.example', port: 70_000, fromEmail: 'a@b.example' } }],
+    ['an unknown tls mode', { smtp: { host: 'mail.example', fromEmail: 'a@b.example', tls: 'maybe' } }],
+    [
+      'a sender with a line break',
+      { smtp: { host: 'mail.example', fromEmail: 'a@b.example\r\nBcc: c@d.example' } },
+    ],
+  ])('%s of a configuration is 400 for both endpoints', async (_name, body) => {
+    answer = { status: 200, body };
+    for (const refused of [await mail.send(), await mail.call('POST', reloadPath, { token: mail.token })])
+      expect([refused.status, refused.body.error.message]).toEqual([400, 'Smtp not configured properly']);
+  });
+
+  test('it is asked with the organisation and the service credential; the default port is 587', async () => {
+    answer = { status: 200, body: { smtp: { host: '127.0.0.1', fromEmail: 'a@b.example' } } };
+    const reloaded = await mail.call('POST', reloadPath, { token: mail.token });
+    expect(reloaded.body.smtp).toEqual({ host: '127.0.0.1', port: 587, fromEmail: 'a@b.example' });
+    expect(asked.at(-1)).toBe(`/api/v1/configurationManager/internal/smtpConfig?orgId=${mail.orgId} true`);
+  });
+
+  test('while it is away, mail goes on with what is known; a reload is 503', async () => {
+    answer = {
+      status: 200,
+      body: { smtp: { host: '127.0.0.1', port: smtp.port, fromEmail: 'a@b.example' } },
+    };
+    await mail.call('POST', reloadPath, { token: mail.token });
+    answer = { status: 500, body: {} };
+    mail.advance(61_000);
+    expect((await mail.send()).status).toBe(200);
+    const refused = await mail.call('POST', reloadPath, { token: mail.token });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  });
+});

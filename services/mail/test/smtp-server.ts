@@ -1,0 +1,168 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+
+/** Where in the dialogue the server is asked what to do. `CHUNK` is the first bytes of the message. */
+export type Step =
+  'CONNECT' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
+
+/** A reply; or `hang`: say nothing; `close`: end the connection; undefined: be a good server. */
+export type Behaviour = (step: Step, line: string, count: number) => string | undefined;
+
+export interface AcceptedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: string;
+}
+
+/** An SMTP server that misbehaves on purpose, and remembers what it accepted. */
+export interface SmtpUnderTest {
+  readonly port: number;
+  readonly accepted: AcceptedMail[];
+  readonly connections: () => number;
+  /** How often a step came, over all connections. */
+  readonly count: (step: Step) => number;
+  /** Open connections. */
+  readonly open: () => number;
+  /** Sends a line to all open connections, after a `hang`. */
+  say(line: string): void;
+  behave(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+const replies: Readonly<Record<Step, string>> = {
+  CONNECT: '220 test ESMTP',
+  EHLO: '250-test\r\n250-SMTPUTF8\r\n250 8BITMIME',
+  AUTH: '235 2.7.0 welcome',
+  MAIL: '250 2.1.0 ok',
+  RCPT: '250 2.1.5 ok',
+  DATA: '354 go on',
+  CHUNK: '',
+  MESSAGE: '250 2.0.0 queued',
+  RSET: '250 ok',
+  QUIT: '221 bye',
+};
+
+const addressIn = (line: string): string => /<([^>]*)>/.exec(line)?.[1] ?? '';
+
+class Session {
+  private pending = '';
+  private from = '';
+  private to: string[] = [];
+  private isReadingMessage = false;
+  private message: Buffer[] = [];
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly answer: (step: Step, line: string) => string,
+    private readonly accept: (mail: AcceptedMail) => void,
+  ) {}
+
+  /** @returns whether the reply is the friendly one. */
+  private reply(step: Step, line = ''): boolean {
+    const text = this.answer(step, line);
+    if (text === 'close') this.socket.destroy();
+    else if (text !== 'hang' && text !== '') this.socket.write(`${text}\r\n`);
+    return text === '' || /^[23]/.test(text);
+  }
+
+  say(line: string): void {
+    if (line.startsWith('354')) this.isReadingMessage = true;
+    this.socket.write(`${line}\r\n`);
+  }
+
+  greet(): void {
+    this.reply('CONNECT');
+  }
+
+  receive(chunk: Buffer): void {
+    if (this.isReadingMessage) this.receiveMessage(chunk);
+    else this.receiveCommands(chunk);
+  }
+
+  private receiveCommands(chunk: Buffer): void {
+    this.pending += chunk.toString('utf8');
+    for (let end = this.pending.indexOf('\r\n'); end >= 0; end = this.pending.indexOf('\r\n')) {
+      const line = this.pending.slice(0, end);
+      this.pending = this.pending.slice(end + 2);
+      this.command(line);
+    }
+  }
+
+  /** A client says nothing after its message before it has the verdict: the end is the end of a chunk. */
+  private receiveMessage(chunk: Buffer): void {
+    if (this.message.length === 0) this.reply('CHUNK');
+    this.message.push(chunk);
+    const tail = Buffer.concat(this.message.slice(-5)).subarray(-5).toString('latin1');
+    if (tail !== '\r\n.\r\n') return;
+    const raw = Buffer.concat(this.message).subarray(0, -3).toString('utf8');
+    this.message = [];
+    this.endMessage(raw);
+  }
+
+  private command(line: string): void {
+    const verb = line.slice(0, 4).toUpperCase();
+    const step = (verb === 'HELO' ? 'EHLO' : verb) as Step;
+    if (!(step in replies)) return void this.socket.write('502 what?\r\n');
+    const isFriendly = this.reply(step, line);
+    if (step === 'MAIL') [this.from, this.to] = [addressIn(line), []];
+    if (step === 'RCPT' && isFriendly) this.to.push(addressIn(line));
+    if (step === 'DATA') this.isReadingMessage = isFriendly;
+    if (step === 'QUIT') this.socket.end();
+  }
+
+  private endMessage(raw: string): void {
+    this.isReadingMessage = false;
+    const mail = { from: this.from, to: this.to, raw: raw.replace(/^\.\./gm, '.') };
+    // Accepted is what the server decides, whether or not its answer arrives.
+    if (!/^[45]/.test(this.answer('MESSAGE', 'peek'))) this.accept(mail);
+    this.reply('MESSAGE');
+  }
+}
+
+export async function startSmtp(initial: Behaviour = () => undefined): Promise<SmtpUnderTest> {
+  let behaviour = initial;
+  let connections = 0;
+  const counts = new Map<Step, number>();
+  const accepted: AcceptedMail[] = [];
+  const sockets = new Set<Socket>();
+  const sessions = new Set<Session>();
+  const answer = (step: Step, line: string): string => {
+    const isPeek = line === 'peek';
+    const count = (counts.get(step) ?? 0) + 1;
+    if (!isPeek) counts.set(step, count);
+    return behaviour(step, line, count) ?? replies[step];
+  };
+  const server: Server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    const session = new Session(socket, answer, (mail) => accepted.push(mail));
+    sessions.add(session);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      sessions.delete(session);
+    });
+    socket.on('data', (chunk) => {
+      session.receive(chunk);
+    });
+    session.greet();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted,
+    connections: () => connections,
+    count: (step) => counts.get(step) ?? 0,
+    open: () => sockets.size,
+    say: (line) => {
+      for (const session of sessions) session.say(line);
+    },
+    behave: (next) => {
+      behaviour = next;
+      counts.clear();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
