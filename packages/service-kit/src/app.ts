@@ -53,14 +53,32 @@ export interface ServiceApp {
   readonly metrics: Registry;
 }
 
+const UNAVAILABLE_LOG_EVERY_MS = 1_000;
+
+/** Every server error, but of a dependency that is away one line a second: a flood would only hide what matters. */
+function createServerErrorLog() {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return (error: AppError, request: FastifyRequest): void => {
+    const now = performance.now();
+    if (error.statusCode === 503 && now - lastAt < UNAVAILABLE_LOG_EVERY_MS) {
+      suppressed += 1;
+      return;
+    }
+    request.log.error({ err: error.cause ?? error, ...(suppressed > 0 && { suppressed }) }, error.message);
+    if (error.statusCode === 503) [lastAt, suppressed] = [now, 0];
+  };
+}
+
 /**
  * A reply in the family's shape. Client errors are told, server errors are logged with their
  * cause under the request's id.
  */
 export function createErrorHandler(family: ErrorFamily) {
+  const logServerError = createServerErrorLog();
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error: AppError = translateError(thrown);
-    if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    if (error.statusCode >= 500) logServerError(error, request);
     if (error.headers) void reply.headers(error.headers);
     void reply.code(error.statusCode).send(
       family.render({

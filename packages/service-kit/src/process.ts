@@ -29,11 +29,12 @@ export async function serve(options: ServeOptions): Promise<void> {
 
 function onExitSignals(shutdown: Shutdown, log: Logger): void {
   let isStopping = false;
+  let exitCodeAtEnd = 0;
   const stop = (reason: string, exitCode: number) => {
     // A second signal means: now.
     if (isStopping) process.exit(exitCode || 130);
     isStopping = true;
-    void shutdown.run(reason).then(() => process.exit(exitCode));
+    void shutdown.run(reason).then(() => process.exit(exitCode || exitCodeAtEnd));
   };
   process.on('SIGTERM', () => {
     stop('SIGTERM', 0);
@@ -49,7 +50,9 @@ function onExitSignals(shutdown: Shutdown, log: Logger): void {
   const die = (error: unknown) => {
     // Not `fatal`: that flushes, and pino's flush never returns when the reader of stdout has gone.
     log.error({ err: error }, 'unexpected error: stopping');
-    stop('unexpected error', 1);
+    // While it stops, what is buffered is still written: only the exit code tells of the fault.
+    if (isStopping) exitCodeAtEnd = 1;
+    else stop('unexpected error', 1);
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);

@@ -4,7 +4,7 @@ import { dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
-import { findLivingSessions, findLivingTokens, type LivenessRow } from './queries.js';
+import { findLiving, type LivenessRow } from './queries.js';
 
 const BATCH_MAX = 500;
 
@@ -31,11 +31,8 @@ export function createDatabaseLiveness(deps: {
 
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await Promise.all([
-        findLivingTokens(deps.pool, idsOf(credentials, 'pat')),
-        findLivingSessions(deps.pool, idsOf(credentials, 'session')),
-      ]);
-      const rows = new Map(found.flat().map((row) => [row[0], row]));
+      const found = await findLiving(deps.pool, idsOf(credentials, 'pat'), idsOf(credentials, 'session'));
+      const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
     } catch (error) {
       throw dependencyUnavailable('database', error);
