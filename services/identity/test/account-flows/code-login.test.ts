@@ -26,6 +26,7 @@ test('a mailed code logs in once, in any case of the address, and stands in no t
   const { rows } = await platform.identity.db.query<{ stored: string }>(
     `select json_agg(s)::text as stored from one_time_secrets s`,
   );
+  expect(rows[0]?.stored).toContain('login_code');
   expect(rows[0]?.stored).not.toContain(code);
   const answer = await login(email.toUpperCase(), code);
   expect([answer.status, answer.body.user?.email]).toEqual([200, email]);

@@ -23,7 +23,7 @@ export async function findFreePort(): Promise<number> {
 export interface Inbox {
   readonly port: number;
   readonly mails: Email[];
-  /** While set, every mail is refused for now. */
+  /** While set, every mail is refused. */
   isBusy: boolean;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startInbox(): Promise<Inbox> {
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
     onMailFrom(_address, _session, callback) {
-      if (inbox.isBusy) callback(Object.assign(new Error('busy'), { responseCode: 550 }));
+      if (inbox.isBusy) callback(Object.assign(new Error('busy'), { responseCode: 451 }));
       else callback();
     },
     onData(stream, _session, callback) {
@@ -93,8 +93,8 @@ export async function createMailService(port: number, identityUrl: string): Prom
     const exited = new Promise((resolve) => child.once('exit', resolve));
     stopRunning = async () => {
       stopRunning = undefined;
-      child.kill('SIGTERM');
-      await exited;
+      const t0 = Date.now(); child.kill('SIGTERM');
+      await exited; console.log('mail stop', Date.now() - t0);
     };
     await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, {
       what: 'the start of the mail service',

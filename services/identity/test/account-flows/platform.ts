@@ -52,7 +52,7 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
   const session = await identity.login();
   const smtp = { host: '127.0.0.1', port: inbox.port, fromEmail: 'noreply@corp.example', tls: 'none' };
   await identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: session, body: smtp });
-  const mailsTo = (email: string) => inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email));
+  const mailsTo = (email: string) => inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email.toLowerCase()));
   return {
     identity,
     mail,

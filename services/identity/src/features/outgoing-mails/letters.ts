@@ -16,7 +16,7 @@ const TEXT_LENGTH_MAX = 200;
 /** The mail service refuses control characters; a name typed with one must not cost its owner the mail. */
 const asLine = (text: string): string =>
   text
-    .replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Z}]+/gu, ' ')
     .trim()
     .slice(0, TEXT_LENGTH_MAX)
     .toWellFormed();
