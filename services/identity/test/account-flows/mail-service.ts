@@ -93,8 +93,8 @@ export async function createMailService(port: number, identityUrl: string): Prom
     const exited = new Promise((resolve) => child.once('exit', resolve));
     stopRunning = async () => {
       stopRunning = undefined;
-      const t0 = Date.now(); child.kill('SIGTERM');
-      await exited; console.log('mail stop', Date.now() - t0);
+      child.kill('SIGTERM');
+      await exited;
     };
     await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, {
       what: 'the start of the mail service',
