@@ -29,10 +29,9 @@ export interface AccountDeps {
 }
 
 /** What is open to everyone is limited, each by its own count. */
-function createLimits({ resources: { pool } }: AccountDeps): Record<
-  'login' | 'code' | 'reset' | 'link',
-  AttemptLimits
-> {
+function createLimits({
+  resources: { pool },
+}: AccountDeps): Record<'login' | 'code' | 'reset' | 'link', AttemptLimits> {
   const message = 'Too many requests: try again later';
   return {
     login: createAttemptLimits(pool, {

@@ -1,4 +1,12 @@
-import { linkIn, newPassword, password, type Platform, startPlatform, statusesOf, tokenIn } from './platform.js';
+import {
+  linkIn,
+  newPassword,
+  password,
+  type Platform,
+  startPlatform,
+  statusesOf,
+  tokenIn,
+} from './platform.js';
 
 let platform: Platform;
 const DAY = 24 * 60 * 60_000;
@@ -51,7 +59,9 @@ test('the link leads to a page that can be followed, and that lets nothing but i
   expect(link.origin + link.pathname).toBe('http://127.0.0.1:8080/api/v1/auth/invite');
   const page = await platform.identity.call('GET', link.pathname + link.search);
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'sha256-\S+';/);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-\S+';/,
+  );
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
   expect(page.text).toContain('data-endpoint="invitations/accept"');
   expect(page.text).not.toContain(link.searchParams.get('token'));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { callbackify } from 'node:util';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, waitFor } from '@platform/testing';
 import PostalMime, { type Email } from 'postal-mime';
@@ -39,14 +40,9 @@ export async function startInbox(): Promise<Inbox> {
       else callback();
     },
     onData(stream, _session, callback) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        void PostalMime.parse(Buffer.concat(chunks)).then((mail) => {
-          mails.push(mail);
-          callback();
-        });
-      });
+      callbackify(async () => {
+        mails.push(await PostalMime.parse(Buffer.concat((await stream.toArray()) as Buffer[])));
+      })(callback);
     },
   });
   server.on('error', () => undefined);

@@ -1,4 +1,12 @@
-import { codeIn, newPassword, password, type Platform, startPlatform, statusesOf, tokenIn } from './platform.js';
+import {
+  codeIn,
+  newPassword,
+  password,
+  type Platform,
+  startPlatform,
+  statusesOf,
+  tokenIn,
+} from './platform.js';
 
 let platform: Platform;
 const HOUR = 60 * 60_000;

@@ -52,7 +52,8 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
   const session = await identity.login();
   const smtp = { host: '127.0.0.1', port: inbox.port, fromEmail: 'noreply@corp.example', tls: 'none' };
   await identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: session, body: smtp });
-  const mailsTo = (email: string) => inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email.toLowerCase()));
+  const mailsTo = (email: string) =>
+    inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email.toLowerCase()));
   return {
     identity,
     mail,
@@ -79,10 +80,10 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
         { what: `mail ${count} to ${email}`, timeoutMs: 15_000 },
       ),
     async drained() {
-      await waitFor(
-        async () => (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0,
-        { what: 'the end of the outgoing mails', timeoutMs: 15_000 },
-      );
+      await waitFor(async () => (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0, {
+        what: 'the end of the outgoing mails',
+        timeoutMs: 15_000,
+      });
     },
     async close() {
       await mail.close();

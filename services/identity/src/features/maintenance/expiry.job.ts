@@ -18,7 +18,7 @@ export function createExpiryJob(deps: {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   async function giveUpMails(now: Date): Promise<void> {
-    for (let count = BATCH; count === BATCH; ) {
+    for (let count = BATCH; count === BATCH;) {
       count = await deleteMails(deps.pool, now, BATCH);
       if (count > 0) deps.log.warn({ mails: count }, 'mails given up: their time is over');
     }

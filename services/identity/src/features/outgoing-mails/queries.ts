@@ -49,8 +49,12 @@ export const saveLetter = (db: Transaction, id: string, letterSealed: string): P
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });
 
-export const postponeMail = (db: Prisma, id: string, nextAttemptAt: Date, refusals: number): Promise<unknown> =>
-  db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
+export const postponeMail = (
+  db: Prisma,
+  id: string,
+  nextAttemptAt: Date,
+  refusals: number,
+): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
 
 export interface Addressee {
   readonly id: string;
