@@ -22,9 +22,23 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  shutdown.on('http', 'listener', () => app.close());
+  shutdown.on('http', 'listener', () => closeListener(app));
   onExitSignals(shutdown, log);
   await app.listen({ host: options.host, port: options.port });
+}
+
+const IDLE_CHECK_MS = 100;
+
+/** Closing ends the connections that are idle then; one with a request under way is kept alive after it. */
+async function closeListener(app: ServiceApp['app']): Promise<void> {
+  const timer = setInterval(() => {
+    app.server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function onExitSignals(shutdown: Shutdown, log: Logger): void {

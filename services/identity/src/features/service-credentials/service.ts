@@ -24,12 +24,25 @@ export type IssueServiceToken = (clientId: string, clientSecret: string) => Serv
 
 const digest = (value: string): Buffer => hash('sha256', value, 'buffer');
 
-export function createServiceCredentials(deps: {
-  readonly clients: readonly ServiceClient[];
+interface Minting {
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly clock: Clock;
-}): IssueServiceToken {
+}
+
+function mintServiceToken({ keys, signJwt, clock }: Minting, clientId: string, scope: string): string {
+  const iat = Math.floor(clock() / 1_000);
+  const claims = { sub: clientId, jti: uuidv7(), kind: 'service' as const, scope };
+  return keys.mint({ ...claims, iat, exp: iat + LIFETIME_SECONDS }, signJwt).token;
+}
+
+/** Identity's own credential at the mail service: it needs no secret for it, and is minted for each mail. */
+export const createOwnMailToken = (minting: Minting) => (): string =>
+  mintServiceToken(minting, 'identity', 'SEND_MAIL');
+
+export function createServiceCredentials(
+  deps: Minting & { readonly clients: readonly ServiceClient[] },
+): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
   const nobody = digest(uuidv7());
   return (clientId, clientSecret) => {
@@ -42,17 +55,8 @@ export function createServiceCredentials(deps: {
         message: 'Unknown client or wrong secret',
         headers: { 'www-authenticate': 'Basic realm="platform"' },
       });
-    const iat = Math.floor(deps.clock() / 1_000);
     const scope = scopesOf(clientId).join(' ');
-    const claims = {
-      sub: clientId,
-      jti: uuidv7(),
-      kind: 'service' as const,
-      scope,
-      iat,
-      exp: iat + LIFETIME_SECONDS,
-    };
-    const { token } = deps.keys.mint(claims, deps.signJwt);
+    const token = mintServiceToken(deps, clientId, scope);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope };
   };
 }
