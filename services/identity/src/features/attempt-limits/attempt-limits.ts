@@ -8,6 +8,17 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
  * The package was chosen for doing that atomically in one statement, over any of our backing stores.
  */
 const WINDOW_SECONDS = 15 * 60;
+const NETWORKS_PER_SUBJECT = 10;
+
+/** Whoever has an IPv6 address has at least its /64. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const whole = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
+  return `${whole.slice(0, 4).join(':')}::/64`;
+}
 
 export interface AttemptLimits {
   /**
@@ -43,7 +54,10 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
       duration: WINDOW_SECONDS,
       clearExpiredByTimeout: true,
     });
-  const subjects = limiter(`${options.name}:account`, options.perSubject);
+  // What one network does to an account locks out that network, not the account's owner elsewhere;
+  // ten networks together lock out everybody.
+  const pairs = limiter(`${options.name}:pair`, options.perSubject);
+  const subjects = limiter(`${options.name}:account`, options.perSubject * NETWORKS_PER_SUBJECT);
   const addresses = limiter(`${options.name}:address`, options.perAddress);
   // Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column.
   const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');
@@ -58,11 +72,18 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
   }
   return {
     async begin(subject, address) {
-      await consume(addresses, address);
+      const network = networkOf(address);
+      await consume(addresses, keyOf(network));
+      await consume(pairs, keyOf(`${subject} ${network}`));
       await consume(subjects, keyOf(subject));
     },
     async succeed(subject, address) {
-      await Promise.all([subjects.delete(keyOf(subject)), addresses.reward(address)]);
+      const network = networkOf(address);
+      await Promise.all([
+        pairs.delete(keyOf(`${subject} ${network}`)),
+        subjects.reward(keyOf(subject)),
+        addresses.reward(keyOf(network)),
+      ]);
     },
   };
 }

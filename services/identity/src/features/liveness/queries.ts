@@ -5,8 +5,8 @@ import type pg from 'pg';
 export type LivenessRow = [id: string, tokenHash: string, role: Role, email: string, fullName: string];
 
 /*
- * One statement per batch of questions, prepared under a name on each connection. Tokens and
- * sessions are found by primary key and their owners by primary key: the cost grows with the
+ * One statement per batch of questions, prepared under a name on each connection. Credentials
+ * are found by primary key and their owners by primary key: the cost grows with the
  * batch, not with the tables.
  */
 const living = `
@@ -16,15 +16,18 @@ const living = `
   union all
   select s.id, s.token_hash, u.role, u.email, u.full_name
   from sessions s join users u on u.id = s.user_id
-  where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null`;
+  where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null
+  union all
+  select c.id, c.token_hash, 'member', '', '' from service_credentials c where c.id = any($3::uuid[])`;
 
 /** Expiry isn't looked at: the pipeline has asked the signed claim. */
 export async function findLiving(
   db: pg.Pool,
   tokenIds: readonly string[],
   sessionIds: readonly string[],
+  serviceCredentialIds: readonly string[],
 ): Promise<LivenessRow[]> {
-  const values = [tokenIds, sessionIds];
+  const values = [tokenIds, sessionIds, serviceCredentialIds];
   const { rows } = await db.query<LivenessRow>({ name: 'living', text: living, values, rowMode: 'array' });
   return rows;
 }

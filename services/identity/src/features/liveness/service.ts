@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { coalesce, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import { coalesce, type CredentialKind, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
 import { dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
@@ -20,7 +20,7 @@ export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
   readonly lastUsed: LastUsed;
 }): Liveness {
-  const idsOf = (credentials: readonly SignedCredential[], kind: 'pat' | 'session') =>
+  const idsOf = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
   function judge({ claims, digest }: SignedCredential, row: LivenessRow | undefined): LiveOwner | undefined {
@@ -31,7 +31,7 @@ export function createDatabaseLiveness(deps: {
 
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await findLiving(deps.pool, idsOf(credentials, 'pat'), idsOf(credentials, 'session'));
+      const found = await findLiving(deps.pool, idsOf(credentials, 'pat'), idsOf(credentials, 'session'), idsOf(credentials, 'service'));
       const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { deleteMails, deleteSecrets, deleteSessions, expireTokens } from './queries.js';
+import { deleteMails, deleteSecrets, deleteServiceCredentials, deleteSessions, expireTokens } from './queries.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
@@ -28,6 +28,7 @@ export function createExpiryJob(deps: {
     const now = new Date(deps.clock());
     while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
     await giveUpMails(now);
   }

@@ -48,3 +48,13 @@ export async function deleteSessions(db: pg.Pool, expiredBefore: Date, limit: nu
   const { rowCount } = await db.query(purge, [expiredBefore, limit]);
   return rowCount ?? 0;
 }
+
+const purgeServiceCredentials = `
+  delete from service_credentials where id in (
+    select id from service_credentials where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteServiceCredentials(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeServiceCredentials, [now, limit]);
+  return rowCount ?? 0;
+}

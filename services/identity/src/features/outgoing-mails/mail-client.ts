@@ -43,14 +43,14 @@ async function readResult(response: Response): Promise<SendResult> {
 export function createMailClient(options: {
   readonly mailUrl: string;
   /** Identity's own credential, with `SEND_MAIL`. */
-  readonly serviceToken: () => string;
+  readonly serviceToken: () => Promise<string>;
 }): SendMail {
   return async (letter, idempotencyKey, signal) => {
     try {
       const response = await fetch(`${options.mailUrl}/api/v1/mail/internal/sendEmail`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${options.serviceToken()}`,
+          authorization: `Bearer ${await options.serviceToken()}`,
           'content-type': 'application/json',
           'idempotency-key': idempotencyKey,
         },

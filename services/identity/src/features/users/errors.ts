@@ -17,3 +17,9 @@ export const sessionRequiredForAdmins = (): AppError =>
     code: 'SESSION_REQUIRED',
     message: 'Only a session can make an administrator: a token would give more than it has',
   });
+export const sessionRequiredForPasswords = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message: 'Only a session can choose a password for a member: without one the member is invited',
+  });

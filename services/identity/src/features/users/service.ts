@@ -5,7 +5,9 @@ import type { Prisma } from '../../resources.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
-import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
+import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins,
+  sessionRequiredForPasswords,
+  userNotFound } from './errors.js';
 import {
   countMembers,
   findMember,
@@ -62,6 +64,8 @@ export function createUserService(deps: {
 
     async create(principal, { email, fullName, role = 'member', password }) {
       assertMayGrant(principal, role);
+      // Nor a member with a password of its choice: it could log in as that one, past its own scopes.
+      if (password !== undefined && principal.kind !== 'session') throw sessionRequiredForPasswords();
       const { orgId, userId: actorId } = principal;
       const isInvited = password === undefined;
       if (isInvited && !outbox.isEnabled) throw mailUnavailable();
