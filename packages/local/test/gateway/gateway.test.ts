@@ -19,9 +19,9 @@ beforeAll(async () => {
   identity = await startEchoService();
   const goneUrl = `http://127.0.0.1:${await findFreePort()}`;
   gateway = await createGateway([
-    { name: 'identity', url: identity.url, prefixes: ['/api/v1/users', '/mcp'], errorShape: 'standard' },
-    { name: 'mail', url: goneUrl, prefixes: ['/api/v1/mail'], errorShape: 'standard' },
-    { name: 'crawl', url: goneUrl, prefixes: ['/api/v1/crawlingManager'], errorShape: 'crawl' },
+    { name: 'identity', url: identity.url, prefixes: ['/api/v1/users', '/mcp'], internal: ['/api/v1/users/internal'], errorShape: 'standard' },
+    { name: 'mail', url: goneUrl, prefixes: ['/api/v1/mail'], internal: ['/api/v1/mail/internal'], errorShape: 'standard' },
+    { name: 'crawl', url: goneUrl, prefixes: ['/api/v1/crawlingManager'], internal: [], errorShape: 'crawl' },
   ]);
   await gateway.listen({ port: 0, host: '127.0.0.1' });
   port = (gateway.server.address() as AddressInfo).port;
