@@ -20,14 +20,13 @@ const tooLarge = (): AppError =>
     status: 413,
     code: 'PAYLOAD_TOO_LARGE',
     message: 'Request body is too large',
-    // The rest of it isn't read.
-    headers: { connection: 'close' },
   });
 
 async function readBytes(payload: Readable, bytesMax: number, digest: Hash | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
+  // Not destroyed when it is too long: that would take the connection, and the answer, with it.
+  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > bytesMax) throw tooLarge();
     digest?.update(chunk);
