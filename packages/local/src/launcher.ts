@@ -1,18 +1,22 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { showStep } from '@platform/config/progress.mjs';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '@platform/embedded';
 import type { Options } from '../options.mjs';
 import { type AdminChoice, chooseAdmin } from './admin.js';
-import { clearDataDir, openDataDir } from './data-dir.js';
+import { openDataDir } from './data-dir.js';
+import { deleteData, startDatabase } from './database-server.js';
 import { ensureDatabases } from './databases.js';
 import { createGateway } from './gateway/server.js';
 import { startInbox } from './inbox/inbox.js';
-import { acquireLock, LOCK_NAME } from './instance-lock.js';
+import { acquireLock } from './instance-lock.js';
 import { LaunchError } from './launch-error.js';
-import { openLogFile } from './log-file.js';
 import type { ReadyFacts } from './ready-message.js';
-import { completeClientSecrets, generateEncryptionKeys, readSecrets, type Secrets, writeSecrets } from './secrets.js';
+import {
+  completeClientSecrets,
+  generateEncryptionKeys,
+  readSecrets,
+  type Secrets,
+  writeSecrets,
+} from './secrets.js';
 import { CLIENTS, type ServiceDefinition } from './services.js';
 import { setSmtpDefault } from './smtp-default.js';
 import { startServices } from './start-services.js';
@@ -106,52 +110,6 @@ async function startBackend(
       redisUrl: options.redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },
-  });
-}
-
-/** A server that outlived its launcher still writes to the folder: starting one on it ends the other first. */
-async function deleteData(dataDir: string): Promise<void> {
-  const postgresDir = join(dataDir, 'postgres');
-  if (existsSync(join(postgresDir, 'postmaster.pid'))) {
-    const database = await startEmbeddedPostgres({ dataDir: postgresDir }).catch(() => undefined);
-    await database?.stop();
-  }
-  await clearDataDir(dataDir, [LOCK_NAME]);
-}
-
-async function startDatabase(
-  { options, teardown, onCrash }: LaunchContext,
-  logsDir: string,
-): Promise<string> {
-  return showStep('Starting PostgreSQL', async () => {
-    const log = await openLogFile(logsDir, 'postgres');
-    teardown.add({
-      name: 'log of PostgreSQL',
-      stop: () => Promise.resolve(log.close()),
-      kill: () => undefined,
-    });
-    try {
-      const database = await startEmbeddedPostgres({
-        dataDir: join(options.dataDir, 'postgres'),
-        onLog: log.write,
-      });
-      teardown.add({
-        name: 'PostgreSQL',
-        stop: () => database.stop(),
-        kill: async () => {
-          // Immediate shutdown: its processes go at once, and the next start recovers.
-          process.kill(database.pid, 'SIGQUIT');
-          await database.exited;
-        },
-      });
-      void database.exited.then(() => {
-        onCrash(new LaunchError(`PostgreSQL ended. Its log (${log.path}) ends with:\n${log.tail()}`));
-      });
-      return database.url();
-    } catch (error) {
-      if (!(error instanceof EmbeddedPostgresError)) throw error;
-      throw new LaunchError(`${error.message}. Its log is ${log.path}; --database-url names another server.`);
-    }
   });
 }
 

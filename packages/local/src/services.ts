@@ -61,11 +61,7 @@ const identity: ServiceDefinition = {
     '/mcp',
     '/.well-known',
   ],
-  internal: [
-    '/api/v1/configurationManager/internal',
-    '/api/v1/oauth2/introspect',
-    '/api/v1/oauth2/token',
-  ],
+  internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
   errorShape: 'standard',
   heapMb: 256,
   env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, urlOf }) => ({

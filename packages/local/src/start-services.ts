@@ -38,7 +38,12 @@ export async function startServices(
   const prepared = await Promise.all(
     services.map(async (service): Promise<Prepared> => {
       const log = await openServiceLog(service.name, context);
-      const env = environmentOf(service, ports.get(service.name) ?? 0, { ...context.service, urlOf }, context);
+      const env = environmentOf(
+        service,
+        ports.get(service.name) ?? 0,
+        { ...context.service, urlOf },
+        context,
+      );
       return { service, log, url: urlOf(service.name), env };
     }),
   );

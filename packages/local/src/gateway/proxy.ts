@@ -17,7 +17,8 @@ const CONNECTIONS_MAX = 128;
  * no spelling of a path passes the one and not the other.
  */
 function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream): void {
-  const refuse = (_request: FastifyRequest, reply: FastifyReply) => void sendError(reply, NOT_FOUND, errorShape);
+  const refuse = (_request: FastifyRequest, reply: FastifyReply) =>
+    void sendError(reply, NOT_FOUND, errorShape);
   for (const path of internal.flatMap((prefix) => [prefix, `${prefix}/*`]))
     // In the hook: whatever the body is, it isn't read.
     app.all(path, { schema: { hide: true }, onRequest: refuse }, refuse);

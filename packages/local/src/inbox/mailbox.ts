@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime';
 
 const MIB = 1_048_576;
 const MAILS_MAX = 500;
-const BYTES_MAX = 256 * MIB;
+const BYTES_MAX = 128 * MIB;
 
 /** A mail as the SMTP server got it. */
 export interface CaughtMail {
