@@ -65,11 +65,13 @@ async function refresh() {
   }
 }
 
-byId('clear').addEventListener('click', async () => {
+async function clear() {
   await fetch('/api/mails', { method: 'DELETE' });
   chosen = undefined;
   byId('mail').hidden = true;
   await refresh();
-});
+}
+
+byId('clear').addEventListener('click', () => void clear());
 setInterval(() => void refresh(), REFRESH_MS);
 void refresh();

@@ -39,7 +39,7 @@ export interface LaunchContext {
  * later step fails.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
-  const { options, services, teardown, signal } = context;
+  const { options, teardown, signal } = context;
   const { dataDir } = options;
   const logsDir = join(dataDir, 'logs');
   await openDataDir(dataDir);

@@ -53,7 +53,7 @@ export async function startServices(
   await showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, async () => {
     const ready = new Map<string, Promise<void>>();
     for (const one of prepared) {
-      const needed = Promise.all(one.service.after.map((name) => ready.get(name)));
+      const needed = Promise.all(one.service.after.map(async (name) => ready.get(name)));
       ready.set(
         one.service.name,
         needed.then(() => startOne(one, context)),

@@ -15,7 +15,9 @@ export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
     size: MAIL_BYTES_MAX,
     onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? '' }),
     onData: (stream, session, callback) => {
-      accept(mailbox, stream, session).then(() => callback(), callback);
+      accept(mailbox, stream, session)
+        .then(() => callback())
+        .catch((error: Error) => callback(error));
     },
   });
   // A client that drops its connection is its own affair.
