@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { callbackify } from 'node:util';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Mailbox } from './mailbox.js';
 
@@ -6,6 +7,9 @@ const MAIL_BYTES_MAX = 50 * 1_048_576;
 
 /** An SMTP server that accepts everything from everybody, any login included, and delivers into the mailbox. */
 export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
+  const onAccepted = callbackify((stream: SMTPServerDataStream, session: SMTPServerSession) =>
+    accept(mailbox, stream, session),
+  );
   const server = new SMTPServer({
     authOptional: true,
     allowInsecureAuth: true,
@@ -15,9 +19,7 @@ export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
     size: MAIL_BYTES_MAX,
     onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? '' }),
     onData: (stream, session, callback) => {
-      accept(mailbox, stream, session)
-        .then(() => callback())
-        .catch((error: Error) => callback(error));
+      onAccepted(stream, session, callback);
     },
   });
   // A client that drops its connection is its own affair.
