@@ -214,7 +214,7 @@ async function pidOfService(platform: Platform, name: string): Promise<number> {
   for (const pid of await listChildren(platform.child.pid as number)) {
     if ((await commandOf(pid)).includes(`services/${name}/dist/server.js`)) return pid;
   }
-  throw new Error(`${name} does not run`);
+  throw new Error(`${name} does not run:\n${platform.output()}`);
 }
 
 /** Not `ps` on Linux: slim images lack it. */
