@@ -12,6 +12,10 @@ export interface LoadOptions {
   /** Taken in turn; none: no `Authorization`. */
   readonly bearers?: readonly string[];
   readonly expected?: number;
+  /** Default 50. */
+  readonly connections?: number;
+  /** Sent with POST; none: GET. */
+  readonly body?: object;
 }
 
 /*
@@ -29,11 +33,18 @@ interface Run {
   readonly latenciesMs: number[];
 }
 
-const prepare = (url: URL, bearers: readonly string[]): Buffer[] =>
-  (bearers.length === 0 ? [undefined] : bearers).map((bearer) => {
+function prepare(url: URL, { bearers = [], body }: LoadOptions): Buffer[] {
+  const payload = body === undefined ? '' : JSON.stringify(body);
+  const describe =
+    body === undefined
+      ? ''
+      : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n`;
+  const start = `${body === undefined ? 'GET' : 'POST'} ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${describe}`;
+  return (bearers.length === 0 ? [undefined] : bearers).map((bearer) => {
     const authorization = bearer === undefined ? '' : `authorization: Bearer ${bearer}\r\n`;
-    return Buffer.from(`GET ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${authorization}\r\n`);
+    return Buffer.from(`${start}${authorization}\r\n${payload}`);
   });
+}
 
 /** How many bytes are still to come of the answer whose beginning this is. */
 function bytesMissing(head: string, bytes: number): number {
@@ -90,15 +101,15 @@ function runConnection(url: URL, run: Run, first: number): Promise<void> {
 }
 
 /**
- * Closed-loop load over 50 keep-alive connections.
+ * Closed-loop load over keep-alive connections.
  *
  * @throws Error when an answer has another status than expected: a fast refusal is no result.
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
-  const { seconds, bearers = [], expected = 200 } = options;
+  const { seconds, expected = 200, connections = CONNECTIONS } = options;
   const url = new URL(address);
   const startedAt = performance.now();
-  const requests = prepare(url, bearers);
+  const requests = prepare(url, options);
   const run: Run = {
     requests,
     expected: String(expected),
@@ -106,9 +117,9 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
     latenciesMs: [],
   };
   // Each connection begins elsewhere in the list, or all would ask for the same token at once.
-  const offset = (connection: number) => Math.floor((requests.length / CONNECTIONS) * connection);
+  const offset = (connection: number) => Math.floor((requests.length / connections) * connection);
   await Promise.all(
-    Array.from({ length: CONNECTIONS }, (_value, index) => runConnection(url, run, offset(index))),
+    Array.from({ length: connections }, (_value, index) => runConnection(url, run, offset(index))),
   );
   const tookSeconds = (performance.now() - startedAt) / 1_000;
   return {

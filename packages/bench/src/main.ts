@@ -4,8 +4,9 @@ import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
 import type { Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
+import { mailSuite } from './suites/mail/index.js';
 
-const suites: readonly Suite[] = [authSuite];
+const suites: readonly Suite[] = [authSuite, mailSuite];
 
 const usage = `npm run bench -- <suite> [options]
 

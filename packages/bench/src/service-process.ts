@@ -27,14 +27,20 @@ async function waitUntilAnswers(url: string, child: ChildProcess): Promise<void>
   }
 }
 
-/** Starts a Node program on the core of the server, and waits until `readyPath` answers. */
+/** Starts a Node program on the core of the load, as everything that isn't measured is. */
+export const startChild = (program: readonly string[]): ChildProcess =>
+  spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'inherit'] });
+
+/** Starts a Node program, on the core of the server unless told otherwise, and waits until `readyPath` answers. */
 export async function startProcess(
   program: readonly string[],
   port: number,
   readyPath: string,
   environment: NodeJS.ProcessEnv,
+  core: 'server' | 'load' = 'server',
 ): Promise<ServiceProcess> {
-  const [command = '', ...args] = onServerCore([process.execPath, ...program]);
+  const nodeProgram = [process.execPath, ...program];
+  const [command = '', ...args] = core === 'server' ? onServerCore(nodeProgram) : nodeProgram;
   const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);

@@ -2,7 +2,17 @@ import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/t
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { createTopic, firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import {
+  countLeaderless,
+  createTopic,
+  firstCopiesByKey,
+  newTopic,
+  readTopic,
+  type TopicReader,
+} from './support/topic.js';
+
+// Waits are for events, not for a fast machine: a run beside others must pass too.
+jest.setTimeout(180_000);
 
 describeWith('own-kafka', 'relay and a cluster that loses a broker', () => {
   let first: OwnKafka;
@@ -39,7 +49,7 @@ describeWith('own-kafka', 'relay and a cluster that loses a broker', () => {
     const pending = (count: number) =>
       waitFor(async () => (await database.countPending()) === count, {
         what: `${count} pending`,
-        timeoutMs: 20_000,
+        timeoutMs: 40_000,
       });
     await database.addMany(100, 10);
     await pending(0);
@@ -48,28 +58,35 @@ describeWith('own-kafka', 'relay and a cluster that loses a broker', () => {
     await database.addMany(100, 10);
     await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
       what: 'noticing',
-      timeoutMs: 20_000,
+      timeoutMs: 40_000,
     });
     const left = await waitFor(
       async () => {
         const count = await database.countPending();
         return count < 100 && count;
       },
-      { what: 'the first partition', timeoutMs: 20_000 },
+      { what: 'the first partition', timeoutMs: 40_000 },
     );
     await database.addMany(100, 10);
     await pending(left * 2);
+    // The cluster has given the broker up: what it tells now is a topic with a partition that has no leader.
+    await waitFor(async () => (await countLeaderless(brokers, topic)) === 1, {
+      what: 'giving the broker up',
+      timeoutMs: 40_000,
+    });
+    await database.addMany(100, 10);
+    await pending(left * 3);
 
     await second?.start();
     await pending(0);
     reader = await readTopic(brokers, topic);
     const { messages } = reader;
-    await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === 300, {
+    await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === 400, {
       what: 'all events',
-      timeoutMs: 10_000,
+      timeoutMs: 40_000,
     });
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
     const warnings = log.lines.filter(({ level }) => level === 'warn' || level === 'error');
-    expect(warnings.length).toBeLessThanOrEqual(2);
-  }, 120_000);
+    expect(warnings.length).toBeLessThanOrEqual(4);
+  });
 });

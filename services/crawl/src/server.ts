@@ -10,7 +10,7 @@ import {
 } from '@platform/service-kit';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
-import { createEngine } from './features/queues/engine.js';
+import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
 import { openQueues } from './features/queues/queues.js';
 import { createCrawlMetrics } from './metrics.js';
 import { openResources } from './resources.js';
@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     shutdown,
   });
   await assertMigrated(resources.pool, migrationsFolder);
+  if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
   const engine = createEngine({
     redisUrl: config.REDIS_URL,
     databaseUrl: config.DATABASE_URL,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityClient } from '@platform/auth';
 import { createEventRelay, createOutboxRetention } from '@platform/events';
 import type { Clock, Shutdown } from '@platform/service-kit';
@@ -15,6 +16,8 @@ import type { CrawlMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 
 const LEASE_MS = 30_000;
+/** How long runs may take to end or to be handed back. */
+const STOP_MS = 8_000;
 
 export interface WorkerDeps {
   readonly config: CrawlConfig;
@@ -92,16 +95,14 @@ export function startWorker(deps: WorkerDeps): void {
   shutdown.on('workers', 'crawl workers', async () => {
     // Runs under way are handed back: they may take minutes, and another replica can go on with them.
     activeRuns.stopAll();
-    const closing = Promise.all(workers.map((worker) => worker.close()));
-    const giveUp = setTimeout(() => {
-      stopping.abort();
-    }, STOP_MS);
-    await closing;
-    clearTimeout(giveUp);
+    const closed = Promise.all(workers.map((worker) => worker.close()));
+    // While Redis is away BullMQ waits for it without end; what it was not told, the next worker finds out.
+    const limit = new AbortController();
+    const late = delay(STOP_MS, undefined, { signal: limit.signal }).catch(() => undefined);
+    await Promise.race([closed, late]);
+    limit.abort();
+    stopping.abort();
     activeRuns.stop();
     await tasks.close();
   });
 }
-
-/** How long a run that has ended may wait for the database to say so. */
-const STOP_MS = 10_000;

@@ -1,11 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@platform/service-kit';
+import type pg from 'pg';
 import type { Alarm } from './alarm.js';
 import type { Holds } from './holds.js';
-import type { RelayMetrics } from './metrics.js';
 import type { LaneResult } from './lane.js';
+import type { RelayMetrics } from './metrics.js';
 import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending } from './queries.js';
-import type pg from 'pg';
 
 interface LoopDependencies {
   readonly client: pg.Client;
@@ -21,6 +22,9 @@ interface LoopDependencies {
 
 /** Read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB for a batch. */
 const WINDOW = 500;
+
+/** A busy outbox is read at most 100 times a second: fewer, larger batches. The first event after a rest goes at once. */
+const LINGER_MS = 10;
 
 /** Should a notice be lost, this is how late an event is. */
 const IDLE_MS = 500;
@@ -43,7 +47,9 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
     const window = await readPending(client, cursor, WINDOW);
     await publishWindow(deps, window);
     cursor = window.at(-1)?.position ?? cursor;
-    if (window.length < WINDOW) await alarm.sleep(Math.min(IDLE_MS, holds.nextDueMs() ?? IDLE_MS));
+    if (window.length === WINDOW) continue;
+    if (window.length > 0) await delay(LINGER_MS);
+    await alarm.sleep(Math.min(IDLE_MS, holds.nextDueMs() ?? IDLE_MS));
   }
 }
 

@@ -48,6 +48,16 @@ export const alterTopic = (
     }),
   );
 
+/** Of a topic's partitions, how many have no leader. */
+export async function countLeaderless(brokers: string[], topic: string): Promise<number> {
+  let count = 0;
+  await administer(brokers, async (admin) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    count = topics[0]?.partitions.filter(({ leader }) => leader === -1).length ?? 0;
+  });
+  return count;
+}
+
 export interface TopicReader {
   /** In the order of arrival, which is the topic's order within each key. */
   readonly messages: ReadMessage[];

@@ -194,6 +194,27 @@ describe.each(backends)('faults on %s', (backend) => {
       });
     }, 60_000);
 
+    it('a service that starts while Redis is away works as soon as it is there', async () => {
+      await platform.redis?.stop();
+      await platform.crawl.stop();
+      const late = await platform.addCrawl({}, true, false);
+      await waitFor(() => late.logged().includes('queue is unavailable'), {
+        what: 'a look for Redis',
+        ...SLOW,
+      });
+      expect((await schedule('mail_2')).status).toBe(503);
+      await platform.redis?.start();
+      await waitFor(async () => (await schedule('mail_2')).status === 201, { what: 'a schedule', ...SLOW });
+      await waitFor(async () => (await platform.call('POST', '/mail_2/run')).status === 202, {
+        what: 'a run',
+        ...SLOW,
+      });
+      await waitFor(async () => (await latest('mail_2'))?.outcome === 'completed', {
+        what: 'its end',
+        ...SLOW,
+      });
+    }, 60_000);
+
     it('a Redis that hangs is 503 within seconds', async () => {
       platform.redis?.pause();
       try {

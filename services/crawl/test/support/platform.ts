@@ -40,7 +40,11 @@ export interface Platform {
   toIdentity(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createOrganisation(): Promise<Organisation>;
   /** Another crawl on the same database and queue; with `isFirst` it takes the place of `crawl`. */
-  addCrawl(env?: Record<string, string>, isFirst?: boolean): Promise<ServiceProcess>;
+  addCrawl(
+    env?: Record<string, string>,
+    isFirst?: boolean,
+    isReadyAwaited?: boolean,
+  ): Promise<ServiceProcess>;
   close(): Promise<void>;
 }
 
@@ -89,8 +93,9 @@ export async function startPlatform(options: {
     },
   });
   const replicas: ServiceProcess[] = [];
-  const startCrawl = async (env: Record<string, string> = {}) => {
+  const startCrawl = async (env: Record<string, string> = {}, isReadyAwaited = true) => {
     const replica = await startService({
+      isReadyAwaited,
       program: pathOf('crawl', 'dist/server.js'),
       env: {
         DATABASE_URL: crawlDatabase.url,
@@ -126,8 +131,8 @@ export async function startPlatform(options: {
     toIdentity: (method, path, given) =>
       callUrl(identity.url + path, method, { token: admin.token, ...given }),
     createOrganisation: () => createAdmin(identityDatabase, identity),
-    async addCrawl(env, isFirst = false) {
-      const replica = await startCrawl(env);
+    async addCrawl(env, isFirst = false, isReadyAwaited = true) {
+      const replica = await startCrawl(env, isReadyAwaited);
       if (isFirst) crawl = replica;
       return replica;
     },

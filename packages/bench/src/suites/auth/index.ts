@@ -14,7 +14,7 @@ import {
   type SuiteResult,
 } from '../../suite.js';
 import { fill } from './dataset.js';
-import { type BenchIdentity, startBenchIdentity } from './identity.js';
+import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
 import { type Latencies, measureLastPage, measureLatencies, p99 } from './latencies.js';
 
 /*

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { percentile } from '../../suite.js';
-import { type BenchIdentity, send } from './identity.js';
+import { type BenchIdentity, send } from '../../identity.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';
 

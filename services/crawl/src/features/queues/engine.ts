@@ -1,8 +1,7 @@
-import type { Logger } from '@platform/service-kit';
+import { isDatabaseUnavailable, type Logger, MigrationError } from '@platform/service-kit';
 import {
-  createPostgresBackend,
+  assertSchemaCompatibility,
   DEFAULT_SCHEMA,
-  type PostgresConnectionOptions,
   Queue,
   type QueueOptions,
   runMigrations,
@@ -12,6 +11,7 @@ import {
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { CrawlJob, CrawlJobData } from './job.js';
+import { createPatientBackend, patientPool } from './patient-backend.js';
 
 /*
  * BullMQ on one of its two backends. Everything above this file is the same for both.
@@ -26,7 +26,7 @@ import type { CrawlJob, CrawlJobData } from './job.js';
 export type CrawlQueue = Pick<
   Queue<CrawlJobData>,
   | 'add' | 'close' | 'getJob' | 'getJobScheduler' | 'getJobSchedulers' | 'getJobSchedulersCount' | 'getJobState'
-  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler'
+  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler' | 'waitUntilReady'
 > &
   ErrorSource; // prettier-ignore
 export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
@@ -103,13 +103,12 @@ function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logg
   pool.on('error', (error) => {
     log.warn({ err: error }, 'idle queue connection lost');
   });
-  // A pool is what it takes; its types describe one by a structure that pg's own don't quite match.
-  const connection = pool as unknown as PostgresConnectionOptions;
+  const connection = patientPool(pool);
   return {
     ping: () => pool.query('select 1'),
-    queue: (name, options) => new Queue(name, { ...options, connection }, createPostgresBackend),
+    queue: (name, options) => new Queue(name, { ...options, connection }, createPatientBackend),
     worker: (name, processor, options) =>
-      new Worker(name, processor, { ...options, connection }, createPostgresBackend),
+      new Worker(name, processor, { ...options, connection }, createPatientBackend),
     close: () => pool.end(),
   };
 }
@@ -124,6 +123,25 @@ export function createEngine(options: {
   return options.redisUrl === undefined
     ? createPostgresEngine(options.databaseUrl, options.workersMax, options.log)
     : createRedisEngine(options.redisUrl, options.log);
+}
+
+/** @throws MigrationError when BullMQ's own schema is older or newer than this program's. */
+export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await assertSchemaCompatibility(client, DEFAULT_SCHEMA);
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    throw new MigrationError(
+      `The queue's schema does not fit: run the command "migrate" of this service first.`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 /** Makes BullMQ's own schema, or brings it up to date; harmless where Redis is used. */

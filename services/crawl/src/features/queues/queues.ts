@@ -81,6 +81,11 @@ export function openQueues(deps: {
       log.warn({ err: error, connector }, 'queue error');
     });
     queues.set(connector, queue);
+    // BullMQ remembers a start that failed, for good: the next question gets another queue.
+    queue.waitUntilReady().catch(() => {
+      if (queues.get(connector) === queue) queues.delete(connector);
+      return queue.close().catch(() => undefined);
+    });
     return queue;
   }
 

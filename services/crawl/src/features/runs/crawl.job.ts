@@ -11,6 +11,8 @@ import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
 
+const ERROR_LOG_EVERY_MS = 10_000;
+
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'handed_back' | 'void';
 
 export interface CrawlJobDeps {
@@ -132,7 +134,11 @@ export function startWorkers(
   };
   return connectors.map((connector) => {
     const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
+    let toldAt = 0;
     worker.on('error', (error) => {
+      // While the backend is away there is one at each try, from every worker.
+      if (Date.now() - toldAt < ERROR_LOG_EVERY_MS) return;
+      toldAt = Date.now();
       options.log.warn({ err: error, connector }, 'worker error');
     });
     return worker;

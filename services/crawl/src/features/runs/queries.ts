@@ -198,6 +198,15 @@ export const markHandedBack = (db: Db, id: string, leaseUntil: Date): Promise<un
     values: [id, leaseUntil],
   });
 
+export async function hasRunInProgress(db: Db, orgId: string, connector: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has_run_in_progress',
+    text: `select from runs where org_id = $1 and connector = $2 and ${inProgress}`,
+    values: [orgId, connector],
+  });
+  return rowCount === 1;
+}
+
 /** Ends whatever run is in progress; from then on it can't complete. */
 export async function abortRun(
   tx: Transaction,

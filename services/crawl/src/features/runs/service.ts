@@ -9,7 +9,7 @@ import type { CrawlQueues } from '../queues/queues.js';
 import { findSchedule, lockSchedule } from '../schedules/queries.js';
 import { runInProgress, schedulePaused } from './errors.js';
 import { countRuns, findRuns } from './history.queries.js';
-import { insertRun } from './queries.js';
+import { hasRunInProgress, insertRun } from './queries.js';
 import type { RequestedRun, RunItem } from './schemas.js';
 
 export interface RunService {
@@ -30,7 +30,9 @@ export function createRunService(deps: {
 }): RunService {
   const { pool, prisma, queues, clock } = deps;
   return {
-    request(orgId, connector) {
+    async request(orgId, connector) {
+      // Whoever asks a thousand times must not have a thousand requests wait for the lock.
+      if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const at = new Date(clock());
       const runId = uuidv7();
       return inTransaction(pool, async (tx) => {

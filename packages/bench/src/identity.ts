@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
 import pg from 'pg';
-import { type ServiceProcess, startProcess } from '../../service-process.js';
+import { type ServiceProcess, startProcess } from './service-process.js';
 
 const program = (name: string) =>
-  fileURLToPath(new URL(`../../../../../services/identity/dist/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../../services/identity/dist/${name}`, import.meta.url));
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
 /** As in production (see identity's README): V8 fills what it is given. */
@@ -39,7 +39,7 @@ export async function send(
   return { status: response.status, body: answer };
 }
 
-async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
+export async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: postgres.url() });
   await client.connect();
   await client.query(`create database ${name}`);
@@ -61,7 +61,12 @@ async function createTokens(url: string, session: string, count: number) {
 }
 
 /** The built service, as it runs in production, on the core of the server. */
-export async function startBenchIdentity(postgres: EmbeddedPostgres, name: string): Promise<BenchIdentity> {
+export async function startBenchIdentity(
+  postgres: EmbeddedPostgres,
+  name: string,
+  serviceClients?: string,
+  core: 'server' | 'load' = 'server',
+): Promise<BenchIdentity> {
   const databaseUrl = await createDatabase(postgres, name);
   const port = await findFreePort();
   const environment = {
@@ -73,6 +78,7 @@ export async function startBenchIdentity(postgres: EmbeddedPostgres, name: strin
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     NODE_ENV: 'production',
+    ...(serviceClients === undefined ? {} : { SERVICE_CLIENTS: serviceClients }),
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
   const running = await startProcess(
@@ -80,6 +86,7 @@ export async function startBenchIdentity(postgres: EmbeddedPostgres, name: strin
     port,
     '/health/ready',
     environment,
+    core,
   );
   const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
   const session = (login.body as { accessToken: string }).accessToken;

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { createSyncEventConsumer, type SyncEvent } from '@platform/events';
+import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { type Platform, startPlatform } from '../support/platform.js';
+
+describeWith('kafka', 'from the schedule to a consumer', () => {
+  const topic = `sync-events-${randomUUID()}`;
+  const received: SyncEvent[] = [];
+  let brokers: string[];
+  let platform: Platform;
+  beforeAll(async () => {
+    ({ brokers } = await testKafka());
+    platform = await startPlatform({
+      backend: 'postgres',
+      env: { KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '3' },
+    });
+  }, 180_000);
+  afterAll(() => platform.close(), 60_000);
+
+  it('the event of each run arrives, once, in order, and the events endpoint tells the same', async () => {
+    await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
+      what: 'the relay',
+      timeoutMs: 30_000,
+    });
+    const consumer = createSyncEventConsumer({
+      kafka: { brokers },
+      groupId: randomUUID(),
+      topic,
+      handle: (event) => void received.push(event),
+      onInvalid: ({ reason }) => {
+        throw new Error(reason);
+      },
+    });
+    await consumer.start();
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig } });
+    for (let count = 1; count <= 3; count += 1) {
+      expect((await platform.call('POST', '/wiki_1/run')).status).toBe(202);
+      await waitFor(() => received.length === count, { what: `event ${count}`, timeoutMs: 20_000 });
+    }
+    await consumer.stop();
+    const { body: runs } = await platform.call('GET', '/wiki_1/runs');
+    const ids = runs.data.map(({ eventId }: { eventId: string }) => eventId).toReversed();
+    expect(received.map(({ eventId }) => eventId)).toEqual(ids);
+    expect(received[0]).toMatchObject({
+      eventType: 'ReindexAllRecordEvent',
+      payload: { orgId: platform.admin.orgId, connector: 'wiki_1', origin: 'CONNECTOR' },
+    });
+    const { body: feed } = await platform.call('GET', '/events');
+    expect(feed.data).toEqual(received);
+  }, 90_000);
+});

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import { waitFor } from '@platform/testing';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { backends, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+
+describe.each(backends)('many organisations on %s', (backend) => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
+  }, 60_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 30_000);
+
+  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+  const run = ({ token }: Organisation) => platform.call('POST', '/files_1/run', { token });
+
+  it('however often one asks, another waits for one run of it at the most', async () => {
+    const loud = platform.admin;
+    const quiet = await platform.createOrganisation();
+    for (const { token } of [loud, quiet])
+      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    const statuses = (await Promise.all(Array.from({ length: 100 }, () => run(loud)))).map(
+      ({ status }) => status,
+    );
+    expect(statuses.filter((status) => status === 202)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 202 || status === 409 || status === 503)).toHaveLength(100);
+    await run(quiet);
+    await waitFor(() => endpoint.asked.length === 2, { what: 'both orders' });
+    expect(endpoint.asked.map(({ body }) => body.orgId)).toEqual([loud.orgId, quiet.orgId]);
+    held.forEach((response) => json(response, 200));
+  }, 60_000);
+
+  it('a queue does five runs at a time, over two replicas', async () => {
+    const second = await platform.addCrawl();
+    const organisations = await Promise.all(Array.from({ length: 8 }, () => platform.createOrganisation()));
+    let now = 0;
+    let most = 0;
+    endpoint.asked.length = 0;
+    endpoint.answer = (_asked, response) => {
+      most = Math.max(most, (now += 1));
+      setTimeout(() => {
+        now -= 1;
+        json(response, 200);
+      }, 400);
+    };
+    for (const { token } of organisations)
+      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
+    await Promise.all(organisations.map(run));
+    await waitFor(() => endpoint.asked.length === 8 && now === 0, { what: 'eight runs', timeoutMs: 20_000 });
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(5);
+    await second.stop();
+  }, 60_000);
+});
