@@ -80,6 +80,7 @@ export function createErrorHandler(family: ErrorFamily) {
     const error: AppError = translateError(thrown);
     if (error.statusCode >= 500) logServerError(error, request);
     if (error.headers) void reply.headers(error.headers);
+    if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
     void reply.code(error.statusCode).send(
       family.render({
         status: error.statusCode,
@@ -89,6 +90,16 @@ export function createErrorHandler(family: ErrorFamily) {
       }),
     );
   };
+}
+
+/**
+ * Reads what is left of a refused body and throws it away, until the request's own time-out at the latest. Fastify would
+ * close the connection at once: a client that still writes then finds it reset, the answer lost, and a gateway makes a
+ * 502 of that.
+ */
+function discardBody(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.removeHeader('connection');
+  request.raw.resume();
 }
 
 function registerNotFound(app: App, family: ErrorFamily): void {
