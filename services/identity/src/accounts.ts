@@ -36,7 +36,8 @@ function createLimits({
   return {
     login: createAttemptLimits(pool, {
       name: 'login',
-      perSubject: 10,
+      perSubject: 100,
+      perPair: 10,
       perAddress: 100,
       message: 'Too many failed sign-ins: try again later',
     }),
@@ -60,7 +61,10 @@ function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
   const job = createSendingJob({
     prisma,
     prepare: createPrepare({ prisma, secrets, box, links }),
-    send: createMailClient({ mailUrl: config.MAIL_URL, serviceToken: createOwnMailToken(deps) }),
+    send: createMailClient({
+      mailUrl: config.MAIL_URL,
+      serviceToken: createOwnMailToken({ ...deps, prisma }),
+    }),
     clock,
     log,
   });

@@ -113,7 +113,13 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
       box: createSecretBox(config.ENCRYPTION_KEYS),
       clock,
     }),
-    issueServiceToken: createServiceCredentials({ clients: config.SERVICE_CLIENTS, keys, signJwt, clock }),
+    issueServiceToken: createServiceCredentials({
+      prisma,
+      clients: config.SERVICE_CLIENTS,
+      keys,
+      signJwt,
+      clock,
+    }),
   });
   const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];
   mcpRoutes(app, createToolEndpoint(tools, resources.log, VERSION), config.PUBLIC_URL);

@@ -63,9 +63,13 @@ test('everything of the list is written down, once, with who did it and to what'
   expect(of('user.changed', member.id)).toEqual(by(adminId));
   expect(of('user.role_changed', member.id)).toEqual(by(adminId, { from: 'member', to: 'admin' }));
   expect(of('user.removed', member.id)).toEqual(by(adminId));
-  expect(of('token.created', token.id)).toEqual(by(member.id, { name: 'ci' }));
+  expect(of('token.created', token.id)).toEqual(
+    by(member.id, { name: 'ci', credential: { kind: 'session', id: expect.any(String) } }),
+  );
   expect(of('token.first_used', token.id)).toEqual(by(member.id));
-  expect(of('token.revoked', token.id)).toEqual(by(adminId, {}, 'leak'));
+  expect(of('token.revoked', token.id)).toEqual(
+    by(adminId, { credential: { kind: 'session', id: expect.any(String) } }, 'leak'),
+  );
   const { rows } = await identity.db.query<{ id: string }>('select id from sessions where user_id = $1', [
     member.id,
   ]);

@@ -8,7 +8,6 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
  * The package was chosen for doing that atomically in one statement, over any of our backing stores.
  */
 const WINDOW_SECONDS = 15 * 60;
-const NETWORKS_PER_SUBJECT = 10;
 
 /** Whoever has an IPv6 address has at least its /64. */
 function networkOf(address: string): string {
@@ -16,7 +15,11 @@ function networkOf(address: string): string {
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
   const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const whole = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
+  const whole = [
+    ...groups,
+    ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'),
+    ...rest,
+  ];
   return `${whole.slice(0, 4).join(':')}::/64`;
 }
 
@@ -36,12 +39,14 @@ export interface AttemptLimitOptions {
   /** Part of the stored keys: what is counted apart has a name apart. */
   readonly name: string;
   readonly perSubject: number;
+  /** Of one network at one subject, where `perSubject` is wider: it must not lock the owner out elsewhere. */
+  readonly perPair?: number;
   readonly perAddress: number;
   /** Public text of the refusal. */
   readonly message: string;
 }
 
-/** Both limits are per 15 minutes. */
+/** All limits are per 15 minutes. */
 export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions): AttemptLimits {
   const limiter = (keyPrefix: string, points: number) =>
     new RateLimiterPostgres({
@@ -54,10 +59,8 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
       duration: WINDOW_SECONDS,
       clearExpiredByTimeout: true,
     });
-  // What one network does to an account locks out that network, not the account's owner elsewhere;
-  // ten networks together lock out everybody.
-  const pairs = limiter(`${options.name}:pair`, options.perSubject);
-  const subjects = limiter(`${options.name}:account`, options.perSubject * NETWORKS_PER_SUBJECT);
+  const pairs = limiter(`${options.name}:pair`, options.perPair ?? options.perSubject);
+  const subjects = limiter(`${options.name}:account`, options.perSubject);
   const addresses = limiter(`${options.name}:address`, options.perAddress);
   // Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column.
   const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');

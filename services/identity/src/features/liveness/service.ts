@@ -1,5 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { coalesce, type CredentialKind, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import {
+  coalesce,
+  type CredentialKind,
+  type Liveness,
+  type LiveOwner,
+  type SignedCredential,
+} from '@platform/auth';
 import { dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
@@ -31,7 +37,12 @@ export function createDatabaseLiveness(deps: {
 
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await findLiving(deps.pool, idsOf(credentials, 'pat'), idsOf(credentials, 'session'), idsOf(credentials, 'service'));
+      const found = await findLiving(
+        deps.pool,
+        idsOf(credentials, 'pat'),
+        idsOf(credentials, 'session'),
+        idsOf(credentials, 'service'),
+      );
       const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
     } catch (error) {

@@ -1,6 +1,12 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { deleteMails, deleteSecrets, deleteServiceCredentials, deleteSessions, expireTokens } from './queries.js';
+import {
+  deleteMails,
+  deleteSecrets,
+  deleteServiceCredentials,
+  deleteSessions,
+  expireTokens,
+} from './queries.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;

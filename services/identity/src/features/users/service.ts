@@ -5,9 +5,14 @@ import type { Prisma } from '../../resources.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
-import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins,
+import {
+  emailTaken,
+  lastAdmin,
+  mailUnavailable,
+  sessionRequiredForAdmins,
   sessionRequiredForPasswords,
-  userNotFound } from './errors.js';
+  userNotFound,
+} from './errors.js';
 import {
   countMembers,
   findMember,
