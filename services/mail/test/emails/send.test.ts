@@ -226,3 +226,18 @@ test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413',
   // The connection may be closed before the client has read the answer.
   expect([undefined, 413]).toContain(huge?.status);
 });
+
+test('a large body of millions of parts is refused before it is parsed', async () => {
+  const raw = `{"templateData":${'['.repeat(30_000_000)}`;
+  const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+  expect([refused.status, refused.body.error.details[0].message]).toEqual([400, 'has too many parts']);
+});
+
+test('large mails at once are sent or put off, and their places come back', async () => {
+  const content = Buffer.alloc(20 * 1_048_576).toString('base64');
+  const sendLarge = () => mail.send({ attachments: [attachment({ content })] });
+  const answers = await Promise.all(Array.from({ length: 6 }, sendLarge));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(smtp.accepted).toHaveLength(answers.filter(({ status }) => status === 200).length);
+  expect((await sendLarge()).status).toBe(200);
+});

@@ -53,6 +53,7 @@ describe('over the configuration manager of identity', () => {
     await mail.configure(on(second));
     expect((await mail.send({ subject: 'fast' })).status).toBe(200);
     expect(second.accepted).toHaveLength(1);
+    first.behave(() => undefined);
     first.say('354 go on');
     expect((await slow).status).toBe(200);
     expect(first.accepted).toHaveLength(1);

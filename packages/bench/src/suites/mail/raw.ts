@@ -1,22 +1,18 @@
+import { text as readAll } from 'node:stream/consumers';
 import { createTransport } from 'nodemailer';
 
 /*
  * What the service is measured against, on the core of the server: nodemailer with a ready message,
  * pooled, and a transport per mail as the direct peer makes one. Prints mails per second.
  *
- *   node raw.js <pooled|transport-per-mail> <sink's port> <in flight> <seconds>
+ *   node raw.js <pooled|transport-per-mail> <sink's port> <in flight> <seconds> < {html, text}
  */
 const [kind, port, inFlight, seconds] = process.argv.slice(2);
 const options = { host: '127.0.0.1', port: Number(port), secure: false, ignoreTLS: true } as const;
 const pooled = createTransport({ ...options, pool: true, maxConnections: 5, maxMessages: Infinity });
-const body = 'x'.repeat(4_000).replaceAll(/.{76}/g, '$&\n');
-const message = {
-  from: 'noreply@corp.example',
-  to: 'to@example.com',
-  subject: 'Your code',
-  text: body,
-  html: body,
-};
+/** What the service sends, ready made. */
+const parts = JSON.parse(await readAll(process.stdin)) as { readonly html: string; readonly text: string };
+const message = { from: 'noreply@corp.example', to: 'to@example.com', subject: 'Your code', ...parts };
 
 async function sendOne(): Promise<void> {
   if (kind === 'pooled') await pooled.sendMail(message);

@@ -6,18 +6,34 @@ import type { Message, TransportPools } from './pools.js';
 /** Waits before the second and the third attempt. */
 const RETRY_AFTER_MS = [250, 1_000] as const;
 
-/** Makes a new one for each attempt: an attachment that is a stream can be read once. */
-export type MessageSource = (signal: AbortSignal) => Message;
-
-export type Deliver = (
-  orgId: string,
-  configuration: SmtpConfiguration,
-  message: MessageSource,
-  messageBytes: number,
-) => Promise<Outcome>;
-
 /** The slowest connection that still counts as one that works: a mail of 25 MiB gets seven minutes more. */
 const BYTES_PER_MS = 64;
+
+/** A mail on its way to one organisation's server. */
+export interface Delivery {
+  readonly orgId: string;
+  readonly configuration: SmtpConfiguration;
+  /** Makes a new message for each attempt: an attachment that is a stream can be read once. */
+  readonly message: (signal: AbortSignal) => Message;
+  readonly messageBytes: number;
+}
+
+export type Deliver = (delivery: Delivery) => Promise<Outcome>;
+
+async function attemptUntil(
+  signal: AbortSignal,
+  pools: TransportPools,
+  delivery: Delivery,
+): Promise<Outcome> {
+  const { orgId, configuration, message } = delivery;
+  for (let attempt = 0; ; attempt += 1) {
+    const { outcome, canRetry } = await pools.attempt(orgId, configuration, message(signal));
+    const waitMs = RETRY_AFTER_MS[attempt];
+    if (!canRetry || waitMs === undefined) return outcome;
+    await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return outcome;
+  }
+}
 
 /**
  * Sends, and tries again only where nothing can have been accepted.
@@ -27,13 +43,15 @@ const BYTES_PER_MS = 64;
  */
 export const createDeliver =
   (pools: TransportPools, deadlineMs: number): Deliver =>
-  async (orgId, configuration, message, messageBytes) => {
-    const signal = AbortSignal.timeout(deadlineMs + Math.ceil(messageBytes / BYTES_PER_MS));
-    for (let attempt = 0; ; attempt += 1) {
-      const { outcome, canRetry } = await pools.attempt(orgId, configuration, message(signal));
-      const waitMs = RETRY_AFTER_MS[attempt];
-      if (!canRetry || waitMs === undefined) return outcome;
-      await delay(waitMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return outcome;
+  async (delivery) => {
+    const deadline = new AbortController();
+    const expire = (): void => {
+      deadline.abort();
+    };
+    const timer = setTimeout(expire, deadlineMs + Math.ceil(delivery.messageBytes / BYTES_PER_MS));
+    try {
+      return await attemptUntil(deadline.signal, pools, delivery);
+    } finally {
+      clearTimeout(timer);
     }
   };

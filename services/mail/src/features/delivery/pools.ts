@@ -1,7 +1,8 @@
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
 
@@ -37,7 +38,7 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     const { message } = mail;
     const createReadStream = message.createReadStream.bind(message);
     message.createReadStream = (options) => {
-      const stream = createReadStream(options);
+      const stream = pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
       streams.set(mail.data.messageId ?? '', stream);
       return stream;
     };

@@ -85,8 +85,8 @@ export function createEmailService(deps: {
     const isNew = await journal.begin(entry);
     if (!isNew && idempotency) return answerEarlier(orgId, idempotency.key, idempotency.digest);
     const messageId = messageIdOf(id, orgId, from, idempotency?.key);
-    const source = createMessageSource(letter, messageId, createdAt);
-    const outcome = await deliver(orgId, configuration, source, sizeOf(letter));
+    const message = createMessageSource(letter, messageId, createdAt);
+    const outcome = await deliver({ orgId, configuration, message, messageBytes: sizeOf(letter) });
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     await journal.settle({ id, state: outcome.state, refused });
     onSettled(outcome.state);

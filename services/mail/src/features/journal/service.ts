@@ -61,7 +61,8 @@ export function createJournal(deps: {
       return entries.map(({ id }) => written.has(id));
     },
     batchMax: 200,
-    inFlightMax: 2,
+    // Those that come meanwhile make the next batch: a few large commits cost less than many small ones.
+    inFlightMax: 1,
   });
 
   async function beat(): Promise<void> {
