@@ -79,16 +79,26 @@ export interface NewRun {
   readonly nextRunAt: Date | undefined;
 }
 
-/* The run and what is expected next are one statement: a tick is either still to come or taken up. */
+/*
+ * The run and what is expected next are one statement: a tick is either still to come or taken up.
+ * The schedule's row is locked and read anew in it: a pause or removal that was answered meanwhile
+ * is not followed by a run. What was asked for runs beside a finished one-off, too.
+ */
 const insert = `
-  with run as (
+  with schedule as (
+    select id from schedules
+    where id = $2 and revision = $3 and (state = 'active' or ($6::run_trigger = 'manual' and state = 'finished'))
+    for no key update
+  ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
       created_at, started_at, finished_at, attempts, attempts_max, progress, reason, lease_until)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9::run_state, $10, $11::timestamptz,
+    select $1::uuid, schedule.id, $3::bigint, $4::uuid, $5::text, $6::run_trigger, $7::text, $8::text, $9::run_state,
+      $10::timestamptz, $11::timestamptz,
       case when $9::run_state = 'active' then $11::timestamptz end,
       case when $9::run_state = 'skipped' then $11::timestamptz end,
-      case when $9::run_state = 'active' then 1 else 0 end, $12,
-      case when $9::run_state = 'active' then 10 else 0 end, $13, $14)
+      case when $9::run_state = 'active' then 1 else 0 end, $12::smallint,
+      case when $9::run_state = 'active' then 10 else 0 end, $13::text, $14::timestamptz
+    from schedule
     on conflict do nothing returning ${columns}
   ), expected as (
     update schedules set next_run_at = $15, overdue_since = null
@@ -97,7 +107,7 @@ const insert = `
   )
   select * from run`;
 
-/** @returns undefined when the tick was taken up, or another run begun, a moment ago. */
+/** @returns undefined when the tick was taken up, another run begun, or the schedule changed, a moment ago. */
 export async function insertRun(db: Db, run: NewRun): Promise<Run | undefined> {
   const { schedule } = run;
   const { rows } = await db.query<Run>({
@@ -219,6 +229,17 @@ export async function abortRun(
     values: [given.orgId, given.connector, given.reason, given.at],
   });
   return rows[0];
+}
+
+/** Ends a run whose schedule is gone: nothing can tell what it was to do. @returns whether it was one. */
+export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'abort_orphan',
+    text: `update runs set state = 'aborted', reason = 'The schedule was removed', finished_at = $2, lease_until = null
+           where id = $1 and ${inProgress} and not exists (select from schedules where id = runs.schedule_id)`,
+    values: [id, at],
+  });
+  return rowCount === 1;
 }
 
 /** Keeps runs from being taken for lost. @returns those that are still active. */
