@@ -4,6 +4,7 @@ import type { CrawlMetrics } from '../../metrics.js';
 import { inTransaction } from '../../transaction.js';
 import { runJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
+import { abortOrphan } from '../runs/queries.js';
 import { extendLease, findLost, type LostRun, noteJob, requeueLost } from './queries.js';
 import { isPending } from './watchdog.js';
 
@@ -27,6 +28,11 @@ export function createLostRuns(deps: {
   async function recover(run: LostRun): Promise<void> {
     const { id: runId, orgId, connector } = run;
     const now = new Date(clock());
+    if (run.priority === null && (await abortOrphan(pool, runId, now))) {
+      metrics.repairs.inc({ kind: 'orphaned_run' });
+      log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
+      return;
+    }
     const until = new Date(now.getTime() + PICK_UP_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
       await extendLease(pool, runId, now, until);

@@ -8,6 +8,7 @@ import { type CrawlJob, timeOfTick } from '../queues/job.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import { lockSchedule, type Schedule } from '../schedules/queries.js';
 import {
+  abortOrphan,
   endRun,
   findScheduleById,
   findTick,
@@ -77,9 +78,10 @@ export function createRunLifecycle(deps: {
       jobId: job.id ?? '',
       leaseUntil: leaseUntil(),
     });
-    const schedule = run && (await findScheduleById(pool, run.scheduleId));
-    // Removal aborts the run, so a run in progress without a schedule is one that is being removed.
-    if (!schedule) return 'unknown';
+    if (!run) return 'unknown';
+    const schedule = await findScheduleById(pool, run.scheduleId);
+    // Left in progress it would keep every later run of the connector out.
+    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
     if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
     await end(run, schedule, 'failed', `Its worker vanished ${run.recoveries} times`);
     return 'void';

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
+import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
+
+/* What becomes of the rows when things happen at the same time, without a queue. */
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const at = Date.parse('2030-01-01T00:00:00Z');
+
+describe('rows of runs', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let now = at;
+  beforeAll(async () => {
+    database = await createTestDatabase({
+      template: 'crawl-rows',
+      migrationsDir,
+      migrate: (url) => migrate(url, migrationsDir).then(() => undefined),
+    });
+    pool = new pg.Pool({ connectionString: database.url });
+  }, 60_000);
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  beforeEach(() => (now = at));
+
+  const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
+  const newLifecycle = () =>
+    createRunLifecycle({ pool, clock: () => now, times, onEvent: () => undefined });
+  async function scheduleOnce(): Promise<{ job: CrawlJob; id: string }> {
+    const [id, orgId] = [randomUUID(), randomUUID()];
+    const config = { scheduleType: 'once', scheduledTime: new Date(at).toISOString(), timezone: 'UTC' };
+    await pool.query(
+      `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
+         state, revision, scheduled_at, next_run_at)
+       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
+      [id, orgId, randomUUID(), JSON.stringify({ ...config, jitterMs: 0, missedRunPolicy: 'run_once' }), new Date(at)],
+    ); // prettier-ignore
+    const data = { kind: 'once', orgId, connector: 'files_1', scheduleId: id, revision: 1, at } as const;
+    return { id, job: { id: onceJobId(id, 1), data } as unknown as CrawlJob };
+  }
+  const runsOf = async (id: string) =>
+    (
+      await pool.query<{ state: string; reason: string | null }>(
+        'select state, reason from runs where schedule_id = $1',
+        [id],
+      )
+    ).rows;
+
+  it('no run begins once a pause was answered, however soon its job was looked at', async () => {
+    const { id, job } = await scheduleOnce();
+    const pausing = await pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const beginning = newLifecycle().begin(job);
+    await waitForLock(pool);
+    await pausing.query('commit');
+    pausing.release();
+    expect(await beginning).toBeUndefined();
+    expect(await runsOf(id)).toEqual([]);
+  });
+
+  it('a run whose schedule is gone is aborted when its job comes again', async () => {
+    const { id, job } = await scheduleOnce();
+    expect(await newLifecycle().begin(job)).toBeDefined();
+    const { rows } = await pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
+    await pool.query('delete from schedules where id = $1', [id]);
+    now += 60_000;
+    const again = { ...job, data: { ...job.data, kind: 'run', runId: rows[0]?.id ?? '' } } as CrawlJob;
+    expect(await newLifecycle().begin(again)).toBeUndefined();
+    expect(await runsOf(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
+  });
+});
+
+/** Until a statement waits for another. */
+async function waitForLock(pool: pg.Pool): Promise<void> {
+  await waitFor(
+    async () =>
+      (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
+        .rowCount === 1,
+    { what: 'a statement that waits' },
+  ); // prettier-ignore
+}
