@@ -75,6 +75,25 @@ describe('rows of runs', () => {
     expect(await newLifecycle().begin(again)).toBeUndefined();
     expect(await runsOf(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
   });
+
+  it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const begun = await lifecycle.begin(job);
+    if (!begun) throw new Error('not begun');
+    const pausing = await pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const completing = lifecycle.complete(begun);
+    await waitForLock(pool);
+    await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
+    await pausing.query('commit');
+    pausing.release();
+    expect(await completing).toBe(false);
+    expect(await runsOf(id)).toMatchObject([{ state: 'aborted' }]);
+    const events = await pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
+    expect(events.rowCount).toBe(0);
+  });
 });
 
 /** Until a statement waits for another. */

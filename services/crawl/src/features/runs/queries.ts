@@ -152,6 +152,13 @@ export async function findScheduleById(db: Db, id: string): Promise<Schedule | u
   return rows[0];
 }
 
+export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.query({
+    name: 'lock_schedule_row',
+    text: 'select from schedules where id = $1 for no key update',
+    values: [id],
+  });
+
 const end = (outcome: 'completed' | 'failed') => `
   with ended as (
     update runs set state = '${outcome}', finished_at = $2, reason = $3, event_id = $4, lease_until = null,

@@ -14,6 +14,7 @@ import {
   findTick,
   finishOneOff,
   insertRun,
+  lockScheduleRow,
   markHandedBack,
   markRetrying,
   pruneRuns,
@@ -144,10 +145,13 @@ export function createRunLifecycle(deps: {
       sourceCreatedAt: schedule.scheduledAt.getTime(),
     });
     const isMine = await inTransaction(pool, async (tx) => {
+      // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+      const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
+      if (endsSchedule) await lockScheduleRow(tx, run.scheduleId);
       const eventId = outcome === 'completed' ? event.eventId : null;
       if (!(await endRun(tx, { id: run.id, outcome, at: new Date(now), reason, eventId }))) return false;
       if (outcome === 'completed') await insertOutboxEvent(tx, event, { runId: run.id });
-      if (schedule.config.scheduleType === 'once' && run.trigger !== 'manual') await finishOneOff(tx, run);
+      if (endsSchedule) await finishOneOff(tx, run);
       return true;
     });
     if (isMine && outcome === 'completed') onEvent();
