@@ -4,6 +4,7 @@ import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
+import { renewLeases } from '../../src/features/runs/queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 
 /* What becomes of the rows when things happen at the same time, without a queue. */
@@ -80,7 +81,7 @@ describe('rows of runs', () => {
     const { id, job } = await scheduleOnce();
     const lifecycle = newLifecycle();
     const begun = await lifecycle.begin(job);
-    if (!begun) throw new Error('not begun');
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
     const pausing = await pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
@@ -93,6 +94,31 @@ describe('rows of runs', () => {
     expect(await runsOf(id)).toMatchObject([{ state: 'aborted' }]);
     const events = await pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
     expect(events.rowCount).toBe(0);
+  });
+
+  it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
+    const { id, job } = await scheduleOnce();
+    const begun = await newLifecycle().begin(job);
+    now += times.leaseMs - 1;
+    expect(await newLifecycle().begin(job)).toEqual({ busyUntil: at + times.leaseMs });
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    expect(await newLifecycle().complete(begun)).toBe(true);
+    expect(await runsOf(id)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  it('a worker that lost its run to another changes nothing of it any more', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job);
+    now += times.leaseMs + 1;
+    const second = await lifecycle.begin(job);
+    if (!first || !second || 'busyUntil' in first || 'busyUntil' in second) throw new Error('not begun');
+    expect(await lifecycle.fail(first, 'too late')).toBe('void');
+    expect(await lifecycle.complete(first)).toBe(false);
+    await lifecycle.handBack(first);
+    expect(await renewLeases(pool, [first.run, second.run], new Date(now + 1))).toEqual(new Set([second.run]));
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await lifecycle.complete(second)).toBe(true);
   });
 });
 

@@ -35,7 +35,8 @@ export function createLostRuns(deps: {
     }
     const until = new Date(now.getTime() + PICK_UP_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
-      await extendLease(pool, runId, now, until);
+      // An active run stays free to be taken up by its job's next delivery.
+      if (run.state !== 'active') await extendLease(pool, runId, now, until);
       return;
     }
     await inTransaction(pool, async (tx) => {

@@ -10,6 +10,7 @@ import { lockSchedule, type Schedule } from '../schedules/queries.js';
 import {
   abortOrphan,
   endRun,
+  findLease,
   findScheduleById,
   findTick,
   finishOneOff,
@@ -29,9 +30,14 @@ export interface BegunRun {
   readonly schedule: Schedule;
 }
 
+/** The run of a job is in other hands, at least until then, epoch ms. */
+export interface BusyRun {
+  readonly busyUntil: number;
+}
+
 export interface RunLifecycle {
   /** @returns undefined when there is nothing to do for the job. */
-  begin(job: CrawlJob): Promise<BegunRun | undefined>;
+  begin(job: CrawlJob): Promise<BegunRun | BusyRun | undefined>;
   /** The run's end and its sync event, both or neither. @returns false when the run had ended before. */
   complete(begun: BegunRun): Promise<boolean>;
   /** @returns what follows; `void` when the run had ended before. */
@@ -54,7 +60,7 @@ const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
 
 /** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
-type Look = BegunRun | 'void' | 'unknown';
+type Look = BegunRun | BusyRun | 'void' | 'unknown';
 
 const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
 
@@ -79,7 +85,10 @@ export function createRunLifecycle(deps: {
       jobId: job.id ?? '',
       leaseUntil: leaseUntil(),
     });
-    if (!run) return 'unknown';
+    if (!run) {
+      const leased = await findLease(pool, runId);
+      return leased ? { busyUntil: leased.getTime() } : 'unknown';
+    }
     const schedule = await findScheduleById(pool, run.scheduleId);
     // Left in progress it would keep every later run of the connector out.
     if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
@@ -149,7 +158,7 @@ export function createRunLifecycle(deps: {
       const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
       if (endsSchedule) await lockScheduleRow(tx, run.scheduleId);
       const eventId = outcome === 'completed' ? event.eventId : null;
-      if (!(await endRun(tx, { id: run.id, outcome, at: new Date(now), reason, eventId }))) return false;
+      if (!(await endRun(tx, { run, outcome, at: new Date(now), reason, eventId }))) return false;
       if (outcome === 'completed') await insertOutboxEvent(tx, event, { runId: run.id });
       if (endsSchedule) await finishOneOff(tx, run);
       return true;
@@ -175,10 +184,10 @@ export function createRunLifecycle(deps: {
         return (await end(run, schedule, 'failed', storable(reason))) ? 'failed' : 'void';
       const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
       const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
-      return (await markRetrying(pool, run.id, storable(reason), until)) ? 'retry' : 'void';
+      return (await markRetrying(pool, run, storable(reason), until)) ? 'retry' : 'void';
     },
     async handBack({ run }) {
-      await markHandedBack(pool, run.id, new Date(clock() + RETRY_GRACE_MS));
+      await markHandedBack(pool, run, new Date(clock() + RETRY_GRACE_MS));
     },
   };
 }
