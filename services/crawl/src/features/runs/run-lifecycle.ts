@@ -76,7 +76,6 @@ export function createRunLifecycle(deps: {
   readonly onEvent: () => void;
 }): RunLifecycle {
   const { pool, clock, times, onEvent } = deps;
-  let ended = 0;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
   async function retake(job: CrawlJob, runId: string): Promise<Look> {
@@ -164,8 +163,8 @@ export function createRunLifecycle(deps: {
       return true;
     });
     if (isMine && outcome === 'completed') onEvent();
-    ended += 1;
-    if (ended % PRUNE_EVERY === 0) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
+    // By chance, not by count: a count may fall upon the same connector each time.
+    if (Math.random() * PRUNE_EVERY < 1) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
     return isMine;
   }
 
