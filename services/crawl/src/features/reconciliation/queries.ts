@@ -9,11 +9,15 @@ import { type Schedule, scheduleColumns } from '../schedules/queries.js';
 /** Any fixed number: who holds it is the one replica that reconciles. */
 const LEADER_LOCK = 72_707_370;
 
+/** Should the holder's host vanish, the server finds out, and the lock falls. */
+const KEEPALIVE = 'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
+
 /** Runs `work` on one replica at a time. @returns false when another is at it. */
 export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
   let isBroken = true;
   try {
+    await client.query(KEEPALIVE);
     const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
       LEADER_LOCK,
     ]);
