@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
+import type { Schedule } from '../../src/features/schedules/queries.js';
 import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
+import { findOverdue } from '../../src/features/reconciliation/queries.js';
 import { renewLeases } from '../../src/features/runs/queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 
@@ -31,8 +33,7 @@ describe('rows of runs', () => {
   beforeEach(() => (now = at));
 
   const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
-  const newLifecycle = () =>
-    createRunLifecycle({ pool, clock: () => now, times, onEvent: () => undefined });
+  const newLifecycle = () => createRunLifecycle({ pool, clock: () => now, times, onEvent: () => undefined });
   async function scheduleOnce(): Promise<{ job: CrawlJob; id: string }> {
     const [id, orgId] = [randomUUID(), randomUUID()];
     const config = { scheduleType: 'once', scheduledTime: new Date(at).toISOString(), timezone: 'UTC' };
@@ -116,9 +117,24 @@ describe('rows of runs', () => {
     expect(await lifecycle.fail(first, 'too late')).toBe('void');
     expect(await lifecycle.complete(first)).toBe(false);
     await lifecycle.handBack(first);
-    expect(await renewLeases(pool, [first.run, second.run], new Date(now + 1))).toEqual(new Set([second.run]));
+    expect(await renewLeases(pool, [first.run, second.run], new Date(now + 1))).toEqual(
+      new Set([second.run]),
+    );
     expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
     expect(await lifecycle.complete(second)).toBe(true);
+  });
+
+  it('late schedules are read page by page, those of one instant, too', async () => {
+    const late = [await scheduleOnce(), await scheduleOnce(), await scheduleOnce()].map(({ id }) => id);
+    const found: string[] = [];
+    for (let last: Schedule | undefined; found.length < 100;) {
+      const page = await findOverdue(pool, new Date(at + 1), last, 1);
+      found.push(...page.map(({ id }) => id));
+      last = page.at(-1);
+      if (!last) break;
+    }
+    expect(found).toEqual(expect.arrayContaining(late));
+    expect(new Set(found).size).toBe(found.length);
   });
 });
 

@@ -5,10 +5,12 @@ import { inTransaction } from '../../transaction.js';
 import { runJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { abortOrphan } from '../runs/queries.js';
+import { each } from './each.js';
 import { extendLease, findLost, type LostRun, noteJob, requeueLost } from './queries.js';
 import { isPending } from './watchdog.js';
 
 const BATCH = 500;
+const RECOVERIES_AT_ONCE = 4;
 const PICK_UP_MS = 60_000;
 const PRIORITY_DEFAULT = 5;
 
@@ -52,6 +54,7 @@ export function createLostRuns(deps: {
   }
 
   return async (): Promise<void> => {
-    for (const run of await findLost(pool, new Date(clock()), BATCH)) await recover(run);
+    const lost = await findLost(pool, new Date(clock()), BATCH);
+    await each(lost, recover, { log, what: 'the recovery of a run', atOnce: RECOVERIES_AT_ONCE });
   };
 }

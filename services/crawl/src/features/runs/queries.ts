@@ -101,7 +101,9 @@ const insert = `
     from schedule
     on conflict do nothing returning ${columns}
   ), expected as (
-    update schedules set next_run_at = $15, overdue_since = null
+    update schedules set next_run_at = $15, overdue_since = null,
+      -- An earlier time that was still expected is one that did not happen.
+      missed_runs = missed_runs + (next_run_at < $10::timestamptz)::int
     where id = $2 and revision = $3 and state = 'active' and $15::timestamptz is not null
       and exists (select from run)
   )
@@ -217,12 +219,7 @@ export const finishOneOff = (db: Db, run: Pick<Run, 'scheduleId' | 'revision'>):
   });
 
 /** @returns whether the run was in these hands until now. */
-export async function markRetrying(
-  db: Db,
-  run: Holding,
-  reason: string,
-  leaseUntil: Date,
-): Promise<boolean> {
+export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
     text: `update runs set state = 'retrying', reason = $2, lease_until = $3 where id = $1 and ${isHeld(4)}`,
