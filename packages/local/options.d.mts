@@ -3,6 +3,9 @@ export interface Options {
   /** Port and address of the gateway. */
   readonly port: number;
   readonly host: string;
+  /** Of the SMTP server that catches the mail, and of the page that shows it; both on loopback. */
+  readonly smtpCatcherPort: number;
+  readonly inboxPort: number;
   /** Base URL without a slash at the end. */
   readonly publicUrl: string;
   /** Absolute. */
@@ -14,6 +17,10 @@ export interface Options {
   readonly adminPassword?: string;
   /** The server to use instead of the embedded one. */
   readonly databaseUrl?: string;
+  /** For crawl's queues; without one they are kept in PostgreSQL. */
+  readonly redisUrl?: string;
+  /** Comma-separated; without one, sync events stay in the feed. */
+  readonly kafkaBrokers?: string;
   readonly logLevel: string;
   /** What else the environment of the launcher sets goes to the services unchanged. */
   readonly environment: Readonly<NodeJS.ProcessEnv>;

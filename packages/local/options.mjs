@@ -16,6 +16,10 @@ const VALUES = [
   ['admin-email', 'BOOTSTRAP_ADMIN_EMAIL', 'e-mail of the first admin', 'admin@example.com'],
   ['admin-password', 'BOOTSTRAP_ADMIN_PASSWORD', 'password of the first admin', 'generated, and kept'],
   ['database-url', 'DATABASE_URL', 'PostgreSQL server to use', 'an embedded one'],
+  ['redis-url', 'REDIS_URL', 'Redis for the job queues', 'they are kept in PostgreSQL'],
+  ['kafka-brokers', 'KAFKA_BROKERS', 'host:port, comma-separated: where sync events go', 'the feed only'],
+  ['smtp-catcher-port', 'SMTP_CATCHER_PORT', 'port of the SMTP server that catches all mail', '1025'],
+  ['inbox-port', 'INBOX_PORT', 'port of the web page of the mail that was caught', '8025'],
   [
     'public-url',
     'PUBLIC_URL',
@@ -31,7 +35,7 @@ const rows = VALUES.map(
     `  ${column(`--${flag} <${flag.split('-').at(-1)}>`)}${what}\n  ${column(`    or ${variable}`)}default: ${initial}`,
 );
 
-export const HELP = `Starts the whole platform on this machine: database, services and gateway.
+export const HELP = `Starts the whole platform on this machine: database, services, gateway, and an inbox that catches its mail.
 
 Usage: npm start -- [options]
 
@@ -40,7 +44,7 @@ ${rows.join('\n')}
   ${column('--help')}this text
 
 A flag wins over its environment variable. The services get the rest of the environment too,
-for example MCP_SCOPES or BOOTSTRAP_ORG_NAME. Stop with Ctrl-C; the data stays.
+for example MCP_SCOPES, KAFKA_TOPIC or BOOTSTRAP_ORG_NAME. Stop with Ctrl-C; the data stays.
 `;
 
 export function parseOptions(args, environment) {
@@ -79,9 +83,24 @@ export function parseOptions(args, environment) {
       '--fresh deletes the keys that the database of --database-url needs; use another --data-dir instead',
     );
   }
-  const port = Number(check('port', isPort, 'a port between 1 and 65535'));
+  const redisUrl = given('redis-url');
+  if (redisUrl !== undefined && !/^rediss?:\/\/[^/]/.test(redisUrl)) {
+    faults.push('--redis-url (REDIS_URL) must be like redis://:password@host:6379/0');
+  }
+  const kafkaBrokers = given('kafka-brokers');
+  if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
+    faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
+  }
+  const [port, smtpCatcherPort, inboxPort] = ['port', 'smtp-catcher-port', 'inbox-port'].map((flag) =>
+    Number(check(flag, isPort, 'a port between 1 and 65535')),
+  );
+  if (new Set([port, smtpCatcherPort, inboxPort]).size < 3) {
+    faults.push('--port, --smtp-catcher-port and --inbox-port must be three ports');
+  }
   const options = {
     port,
+    smtpCatcherPort,
+    inboxPort,
     host: check('host', (value) => /^[\w.:-]+$/.test(value), 'a host name or an address'),
     publicUrl: publicUrl?.replace(/\/$/, '') ?? `http://localhost:${port}`,
     dataDir:
@@ -93,6 +112,8 @@ export function parseOptions(args, environment) {
     logLevel: check('log-level', (value) => LOG_LEVELS.includes(value), `one of ${LOG_LEVELS.join(', ')}`),
     ...(adminPassword !== undefined && { adminPassword }),
     ...(databaseUrl !== undefined && { databaseUrl }),
+    ...(redisUrl !== undefined && { redisUrl }),
+    ...(kafkaBrokers !== undefined && { kafkaBrokers }),
     environment,
   };
   if (faults.length > 0) throw new OptionsError(faults.join('; '));

@@ -18,16 +18,22 @@ function readOptions() {
   return undefined;
 }
 
-/** Asked again, for good, when the gateway listens; here it saves a minute of installing for nothing. */
-async function checkPort({ port, host }) {
+/** Asked again, for good, when each of them listens; here it saves a minute of installing for nothing. */
+async function checkPorts({ port, host, smtpCatcherPort, inboxPort }) {
+  await checkPort('The gateway', 'port', port, host);
+  await checkPort('The SMTP catcher', 'smtp-catcher-port', smtpCatcherPort, '127.0.0.1');
+  await checkPort('The inbox', 'inbox-port', inboxPort, '127.0.0.1');
+}
+
+async function checkPort(what, flag, port, host) {
   const probe = createServer().listen(port, host);
   try {
     await once(probe, 'listening');
   } catch (error) {
     if (error.code !== 'EADDRINUSE')
-      throw new SetupError(`The gateway can't listen on ${host}:${port}: ${error.message}`);
+      throw new SetupError(`${what} can't listen on ${host}:${port}: ${error.message}`);
     throw new SetupError(
-      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`,
+      `Port ${port} is taken by another program. Choose another: npm start -- --${flag} ${port + 1}`,
     );
   } finally {
     probe.close();
@@ -37,7 +43,7 @@ async function checkPort({ port, host }) {
 await runMain(async () => {
   const options = readOptions();
   if (!options) return;
-  await checkPort(options);
+  await checkPorts(options);
   await setUp();
   const { main } = await import('./dist/main.js');
   await main(options);

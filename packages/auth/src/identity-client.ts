@@ -179,8 +179,8 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
       const results = await introspect(credentials.map(({ token }) => token));
       if (results.length !== credentials.length)
         throw new Error('identity answered another number of tokens');
-      return results.map(({ active, role, username, name }) =>
-        active && role !== undefined ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
+      return results.map(({ active, role = 'member', username, name }) =>
+        active ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
       );
     } catch (error) {
       throw dependencyUnavailable('identity', error);

@@ -33,6 +33,7 @@ export const Introspection = Type.Object({
   iss: Type.Optional(Type.String()),
   sub: Type.Optional(Type.String()),
   jti: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String({ description: 'Of a service credential.' })),
   scope: Type.Optional(Type.String()),
   iat: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),

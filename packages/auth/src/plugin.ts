@@ -1,5 +1,6 @@
 import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
+import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { readBearer } from './bearer.js';
@@ -7,7 +8,7 @@ import { missingCredential, type RefusalMessages, standardRefusals } from './cha
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
-import { createSignatureCheck } from './signature.js';
+import { createSignatureCheck, type VerifyJwt } from './signature.js';
 import { createVerification } from './verification.js';
 
 declare module 'fastify' {
@@ -38,6 +39,29 @@ export interface AuthOptions {
 
 const SIGNING_ALGORITHM = 'EdDSA';
 
+/**
+ * The engine of @fastify/jwt, with a verifier kept per key: @fastify/jwt makes one for every call
+ * that names a key, which costs as much again as the signature.
+ */
+function createJwtCheck(issuer: string): VerifyJwt {
+  const verifiers = new Map<string, (token: string) => unknown>();
+  return (token, publicKeyPem) => {
+    let verifier = verifiers.get(publicKeyPem);
+    if (!verifier) {
+      verifier = createVerifier({
+        key: publicKeyPem,
+        algorithms: [SIGNING_ALGORITHM],
+        allowedIss: issuer,
+        requiredClaims: ['iss'],
+        // Asked on every request by the pipeline, with its clock, rather than once by the signature's cache.
+        ignoreExpiration: true,
+      }) as (token: string) => unknown;
+      verifiers.set(publicKeyPem, verifier);
+    }
+    return verifier(token);
+  };
+}
+
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
   await app.register(fastifyJwt, {
     // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
@@ -50,16 +74,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   const messages = options.messages ?? standardRefusals;
   const missing = missingCredential(messages);
   const verification = createVerification({
-    checkSignature: createSignatureCheck(options.keySet, (token, key) =>
-      app.jwt.verify(token, {
-        key,
-        algorithms: [SIGNING_ALGORITHM],
-        allowedIss: options.issuer,
-        requiredClaims: ['iss'],
-        // Asked on every request by the pipeline, with its clock, rather than once by the signature's cache.
-        ignoreExpiration: true,
-      }),
-    ),
+    checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
     liveness: options.liveness,
     clock: options.clock,
     clockToleranceMs: options.clockToleranceMs,

@@ -30,8 +30,6 @@ function principalOf({ claims, scopes, token }: SignedCredential, owner: LiveOwn
   };
 }
 
-const serviceOwner: LiveOwner = { role: 'member', email: '', fullName: '' };
-
 /** The one pipeline, in its two halves. Fails closed at every step. */
 export interface Verification {
   /**
@@ -41,8 +39,7 @@ export interface Verification {
    */
   verifyLocally(presented: string): SignedCredential;
   /**
-   * Is it still alive, and whose is it? A service credential has no liveness: it lives a few
-   * minutes, and its client is checked when it is issued.
+   * Is it still alive, and whose is it?
    *
    * @throws AppError 401, or 503 when it can't be known.
    */
@@ -62,7 +59,7 @@ export function createVerification(options: VerificationOptions): Verification {
       return credential;
     },
     async verifyLiveness(credential) {
-      const owner = credential.claims.kind === 'service' ? serviceOwner : await liveness(credential);
+      const owner = await liveness(credential);
       if (!owner) throw refusal;
       return principalOf(credential, owner);
     },

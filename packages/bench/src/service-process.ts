@@ -8,8 +8,8 @@ const READY_TIMEOUT_MS = 20_000;
 
 export interface ServiceProcess {
   readonly url: string;
-  /** Resident memory now, in MiB (Linux; elsewhere NaN). */
-  residentMib(): Promise<number>;
+  /** The most resident memory so far, in MiB (Linux; elsewhere NaN). */
+  residentPeakMib(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -46,9 +46,9 @@ export async function startProcess(
   await waitUntilAnswers(url + readyPath, child);
   return {
     url,
-    async residentMib() {
+    async residentPeakMib() {
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1_024;
+      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1_024;
     },
     async stop() {
       child.kill('SIGTERM');

@@ -1,18 +1,24 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { showStep } from '@platform/config/progress.mjs';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '@platform/embedded';
 import type { Options } from '../options.mjs';
-import { chooseAdmin } from './admin.js';
-import { clearDataDir, openDataDir } from './data-dir.js';
+import { type AdminChoice, chooseAdmin } from './admin.js';
+import { openDataDir } from './data-dir.js';
+import { deleteData, startDatabase } from './database-server.js';
 import { ensureDatabases } from './databases.js';
 import { createGateway } from './gateway/server.js';
-import { acquireLock, LOCK_NAME } from './instance-lock.js';
+import { startInbox } from './inbox/inbox.js';
+import { acquireLock } from './instance-lock.js';
 import { LaunchError } from './launch-error.js';
-import { openLogFile } from './log-file.js';
 import type { ReadyFacts } from './ready-message.js';
-import { generateEncryptionKeys, readSecrets, writeSecrets } from './secrets.js';
-import type { ServiceDefinition } from './services.js';
+import {
+  completeClientSecrets,
+  generateEncryptionKeys,
+  readSecrets,
+  type Secrets,
+  writeSecrets,
+} from './secrets.js';
+import { CLIENTS, type ServiceDefinition } from './services.js';
+import { setSmtpDefault } from './smtp-default.js';
 import { startServices } from './start-services.js';
 import type { Teardown } from './teardown.js';
 
@@ -29,11 +35,11 @@ export interface LaunchContext {
 }
 
 /**
- * Starts everything in order: lock, database, services, gateway. What has been opened is in `teardown`, also when a
+ * Starts everything in order: lock, inbox, database, services, gateway. What has been opened is in `teardown`, also when a
  * later step fails.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
-  const { options, services, teardown, signal } = context;
+  const { options, teardown, signal } = context;
   const { dataDir } = options;
   const logsDir = join(dataDir, 'logs');
   await openDataDir(dataDir);
@@ -42,31 +48,26 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   signal.throwIfAborted();
 
   const kept = await readSecrets(dataDir);
-  const encryptionKeys = kept?.encryptionKeys ?? generateEncryptionKeys();
   const admin = chooseAdmin(options, kept?.admin);
-  await writeSecrets(dataDir, { encryptionKeys, admin: admin.kept });
+  const keys = {
+    encryptionKeys: kept?.encryptionKeys ?? generateEncryptionKeys(),
+    clientSecrets: completeClientSecrets(CLIENTS, kept?.clientSecrets),
+  };
+  await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
-  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
+  await startInbox(options, teardown);
+  const upstreams = await startBackend(context, logsDir, { ...keys, admin });
+  await writeSecrets(dataDir, { ...keys, admin: { ...admin.kept, isCreated: true } });
   signal.throwIfAborted();
-  await ensureDatabases(
-    databaseServerUrl,
-    services.map(({ name }) => name),
-  );
-  const upstreams = await startServices(services, {
-    ...context,
-    databaseServerUrl,
-    logsDir,
-    service: {
-      encryptionKeys: options.environment['ENCRYPTION_KEYS'] || encryptionKeys,
-      adminEmail: admin.email,
-      adminPassword: admin.password,
-    },
+
+  const smtpNote = await setSmtpDefault({
+    identityUrl: upstreams.find(({ name }) => name === 'identity')?.url ?? '',
+    adminEmail: admin.email,
+    adminPassword: admin.password,
+    smtpPort: options.smtpCatcherPort,
   });
-  await writeSecrets(dataDir, { encryptionKeys, admin: { ...admin.kept, isCreated: true } });
-  signal.throwIfAborted();
-
   await startGateway(context, upstreams);
-  const notes = [...admin.notes];
+  const notes = [...admin.notes, ...(smtpNote === undefined ? [] : [smtpNote])];
   if (options.databaseUrl !== undefined) {
     notes.push('a database that another data folder set up keeps the admin and the password it has.');
   }
@@ -74,62 +75,45 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     baseUrl: options.publicUrl,
     adminEmail: admin.email,
     adminPassword: admin.password,
+    inboxUrl: `http://localhost:${options.inboxPort}`,
     dataDir,
     logsDir,
     notes,
   };
 }
 
-/** A server that outlived its launcher still writes to the folder: starting one on it ends the other first. */
-async function deleteData(dataDir: string): Promise<void> {
-  const postgresDir = join(dataDir, 'postgres');
-  if (existsSync(join(postgresDir, 'postmaster.pid'))) {
-    const database = await startEmbeddedPostgres({ dataDir: postgresDir }).catch(() => undefined);
-    await database?.stop();
-  }
-  await clearDataDir(dataDir, [LOCK_NAME]);
-}
+type Upstreams = Parameters<typeof createGateway>[0];
 
-async function startDatabase(
-  { options, teardown, onCrash }: LaunchContext,
+/** The database server, and the services on it. */
+async function startBackend(
+  context: LaunchContext,
   logsDir: string,
-): Promise<string> {
-  return showStep('Starting PostgreSQL', async () => {
-    const log = await openLogFile(logsDir, 'postgres');
-    teardown.add({
-      name: 'log of PostgreSQL',
-      stop: () => Promise.resolve(log.close()),
-      kill: () => undefined,
-    });
-    try {
-      const database = await startEmbeddedPostgres({
-        dataDir: join(options.dataDir, 'postgres'),
-        onLog: log.write,
-      });
-      teardown.add({
-        name: 'PostgreSQL',
-        stop: () => database.stop(),
-        kill: async () => {
-          // Immediate shutdown: its processes go at once, and the next start recovers.
-          process.kill(database.pid, 'SIGQUIT');
-          await database.exited;
-        },
-      });
-      void database.exited.then(() => {
-        onCrash(new LaunchError(`PostgreSQL ended. Its log (${log.path}) ends with:\n${log.tail()}`));
-      });
-      return database.url();
-    } catch (error) {
-      if (!(error instanceof EmbeddedPostgresError)) throw error;
-      throw new LaunchError(`${error.message}. Its log is ${log.path}; --database-url names another server.`);
-    }
+  { admin, ...keys }: Omit<Secrets, 'admin'> & { readonly admin: AdminChoice },
+): Promise<Upstreams> {
+  const { options, services, signal } = context;
+  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
+  signal.throwIfAborted();
+  await ensureDatabases(
+    databaseServerUrl,
+    services.map(({ name }) => name),
+  );
+  return startServices(services, {
+    ...context,
+    databaseServerUrl,
+    logsDir,
+    service: {
+      ...keys,
+      encryptionKeys: options.environment['ENCRYPTION_KEYS'] || keys.encryptionKeys,
+      adminEmail: admin.email,
+      adminPassword: admin.password,
+      otherClients: options.environment['SERVICE_CLIENTS'],
+      redisUrl: options.redisUrl,
+      kafkaBrokers: options.kafkaBrokers,
+    },
   });
 }
 
-async function startGateway(
-  { options, teardown }: LaunchContext,
-  upstreams: Parameters<typeof createGateway>[0],
-) {
+async function startGateway({ options, teardown }: LaunchContext, upstreams: Upstreams) {
   const gateway = await createGateway(upstreams);
   try {
     await gateway.listen({ port: options.port, host: options.host });

@@ -3,6 +3,8 @@ export interface ReadyFacts {
   readonly baseUrl: string;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
+  /** Where the mail that the platform sends can be read. */
+  readonly inboxUrl: string;
   readonly dataDir: string;
   readonly logsDir: string;
   readonly notes: readonly string[];
@@ -36,6 +38,7 @@ The platform is ready (${facts.seconds} s).
   Admin      ${facts.adminEmail}
   Password   ${password}
   Docs       ${facts.baseUrl}/docs
+  Inbox      ${facts.inboxUrl}
   Data       ${facts.dataDir}
   Logs       ${facts.logsDir}
 ${notes}

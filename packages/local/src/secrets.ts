@@ -7,6 +7,8 @@ import { LaunchError } from './launch-error.js';
 export interface Secrets {
   /** `<id>:<base64 of 32 bytes>`, comma-separated; the first encrypts. */
   readonly encryptionKeys: string;
+  /** Secrets with which services call identity and one another, by service. */
+  readonly clientSecrets: Readonly<Record<string, string>>;
   readonly admin: {
     readonly email: string;
     /** Kept only when it was generated; one that was given is its owner's to keep. */
@@ -33,10 +35,22 @@ export const generatePassword = (): string => randomBytes(15).toString('base64ur
 
 export const generateEncryptionKeys = (): string => `1:${randomBytes(32).toString('base64')}`;
 
-export async function readSecrets(dataDir: string): Promise<Secrets | undefined> {
+/** Those that are kept, and new ones for the services that have none yet. */
+export const completeClientSecrets = (
+  services: readonly string[],
+  kept: Secrets['clientSecrets'] = {},
+): Secrets['clientSecrets'] => ({
+  ...Object.fromEntries(services.map((name) => [name, randomBytes(32).toString('base64url')])),
+  ...kept,
+});
+
+/** What a folder of an earlier version kept may lack the secrets of services that have come since. */
+export type KeptSecrets = Omit<Secrets, 'clientSecrets'> & Partial<Pick<Secrets, 'clientSecrets'>>;
+
+export async function readSecrets(dataDir: string): Promise<KeptSecrets | undefined> {
   const path = join(dataDir, FILE);
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Secrets;
+    return JSON.parse(await readFile(path, 'utf8')) as KeptSecrets;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new LaunchError(

@@ -9,13 +9,15 @@ import type { Stoppable } from './teardown.js';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
-/** As in production: without a bound, V8 lets the heap of a service grow well past what it uses. */
-const NODE_FLAGS = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+/** As in production: short-lived objects of requests fit, and the heap stays small. */
+const SEMI_SPACE_MB = 4;
 
 interface ProcessOptions {
   readonly name: string;
   /** Script and arguments for Node. */
   readonly args: readonly string[];
+  /** Bound of the old space of V8, in MiB. */
+  readonly heapMb: number;
   readonly env: NodeJS.ProcessEnv;
   readonly log: LogFile;
 }
@@ -90,9 +92,10 @@ export async function runCommand(options: ProcessOptions, signal: AbortSignal): 
   if (child.exitCode !== 0) throw new LaunchError(`${name} ${how}:\n${log.tail()}`);
 }
 
-function spawnNode({ args, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
+function spawnNode({ args, heapMb, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
   const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
-  return spawn(process.execPath, [...NODE_FLAGS, ...args], { env, detached: true, stdio });
+  const flags = [`--max-old-space-size=${heapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
+  return spawn(process.execPath, [...flags, ...args], { env, detached: true, stdio });
 }
 
 async function describeExit(child: ChildProcess): Promise<string> {

@@ -5,6 +5,16 @@ export interface ServiceContext {
   readonly encryptionKeys: string;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
+  /** Secrets with which services call identity and one another, by service. */
+  readonly clientSecrets: Readonly<Record<string, string>>;
+  /** More of identity's SERVICE_CLIENTS, given by whoever starts the platform. */
+  readonly otherClients: string | undefined;
+  /** Undefined: BullMQ keeps its queues in PostgreSQL. */
+  readonly redisUrl: string | undefined;
+  /** Undefined: events stay in the feed. */
+  readonly kafkaBrokers: string | undefined;
+  /** Where a service listens, known before any of them runs. */
+  urlOf(service: string): string;
 }
 
 /** How a client of the service expects an error that the gateway gives in its place. */
@@ -16,36 +26,86 @@ export interface ServiceDefinition {
   readonly name: string;
   /** Folder with `dist/server.js` and `dist/cli.js`. */
   readonly directory: string;
+  /** Services above it in the list that have to be ready before it starts. */
+  readonly after: readonly string[];
   /** Paths that the gateway gives to it, each with everything below. */
   readonly prefixes: readonly string[];
+  /** What of these is for other services only, with everything below: the gateway has no such paths. */
+  readonly internal: readonly string[];
   readonly errorShape: ErrorShape;
+  /** Bound of the heap in MiB; without one, V8 lets the heap of a service grow well past what it uses. */
+  readonly heapMb: number;
   env(context: ServiceContext): Readonly<Record<string, string>>;
 }
 
 const directoryOf = (name: string): string =>
   fileURLToPath(new URL(`../../../services/${name}`, import.meta.url));
 
-/** In the order in which they start. */
-export const SERVICES: readonly ServiceDefinition[] = [
-  {
-    name: 'identity',
-    directory: directoryOf('identity'),
-    prefixes: [
-      '/api/v1/auth',
-      '/api/v1/users',
-      '/api/v1/personal-access-tokens',
-      '/api/v1/configurationManager',
-      '/api/v1/oauth2',
-      '/api/v1/audit',
-      '/mcp',
-      '/.well-known',
-    ],
-    errorShape: 'standard',
-    env: ({ encryptionKeys, adminEmail, adminPassword }) => ({
-      ENCRYPTION_KEYS: encryptionKeys,
-      BOOTSTRAP_ADMIN_EMAIL: adminEmail,
-      // Without one, identity takes the admin for made: it was, at the first start.
-      ...(adminPassword !== undefined && { BOOTSTRAP_ADMIN_PASSWORD: adminPassword }),
-    }),
-  },
-];
+const clientOf = (name: string, { clientSecrets, urlOf }: ServiceContext) => ({
+  IDENTITY_URL: urlOf('identity'),
+  SERVICE_CLIENT_ID: name,
+  SERVICE_CLIENT_SECRET: clientSecrets[name] ?? '',
+});
+
+const identity: ServiceDefinition = {
+  name: 'identity',
+  directory: directoryOf('identity'),
+  after: [],
+  prefixes: [
+    '/api/v1/auth',
+    '/api/v1/users',
+    '/api/v1/personal-access-tokens',
+    '/api/v1/configurationManager',
+    '/api/v1/oauth2',
+    '/api/v1/audit',
+    '/mcp',
+    '/.well-known',
+  ],
+  internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
+  errorShape: 'standard',
+  heapMb: 256,
+  env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, urlOf }) => ({
+    ENCRYPTION_KEYS: encryptionKeys,
+    MAIL_URL: urlOf('mail'),
+    SERVICE_CLIENTS: [
+      ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
+      ...(otherClients ? [otherClients] : []),
+    ].join(),
+    BOOTSTRAP_ADMIN_EMAIL: adminEmail,
+    // Without one, identity takes the admin for made: it was, at the first start.
+    ...(adminPassword !== undefined && { BOOTSTRAP_ADMIN_PASSWORD: adminPassword }),
+  }),
+};
+
+const mail: ServiceDefinition = {
+  name: 'mail',
+  directory: directoryOf('mail'),
+  after: ['identity'],
+  prefixes: ['/api/v1/mail'],
+  internal: ['/api/v1/mail/internal'],
+  errorShape: 'standard',
+  // A mail with 25 MiB of attachments takes about 70 MiB of it while its body is read.
+  heapMb: 512,
+  env: (context) => clientOf('mail', context),
+};
+
+const crawl: ServiceDefinition = {
+  name: 'crawl',
+  directory: directoryOf('crawl'),
+  after: ['identity'],
+  prefixes: ['/api/v1/crawlingManager'],
+  internal: [],
+  errorShape: 'crawl',
+  heapMb: 256,
+  env: (context) => ({
+    ...clientOf('crawl', context),
+    ...(context.redisUrl !== undefined && { REDIS_URL: context.redisUrl }),
+    ...(context.kafkaBrokers !== undefined && { KAFKA_BROKERS: context.kafkaBrokers }),
+  }),
+};
+
+/** Those that others wait for come first. */
+export const SERVICES: readonly ServiceDefinition[] = [identity, mail, crawl];
+
+/** The services that have a secret with identity. */
+export const CLIENTS: readonly string[] = [mail.name, crawl.name];

@@ -15,7 +15,7 @@ const HOST = '127.0.0.1';
 interface StartContext {
   readonly options: Options;
   readonly databaseServerUrl: string;
-  readonly service: ServiceContext;
+  readonly service: Omit<ServiceContext, 'urlOf'>;
   readonly logsDir: string;
   readonly teardown: Teardown;
   /** Aborted when the platform has to stop. */
@@ -24,69 +24,91 @@ interface StartContext {
   onCrash(error: LaunchError): void;
 }
 
-/** Migrates and starts every service, all at once, and returns where they listen when all are ready. */
+/**
+ * Migrates all databases at once, starts every service as soon as those that it needs are ready, and returns where they
+ * listen when all are.
+ */
 export async function startServices(
   services: readonly ServiceDefinition[],
   context: StartContext,
 ): Promise<readonly Upstream[]> {
-  const ports = await findFreePorts(services.length);
+  const ports = await choosePorts(services);
+  const urls = new Map([...ports].map(([name, port]) => [name, `http://${HOST}:${port}`]));
+  const urlOf = (name: string): string => urls.get(name) ?? '';
   const prepared = await Promise.all(
-    services.map(async (service, index) => {
-      const log = await openLogFile(context.logsDir, service.name);
-      context.teardown.add({
-        name: `log of ${service.name}`,
-        stop: () => Promise.resolve(log.close()),
-        kill: () => undefined,
-      });
-      return {
+    services.map(async (service): Promise<Prepared> => {
+      const log = await openServiceLog(service.name, context);
+      const env = environmentOf(
         service,
-        log,
-        port: ports[index] as number,
-        env: environmentOf(service, ports[index] as number, context),
-      };
+        ports.get(service.name) ?? 0,
+        { ...context.service, urlOf },
+        context,
+      );
+      return { service, log, url: urlOf(service.name), env };
     }),
   );
   await showStep('Migrating the databases', async () => {
-    for (const { service, log, env } of prepared) {
-      const args = [join(service.directory, 'dist/cli.js'), 'migrate'];
-      await runCommand({ name: `The migration of ${service.name}`, args, env, log }, context.signal);
-    }
+    await Promise.all(prepared.map((one) => migrateOne(one, context.signal)));
   });
   await showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, async () => {
-    const running = prepared.map((one) => startOne(one, context));
-    await Promise.all(running);
+    const ready = new Map<string, Promise<void>>();
+    for (const one of prepared) {
+      const needed = Promise.all(one.service.after.map(async (name) => ready.get(name)));
+      ready.set(
+        one.service.name,
+        needed.then(() => startOne(one, context)),
+      );
+    }
+    await Promise.all(ready.values());
   });
-  return prepared.map(({ service, port }) => ({ ...service, url: `http://${HOST}:${port}` }));
+  return prepared.map(({ service, url }) => ({ ...service, url }));
 }
 
 interface Prepared {
   readonly service: ServiceDefinition;
   readonly log: LogFile;
-  readonly port: number;
+  readonly url: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-async function startOne({ service, log, port, env }: Prepared, context: StartContext): Promise<void> {
-  const { name, directory } = service;
-  const child = startService({ name, args: [join(directory, 'dist/server.js')], env, log });
+async function openServiceLog(name: string, { logsDir, teardown }: StartContext): Promise<LogFile> {
+  const log = await openLogFile(logsDir, name);
+  teardown.add({ name: `log of ${name}`, stop: () => Promise.resolve(log.close()), kill: () => undefined });
+  return log;
+}
+
+async function migrateOne({ service, log, env }: Prepared, signal: AbortSignal): Promise<void> {
+  const args = [join(service.directory, 'dist/cli.js'), 'migrate'];
+  const name = `The migration of ${service.name}`;
+  await runCommand({ name, args, heapMb: service.heapMb, env, log }, signal);
+}
+
+async function startOne({ service, log, url, env }: Prepared, context: StartContext): Promise<void> {
+  const { name, directory, heapMb } = service;
+  context.signal.throwIfAborted();
+  const child = startService({ name, args: [join(directory, 'dist/server.js')], heapMb, env, log });
   context.teardown.add(child);
-  await child.waitUntilReady(`http://${HOST}:${port}`, context.signal);
+  await child.waitUntilReady(url, context.signal);
   void child.exited.then((how) => {
     context.onCrash(new LaunchError(`${name} ${how}. Its log (${log.path}) ends with:\n${log.tail()}`));
   });
 }
 
 /** The launcher's own environment, without what npm adds and what would contradict the values set here. */
-function environmentOf(service: ServiceDefinition, port: number, context: StartContext): NodeJS.ProcessEnv {
-  const { options } = context;
+function environmentOf(
+  service: ServiceDefinition,
+  port: number,
+  serviceContext: ServiceContext,
+  { options, databaseServerUrl }: StartContext,
+): NodeJS.ProcessEnv {
   const set: NodeJS.ProcessEnv = {
     HOST,
     PORT: String(port),
-    DATABASE_URL: urlOfDatabase(context.databaseServerUrl, service.name),
+    DATABASE_URL: urlOfDatabase(databaseServerUrl, service.name),
     PUBLIC_URL: options.publicUrl,
     LOG_LEVEL: options.logLevel,
     TRUST_PROXY: HOST,
-    ...service.env(context.service),
+    ...service.env(serviceContext),
   };
   const inherited = Object.entries(options.environment).filter(
     ([name]) =>
@@ -95,8 +117,9 @@ function environmentOf(service: ServiceDefinition, port: number, context: StartC
   return { ...Object.fromEntries(inherited), ...set };
 }
 
-async function findFreePorts(count: number): Promise<number[]> {
+/** Before anything starts: services are told of one another by their URLs. */
+async function choosePorts(services: readonly ServiceDefinition[]): Promise<ReadonlyMap<string, number>> {
   const ports = new Set<number>();
-  while (ports.size < count) ports.add(await findFreePort(HOST));
-  return [...ports];
+  while (ports.size < services.length) ports.add(await findFreePort(HOST));
+  return new Map(services.map(({ name }, index) => [name, [...ports][index] as number]));
 }

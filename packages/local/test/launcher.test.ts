@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort, listChildren } from '@platform/embedded';
-import { living, makeDataDir, type Platform, startPlatform, until } from './platform.js';
+import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
 const run = promisify(execFile);
 
@@ -21,9 +21,6 @@ async function start(options: Partial<Parameters<typeof startPlatform>[0]> = {})
   await platform.settled;
   return platform;
 }
-
-const printed = (platform: Platform, label: string): string =>
-  new RegExp(`^  ${label} +(.+)$`, 'm').exec(platform.output())?.[1] ?? '';
 
 const lockExists = async (): Promise<boolean> => (await readdir(dataDir.path)).includes('instance.lock');
 
@@ -45,7 +42,8 @@ describe('a start on an empty folder', () => {
 
   it('ends with every service ready', async () => {
     const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
-    expect(await ready.json()).toEqual({ status: 'ready', services: { identity: 'ready' } });
+    const services = { identity: 'ready', mail: 'ready', crawl: 'ready' };
+    expect(await ready.json()).toEqual({ status: 'ready', services });
     expect(printed(platform, 'Docs')).toBe(`http://localhost:${platform.port}/docs`);
   });
 
@@ -76,9 +74,17 @@ describe('a start on an empty folder', () => {
     expect(second.output()).toContain('--port');
   });
 
+  it("the inbox's port of another program is one line that names it and the way out", async () => {
+    const second = await start({ inboxPort: platform.inboxPort });
+    expect(await second.exited).toBe(1);
+    expect(second.output().trim().split('\n')).toHaveLength(1);
+    expect(second.output()).toContain(`Port ${platform.inboxPort} is taken`);
+    expect(second.output()).toContain('--inbox-port');
+  });
+
   it('SIGTERM ends everything: exit code 0, no process, no lock', async () => {
     const pids = await platform.descendants();
-    expect(pids.length).toBeGreaterThan(3);
+    expect(pids.length).toBeGreaterThan(5);
     platform.child.kill('SIGTERM');
     expect(await platform.exited).toBe(0);
     await until(() => living(pids).length === 0);
@@ -119,14 +125,14 @@ describe('a start on a folder that has been used', () => {
 });
 
 describe('faults while it runs', () => {
-  it(
-    'a service that crashes stops everything: exit code 1, a line and its log, no process, no lock',
-    async () => {
+  it.each(['identity', 'mail'])(
+    '%s that crashes stops everything: exit code 1, a line and its log, no process, no lock',
+    async (name) => {
       const platform = await start();
       const pids = await platform.descendants();
-      process.kill(await pidOfService(platform), 'SIGKILL');
+      process.kill(await pidOfService(platform, name), 'SIGKILL');
       expect(await platform.exited).toBe(1);
-      expect(platform.output()).toContain('identity was ended by SIGKILL. Its log');
+      expect(platform.output()).toContain(`${name} was ended by SIGKILL. Its log`);
       await until(() => living(pids).length === 0);
       expect(await lockExists()).toBe(false);
     },
@@ -158,6 +164,8 @@ describe('before anything is started', () => {
   it.each([
     [['--nonsense'], "Unknown option '--nonsense'"],
     [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
+    [['--inbox-port', '8080'], 'must be three ports'],
+    [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
     [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
   ])('%s is one line and exit code 2', async (args, line) => {
     const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(
@@ -202,12 +210,11 @@ describe('before anything is started', () => {
   });
 });
 
-/** The service is the child that is neither PostgreSQL nor its guard: it runs on the launcher's Node. */
-async function pidOfService(platform: Platform): Promise<number> {
+async function pidOfService(platform: Platform, name: string): Promise<number> {
   for (const pid of await listChildren(platform.child.pid as number)) {
-    if ((await commandOf(pid)).includes('services/identity/dist/server.js')) return pid;
+    if ((await commandOf(pid)).includes(`services/${name}/dist/server.js`)) return pid;
   }
-  throw new Error('identity does not run');
+  throw new Error(`${name} does not run:\n${platform.output()}`);
 }
 
 /** Not `ps` on Linux: slim images lack it. */

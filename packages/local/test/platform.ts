@@ -12,6 +12,7 @@ const READY = 'Stop with Ctrl-C';
 export interface Platform {
   readonly child: ChildProcess;
   readonly port: number;
+  readonly inboxPort: number;
   readonly dataDir: string;
   /** What it has printed so far, both streams. */
   output(): string;
@@ -31,6 +32,10 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => {
     PORT: _port,
     HOST: _host,
     LOG_LEVEL: _level,
+    REDIS_URL: _redis,
+    KAFKA_BROKERS: _brokers,
+    SMTP_CATCHER_PORT: _smtp,
+    INBOX_PORT: _inbox,
     ...rest
   } = process.env;
   return { ...rest, NODE_OPTIONS: '' };
@@ -39,6 +44,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => {
 interface StartOptions {
   readonly dataDir: string;
   readonly port?: number;
+  readonly inboxPort?: number;
   readonly args?: readonly string[];
   /** Through npm, which stands between the terminal and the launcher. */
   readonly isThroughNpm?: boolean;
@@ -51,7 +57,10 @@ export async function startPlatform({
   ...rest
 }: StartOptions): Promise<Platform> {
   const port = rest.port ?? (await findFreePort());
-  const options = ['--port', String(port), '--data-dir', dataDir, ...args];
+  const inboxPort = rest.inboxPort ?? (await findFreePort());
+  const ports = { port, 'inbox-port': inboxPort, 'smtp-catcher-port': await findFreePort() };
+  const flags = Object.entries(ports).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const options = [...flags, '--data-dir', dataDir, ...args];
   const [command, ...before] = isThroughNpm
     ? ['npm', 'start', '--']
     : [process.execPath, 'packages/local/start.mjs'];
@@ -71,6 +80,7 @@ export async function startPlatform({
   return {
     child,
     port,
+    inboxPort,
     dataDir,
     output: () => output,
     settled,
@@ -83,6 +93,10 @@ async function descendantsOf(pid: number): Promise<number[]> {
   const children = await listChildren(pid);
   return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }
+
+/** What the launcher printed beside a label, once it was ready. */
+export const printed = (platform: Platform, label: string): string =>
+  new RegExp(`^  ${label} +(.+)$`, 'm').exec(platform.output())?.[1] ?? '';
 
 /** Pids of those that still live. */
 export const living = (pids: readonly number[]): number[] =>

@@ -53,15 +53,34 @@ export interface ServiceApp {
   readonly metrics: Registry;
 }
 
+const UNAVAILABLE_LOG_EVERY_MS = 1_000;
+
+/** Every server error, but of a dependency that is away one line a second: a flood would only hide what matters. */
+function createServerErrorLog() {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return (error: AppError, request: FastifyRequest): void => {
+    const now = performance.now();
+    if (error.statusCode === 503 && now - lastAt < UNAVAILABLE_LOG_EVERY_MS) {
+      suppressed += 1;
+      return;
+    }
+    request.log.error({ err: error.cause ?? error, ...(suppressed > 0 && { suppressed }) }, error.message);
+    if (error.statusCode === 503) [lastAt, suppressed] = [now, 0];
+  };
+}
+
 /**
  * A reply in the family's shape. Client errors are told, server errors are logged with their
  * cause under the request's id.
  */
 export function createErrorHandler(family: ErrorFamily) {
+  const logServerError = createServerErrorLog();
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error: AppError = translateError(thrown);
-    if (error.statusCode >= 500) request.log.error({ err: error.cause ?? error }, error.message);
+    if (error.statusCode >= 500) logServerError(error, request);
     if (error.headers) void reply.headers(error.headers);
+    if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
     void reply.code(error.statusCode).send(
       family.render({
         status: error.statusCode,
@@ -71,6 +90,16 @@ export function createErrorHandler(family: ErrorFamily) {
       }),
     );
   };
+}
+
+/**
+ * Reads what is left of a refused body and throws it away, until the request's own time-out at the latest. Fastify would
+ * close the connection at once: a client that still writes then finds it reset, the answer lost, and a gateway makes a
+ * 502 of that.
+ */
+function discardBody(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.removeHeader('connection');
+  request.raw.resume();
 }
 
 function registerNotFound(app: App, family: ErrorFamily): void {

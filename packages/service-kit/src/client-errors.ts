@@ -14,6 +14,11 @@ function renderStatus(family: ErrorFamily, status: number) {
 export function createClientErrorHandler(family: ErrorFamily) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    // An earlier request of this connection is being answered: nothing may be written into that.
+    if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
+      socket.destroy(error);
+      return;
+    }
     const status =
       error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
     const { message, body } = renderStatus(family, status);

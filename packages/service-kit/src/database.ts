@@ -12,6 +12,21 @@ export interface PoolOptions {
 const CONNECT_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MS = 1_000;
 
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
+
+/**
+ * A statement that timed out here may leave a transaction open there: a rollback behind it times
+ * out, too, and the connection comes back to the pool. The next user's statements would join that
+ * transaction, be answered as done, and never be committed.
+ */
+function discardUnlessIdle(client: pg.PoolClient): void {
+  const connection = client as unknown as pg.Client & { readonly readyForQuery: boolean };
+  // 'I' is PostgreSQL's "idle, in no transaction"; not ready means that an answer is still to come.
+  if (client.getTransactionStatus() === 'I' && connection.readyForQuery) return;
+  // Ending it marks it before the pool looks, so that it isn't kept.
+  void connection.end().catch(() => undefined);
+}
+
 /** Opens no connection by itself; the first query does. */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -22,8 +37,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     query_timeout: QUERY_TIMEOUT_MS,
     // The server gives up too, or a slow statement would keep its connection after the client left.
     statement_timeout: QUERY_TIMEOUT_MS,
+    // A transaction that its client has forgotten must not keep its locks.
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+  });
+  pool.on('release', (_error, client) => {
+    discardUnlessIdle(client);
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => {
@@ -33,9 +53,9 @@ export function createPool(options: PoolOptions): pg.Pool {
 }
 
 /** Class 08 connection, 53 resources, 57P0x shutdown; 57014 is our own statement timeout; P1xxx is Prisma's. */
-const unavailableSqlState = /^(?:08...|53...|57P0.|57014|P1001|P1002|P1008|P1017|P2024)$/;
+const unavailableSqlState = /^(?:08...|53...|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 const unavailableErrno = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENOENT',
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
 ]); // prettier-ignore
 const unavailableText =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
@@ -44,8 +64,9 @@ const unavailableText =
 export function isDatabaseUnavailable(thrown: unknown): boolean {
   let error: unknown = thrown;
   for (let depth = 0; depth < 5 && error !== null && typeof error === 'object'; depth += 1) {
-    const { code, message, cause, meta, originalCode } = error as {
+    const { code, message, cause, meta, originalCode, syscall } = error as {
       code?: unknown;
+      syscall?: unknown;
       message?: unknown;
       cause?: unknown;
       meta?: { driverAdapterError?: unknown };
@@ -57,6 +78,8 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
         (unavailableSqlState.test(candidate) || unavailableErrno.has(candidate))
       )
         return true;
+    // A socket file that isn't there; any other missing file is no fault of the database.
+    if (code === 'ENOENT' && syscall === 'connect') return true;
     if (typeof message === 'string' && unavailableText.test(message)) return true;
     error = cause ?? meta?.driverAdapterError;
   }

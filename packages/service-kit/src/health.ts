@@ -33,13 +33,30 @@ async function runCheck(check: ReadinessCheck): Promise<'ok' | 'failed'> {
   }
 }
 
+type Outcome = Awaited<ReturnType<typeof runCheck>>;
+
+/** Probes that come while a check runs share it: whoever can reach the route can't multiply it. */
+function shareChecks(): (name: string, check: ReadinessCheck) => Promise<Outcome> {
+  const pending = new Map<string, Promise<Outcome>>();
+  return (name, check) => {
+    const running =
+      pending.get(name) ??
+      runCheck(check).finally(() => {
+        pending.delete(name);
+      });
+    pending.set(name, running);
+    return running;
+  };
+}
+
 /** `/health/live`: the process answers. `/health/ready`: it can serve, dependencies included. */
 export function registerHealth(app: FastifyInstance, health: Health): void {
   const schema = { hide: true, response: { 200: Readiness, 503: Readiness } };
+  const share = shareChecks();
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'live' }));
   app.get('/health/ready', { schema }, async (_request, reply) => {
     const names = [...health.checks.keys()];
-    const outcomes = await Promise.all([...health.checks.values()].map(runCheck));
+    const outcomes = await Promise.all([...health.checks].map(([name, check]) => share(name, check)));
     const isReady = !health.isStopping && outcomes.every((outcome) => outcome === 'ok');
     return reply.code(isReady ? 200 : 503).send({
       status: isReady ? 'ready' : 'unavailable',

@@ -35,7 +35,8 @@ function redact(value: unknown, depth = 0): unknown {
   );
 }
 
-function serializeError(error: Error): unknown {
+function serializeError(thrown: unknown): unknown {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const serialized = stdSerializers.err(error);
   return {
     type: serialized.type,

@@ -22,18 +22,33 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  shutdown.on('http', 'listener', () => app.close());
+  shutdown.on('http', 'listener', () => closeListener(app));
   onExitSignals(shutdown, log);
   await app.listen({ host: options.host, port: options.port });
 }
 
+const IDLE_CHECK_MS = 100;
+
+/** Closing ends the connections that are idle then; one with a request under way is kept alive after it. */
+async function closeListener(app: ServiceApp['app']): Promise<void> {
+  const timer = setInterval(() => {
+    app.server.closeIdleConnections();
+  }, IDLE_CHECK_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 function onExitSignals(shutdown: Shutdown, log: Logger): void {
   let isStopping = false;
+  let exitCodeAtEnd = 0;
   const stop = (reason: string, exitCode: number) => {
     // A second signal means: now.
     if (isStopping) process.exit(exitCode || 130);
     isStopping = true;
-    void shutdown.run(reason).then(() => process.exit(exitCode));
+    void shutdown.run(reason).then(() => process.exit(exitCode || exitCodeAtEnd));
   };
   process.on('SIGTERM', () => {
     stop('SIGTERM', 0);
@@ -49,7 +64,9 @@ function onExitSignals(shutdown: Shutdown, log: Logger): void {
   const die = (error: unknown) => {
     // Not `fatal`: that flushes, and pino's flush never returns when the reader of stdout has gone.
     log.error({ err: error }, 'unexpected error: stopping');
-    stop('unexpected error', 1);
+    // While it stops, what is buffered is still written: only the exit code tells of the fault.
+    if (isStopping) exitCodeAtEnd = 1;
+    else stop('unexpected error', 1);
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);

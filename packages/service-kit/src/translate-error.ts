@@ -35,7 +35,7 @@ export function errorOfStatus(status: number, message?: string): AppError {
  */
 export function translateError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  const error = thrown as FrameworkError;
+  const error = (thrown instanceof Error ? thrown : new Error(String(thrown))) as FrameworkError;
   if (error.validation)
     return validationError(describeFaults(error.validation, error.validationContext ?? 'body'));
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY')

@@ -29,6 +29,18 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends in order with 0', async (sign
   expect(output).toContain('shut down');
 });
 
+test('a request under way is answered, and its kept-alive connection holds nothing up', async () => {
+  const [closed] = await start({});
+  const port = /serving (\d+)/.exec(output)?.[1] ?? '';
+  const answer = fetch(`http://127.0.0.1:${port}/slow`);
+  await waitFor(() => output.includes('asked'), { what: 'the request' });
+  const signalledAt = performance.now();
+  child.kill('SIGTERM');
+  expect(await (await answer).text()).toBe('answered');
+  expect(await closed).toEqual([0, null]);
+  expect(performance.now() - signalledAt).toBeLessThan(5_000);
+});
+
 test('a second signal ends at once, without 0', async () => {
   const [closed] = await start({ STEP_MS: '60000' });
   child.kill('SIGTERM');

@@ -8,7 +8,10 @@ import {
   type Shutdown,
   standardErrors,
 } from '@platform/service-kit';
+import { createAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
+import { accountLinkRoutes, accountRequestRoutes } from './features/account-flows/routes.js';
+import { accountPageRoutes } from './features/account-pages/routes.js';
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
 import { configurationRoutes, internalConfigurationRoutes } from './features/configuration/routes.js';
@@ -27,14 +30,10 @@ import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/person
 import { createTokenService } from './features/personal-access-tokens/service.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
-import { createLoginLimits } from './features/sessions/login-limits.js';
-import { createPasswords } from './features/sessions/passwords.js';
 import { loginRoutes, logoutRoutes } from './features/sessions/routes.js';
-import { createSessionService } from './features/sessions/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { createSigningKeys } from './features/signing-keys/service.js';
 import { ownUserRoutes, userRoutes } from './features/users/routes.js';
-import { createUserService } from './features/users/service.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
 
@@ -43,7 +42,14 @@ const VERSION = '0.1.0';
 export interface IdentityDeps {
   readonly config: Pick<
     IdentityConfig,
-    'ENCRYPTION_KEYS' | 'MCP_SCOPES' | 'PUBLIC_URL' | 'SERVICE_CLIENTS' | 'TOKEN_ISSUER' | 'TRUST_PROXY'
+    | 'APP_URL'
+    | 'ENCRYPTION_KEYS'
+    | 'MAIL_URL'
+    | 'MCP_SCOPES'
+    | 'PUBLIC_URL'
+    | 'SERVICE_CLIENTS'
+    | 'TOKEN_ISSUER'
+    | 'TRUST_PROXY'
   >;
   readonly resources: Resources;
   readonly shutdown: Shutdown;
@@ -96,32 +102,32 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clockToleranceMs: 0,
   });
   const signJwt = app.signCredential;
-  const passwords = createPasswords();
   const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
-  const limits = createLoginLimits(pool);
-  const sessions = createSessionService({ prisma, passwords, limits, keys, signJwt, clock });
   registerRoutes(app, {
+    ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
-    sessions,
     keys,
-    users: createUserService({ prisma, passwords, clock }),
     audit: createAuditService(prisma),
     configuration: createConfigurationService({
       prisma,
       box: createSecretBox(config.ENCRYPTION_KEYS),
       clock,
     }),
-    issueServiceToken: createServiceCredentials({ clients: config.SERVICE_CLIENTS, keys, signJwt, clock }),
+    issueServiceToken: createServiceCredentials({
+      prisma,
+      clients: config.SERVICE_CLIENTS,
+      keys,
+      signJwt,
+      clock,
+    }),
   });
   const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];
   mcpRoutes(app, createToolEndpoint(tools, resources.log, VERSION), config.PUBLIC_URL);
   return service;
 }
 
-interface Services {
+interface Services extends ReturnType<typeof createAccounts> {
   readonly tokens: ReturnType<typeof createTokenService>;
-  readonly sessions: ReturnType<typeof createSessionService>;
-  readonly users: ReturnType<typeof createUserService>;
   readonly audit: ReturnType<typeof createAuditService>;
   readonly configuration: ReturnType<typeof createConfigurationService>;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
@@ -132,6 +138,9 @@ interface Services {
 function registerRoutes(app: App, services: Services): void {
   // Everyone
   loginRoutes(app, services.sessions);
+  accountRequestRoutes(app, services.flows);
+  accountLinkRoutes(app, services.flows);
+  accountPageRoutes(app);
   signingKeyRoutes(app, services.keys);
   // Members
   logoutRoutes(app, services.sessions);

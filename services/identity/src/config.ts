@@ -90,6 +90,10 @@ export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
       url(['http:', 'https:'], 'https://knowledge.example.com'),
       'http://127.0.0.1:8080',
     ),
+    /** The mail service. Without it nobody is invited, and codes and links are not sent. */
+    MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
+    /** The web app that mailed links lead to; without one, this service's own pages. */
+    APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
     TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
     MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
     SERVICE_CLIENTS: withDefault(serviceClients, []),

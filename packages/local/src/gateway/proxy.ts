@@ -1,13 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { explainUpstreamFault, sendError } from './errors.js';
+import { explainUpstreamFault, NOT_FOUND, sendError } from './errors.js';
 import type { Upstream } from './upstream.js';
 
-/** Until the first byte of an answer. Between two bytes there is no limit: a stream may pause as long as it likes. */
-const ANSWER_TIMEOUT_MS = 60_000;
+/**
+ * Until the first byte of an answer: more than the minute that mail may take to deliver. Between two bytes there is no
+ * limit: a stream may pause as long as it likes.
+ */
+const ANSWER_TIMEOUT_MS = 75_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const CONNECTIONS_MAX = 128;
+
+/**
+ * What services ask one another is not there for anybody else. The router that chooses the service decides this too, so
+ * no spelling of a path passes the one and not the other.
+ */
+function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream): void {
+  const refuse = (_request: FastifyRequest, reply: FastifyReply) =>
+    void sendError(reply, NOT_FOUND, errorShape);
+  for (const path of internal.flatMap((prefix) => [prefix, `${prefix}/*`]))
+    // In the hook: whatever the body is, it isn't read.
+    app.all(path, { schema: { hide: true }, onRequest: refuse }, refuse);
+}
 
 /** Passes everything below the service's prefixes on, bodies as streams both ways, and its documentation. */
 export async function registerProxy(app: FastifyInstance, upstream: Upstream): Promise<void> {
@@ -36,6 +51,7 @@ export async function registerProxy(app: FastifyInstance, upstream: Upstream): P
     destroyAgent: true,
     disableRequestLogging: true,
   };
+  hideInternal(app, upstream);
   await app.register(httpProxy, {
     ...common,
     routes: upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),

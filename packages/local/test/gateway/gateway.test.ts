@@ -19,9 +19,21 @@ beforeAll(async () => {
   identity = await startEchoService();
   const goneUrl = `http://127.0.0.1:${await findFreePort()}`;
   gateway = await createGateway([
-    { name: 'identity', url: identity.url, prefixes: ['/api/v1/users', '/mcp'], errorShape: 'standard' },
-    { name: 'mail', url: goneUrl, prefixes: ['/api/v1/mail'], errorShape: 'standard' },
-    { name: 'crawl', url: goneUrl, prefixes: ['/api/v1/crawlingManager'], errorShape: 'crawl' },
+    {
+      name: 'identity',
+      url: identity.url,
+      prefixes: ['/api/v1/users', '/mcp'],
+      internal: ['/api/v1/users/internal'],
+      errorShape: 'standard',
+    },
+    {
+      name: 'mail',
+      url: goneUrl,
+      prefixes: ['/api/v1/mail'],
+      internal: ['/api/v1/mail/internal'],
+      errorShape: 'standard',
+    },
+    { name: 'crawl', url: goneUrl, prefixes: ['/api/v1/crawlingManager'], internal: [], errorShape: 'crawl' },
   ]);
   await gateway.listen({ port: 0, host: '127.0.0.1' });
   port = (gateway.server.address() as AddressInfo).port;
@@ -62,6 +74,11 @@ describe('what is passed on', () => {
     ['without a type', { 'content-length': 2 }, 'ab'],
     ['with an empty JSON body', { 'content-type': 'application/json', 'content-length': 0 }, ''],
     ['in chunks of 3 MB', { 'content-type': 'application/octet-stream' }, 'x'.repeat(3_000_000)],
+    [
+      'of 40 MB',
+      { 'content-type': 'application/json', 'content-length': 40_000_000 },
+      'x'.repeat(40_000_000),
+    ],
     ['announced by Expect', { expect: '100-continue', 'content-length': 2 }, 'ab'],
   ])('a POST %s arrives as sent', async (_what, headers, body) => {
     const answer = await send<Echo>(port, '/mcp', { method: 'POST', headers, body });
@@ -117,6 +134,10 @@ describe('what is refused', () => {
     '/metrics',
     '/docs/json/../../metrics',
     '/api/v1/usersX',
+    '/api/v1/users/internal',
+    '/api/v1/users/internal/keys?x=1',
+    '/api/v1/users/%69nternal/keys',
+    '/api/v1/users/internal/',
     '/API/v1/users',
     '//api/v1/users',
     '/api/v1//users',

@@ -96,14 +96,14 @@ test('scopes that the owner has lost are left out', async () => {
   expect((await ask(pat.accessToken)).body).toMatchObject({ role: 'member', scope: 'user:read' });
 });
 
-test('garbage, revoked, ended, a removed owner and a service: inactive, and nothing more is told', async () => {
+test('garbage, revoked, ended and a removed owner: inactive, and nothing more is told', async () => {
   const member = await identity.createMember(session);
   const [revoked, orphan] = [await identity.createToken(session), await identity.createToken(member.session)];
   const ended = await identity.login();
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${revoked.id}`, { token: session });
   await identity.call('POST', '/api/v1/auth/logout', { token: ended });
   await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
-  const dead = ['x', 'a.b.c', '\0', revoked.accessToken, ended, orphan.accessToken, member.session, service];
+  const dead = ['x', 'a.b.c', '\0', revoked.accessToken, ended, orphan.accessToken, member.session];
   for (const token of dead) {
     const { status, body } = await ask(token);
     expect([status, body]).toEqual([200, { active: false }]);
@@ -113,6 +113,28 @@ test('garbage, revoked, ended, a removed owner and a service: inactive, and noth
     ...dead.slice(1).map(() => false),
     true,
   ]);
+});
+
+test('a service credential is told by its client and scopes; one that was only signed is not alive', async () => {
+  const { status, body } = await ask(service);
+  expect([status, body]).toEqual([
+    200,
+    {
+      active: true,
+      sub: serviceClient.id,
+      client_id: serviceClient.id,
+      kind: 'service',
+      token_type: 'Bearer',
+      scope: 'token:introspect',
+    },
+  ]);
+  const other = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;
+  const { jti } = JSON.parse(Buffer.from(other.split('.')[1] ?? '', 'base64url').toString()) as {
+    jti: string;
+  };
+  expect((await ask(other)).body.active).toBe(true);
+  await identity.db.query('delete from service_credentials where id = $1', [jti]);
+  expect((await ask(other)).body).toEqual({ active: false });
 });
 
 test('a batch holds 1 to 200 tokens, each answered in its place, the same one too', async () => {

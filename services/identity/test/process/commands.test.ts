@@ -76,7 +76,7 @@ test('a key is listed, rotated, and removed only when another signs', async () =
   const [[first = '', state] = []] = await list();
   expect(state).toBe('active');
   const last = await command(['keys', 'remove', first, '--force']);
-  expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('only key that signs')]);
+  expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('This key signs')]);
   const rotated = /^published (\S+)\n$/.exec((await command(['keys', 'rotate'])).stdout)?.[1] ?? '';
   expect((await list()).map(([id, at]) => [id, at])).toEqual([[rotated, 'published'], [first, 'active']]);
   expect(await command(['keys', 'remove'])).toMatchObject({ code: 2, stderr: 'keys takes list, rotate or remove <id>\n' });

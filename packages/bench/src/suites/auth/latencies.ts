@@ -31,7 +31,7 @@ export async function measureLatencies({ url, session }: BenchIdentity, rounds: 
 
 export const p99 = (values: readonly number[]): number => percentile(values, 0.99);
 
-/** The last page of the organisation's tokens, many times. @returns the median, in milliseconds. */
+/** The last page of the organisation's tokens, many times. */
 export async function measureLastPage({ url, session }: BenchIdentity, rounds: number) {
   const first = await send(`${url}${tokensPath}/admin?limit=100`, 'GET', session);
   const { total, totalPages } = (first.body as { pagination: { total: number; totalPages: number } })

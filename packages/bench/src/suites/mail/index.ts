@@ -69,7 +69,10 @@ async function prepare(progress: SuiteOptions['progress']) {
   const { accessToken: token } = (created.body as { token: { accessToken: string } }).token;
   const mail = await startMail(postgres, identity);
   const { emailTemplateType, templateData } = letter;
-  const preview = await send(`${mail.url}/api/v1/mail/preview`, 'POST', identity.session, { emailTemplateType, templateData });
+  const preview = await send(`${mail.url}/api/v1/mail/preview`, 'POST', identity.session, {
+    emailTemplateType,
+    templateData,
+  });
   const ready = JSON.stringify(preview.body);
   const stop = async () => {
     await mail.stop();
@@ -100,7 +103,14 @@ async function sendThroughService(
 
 async function sendRaw(kind: string, setting: Setting, inFlight: number, seconds: number): Promise<number> {
   const { sinkPort, ready } = setting;
-  const program = [process.execPath, here('raw.js'), kind, String(sinkPort), String(inFlight), String(seconds)];
+  const program = [
+    process.execPath,
+    here('raw.js'),
+    kind,
+    String(sinkPort),
+    String(inFlight),
+    String(seconds),
+  ];
   const [command = '', ...args] = onServerCore(program);
   const running = run(command, args);
   running.child.stdin?.end(ready);
@@ -123,7 +133,7 @@ async function measureSends(setting: Setting, { seconds, progress }: SuiteOption
     rates.service.push(await sendThroughService(setting, 20, seconds));
     rates.perMail.push(await sendRaw('transport-per-mail', setting, 5, seconds));
     rates.serviceAt5.push(await sendThroughService(setting, 5, seconds));
-    residentMib = Math.max(residentMib, await setting.mail.residentMib());
+    residentMib = Math.max(residentMib, await setting.mail.residentPeakMib());
   }
   const figure = (name: string, values: readonly number[], note: string) => ({
     name, value: median(values), unit: 'mails/s', note,

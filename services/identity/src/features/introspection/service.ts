@@ -7,7 +7,15 @@ export type Introspect = (token: string) => Promise<Introspection>;
 const inactive: Introspection = { active: false };
 
 function describe(principal: Principal): Introspection {
-  if (principal.kind === 'service') return inactive;
+  if (principal.kind === 'service')
+    return {
+      active: true,
+      sub: principal.clientId,
+      client_id: principal.clientId,
+      kind: 'service',
+      token_type: 'Bearer',
+      scope: [...principal.grantedScopes].join(' '),
+    };
   const { grantedScopes, expiresAt } = principal;
   return {
     active: true,

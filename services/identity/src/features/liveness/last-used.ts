@@ -6,7 +6,7 @@ import { insertUses } from './last-used.queries.js';
 /** Uses are gathered this long, then written in one statement off the request path. */
 const FLUSH_EVERY_MS = 2_000;
 /** Tokens in one statement. */
-const FLUSH_MAX = 5_000;
+const FLUSH_MAX = 500;
 
 export interface LastUsed {
   /** Costs one entry in a map. */

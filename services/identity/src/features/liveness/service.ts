@@ -1,10 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
-import { coalesce, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import {
+  coalesce,
+  type CredentialKind,
+  type Liveness,
+  type LiveOwner,
+  type SignedCredential,
+} from '@platform/auth';
 import { dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
-import { findLivingSessions, findLivingTokens, type LivenessRow } from './queries.js';
+import { findLiving, type LivenessRow } from './queries.js';
 
 const BATCH_MAX = 500;
 
@@ -20,7 +26,7 @@ export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
   readonly lastUsed: LastUsed;
 }): Liveness {
-  const idsOf = (credentials: readonly SignedCredential[], kind: 'pat' | 'session') =>
+  const idsOf = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
   function judge({ claims, digest }: SignedCredential, row: LivenessRow | undefined): LiveOwner | undefined {
@@ -31,11 +37,13 @@ export function createDatabaseLiveness(deps: {
 
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await Promise.all([
-        findLivingTokens(deps.pool, idsOf(credentials, 'pat')),
-        findLivingSessions(deps.pool, idsOf(credentials, 'session')),
-      ]);
-      const rows = new Map(found.flat().map((row) => [row[0], row]));
+      const found = await findLiving(
+        deps.pool,
+        idsOf(credentials, 'pat'),
+        idsOf(credentials, 'session'),
+        idsOf(credentials, 'service'),
+      );
+      const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
     } catch (error) {
       throw dependencyUnavailable('database', error);

@@ -1,14 +1,20 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { deleteSessions, expireTokens } from './queries.js';
+import {
+  deleteMails,
+  deleteSecrets,
+  deleteServiceCredentials,
+  deleteSessions,
+  expireTokens,
+} from './queries.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
 
 /**
  * Marks tokens that have expired, so that lists and counters leave them out without looking, and
- * deletes sessions that ended by time. Nothing depends on when it runs: verification and lists ask
- * for the expiry themselves.
+ * deletes sessions, codes, links and unsent mails that ended by time. Nothing depends on when it runs:
+ * whoever reads them asks for the expiry.
  */
 export function createExpiryJob(deps: {
   readonly pool: pg.Pool;
@@ -17,10 +23,20 @@ export function createExpiryJob(deps: {
 }) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
+  async function giveUpMails(now: Date): Promise<void> {
+    for (let count = BATCH; count === BATCH;) {
+      count = await deleteMails(deps.pool, now, BATCH);
+      if (count > 0) deps.log.warn({ mails: count }, 'mails given up: their time is over');
+    }
+  }
+
   async function sweep(): Promise<void> {
     const now = new Date(deps.clock());
     while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
+    await giveUpMails(now);
   }
   function run(): void {
     running ??= sweep()

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /*
- * Both take a bounded bite, in the order of an index, and skip what another replica has in hand.
+ * Each takes a bounded bite, in the order of an index, and skips what another replica has in hand.
  */
 
 const expire = `
@@ -17,6 +17,28 @@ export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promi
   return rowCount ?? 0;
 }
 
+const purgeSecrets = `
+  delete from one_time_secrets where (purpose, subject) in (
+    select purpose, subject from one_time_secrets where expires_at <= $1
+    order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeSecrets, [expiredBefore, limit]);
+  return rowCount ?? 0;
+}
+
+const purgeMails = `
+  delete from outgoing_mails where id in (
+    select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+/** @returns how many mails were given up: what they would say is of no use any more. */
+export async function deleteMails(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeMails, [expiredBefore, limit]);
+  return rowCount ?? 0;
+}
+
 const purge = `
   delete from sessions where id in (
     select id from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked
@@ -24,5 +46,15 @@ const purge = `
 
 export async function deleteSessions(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(purge, [expiredBefore, limit]);
+  return rowCount ?? 0;
+}
+
+const purgeServiceCredentials = `
+  delete from service_credentials where id in (
+    select id from service_credentials where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteServiceCredentials(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeServiceCredentials, [now, limit]);
   return rowCount ?? 0;
 }

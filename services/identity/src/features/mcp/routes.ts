@@ -86,6 +86,9 @@ function postRoute(scope: App, endpoint: ToolEndpoint, publicUrl: string): void 
     async (request, reply) => {
       if (request.body === undefined)
         throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
+      // Only the revision of March 2025 had batches; a stateless endpoint has no use for them, an attacker has.
+      if (Array.isArray(request.body))
+        throw new AppError({ status: 400, code: 'BATCH', message: 'Send one message per request' });
       const principal = memberOf(request);
       const response = await endpoint.fetch(toWebRequest(request, publicUrl + PATH), {
         authInfo: {
@@ -136,7 +139,7 @@ export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): 
     postRoute(scope, endpoint, publicUrl);
     // Stateless: there is no stream to open and no session to end.
     scope.route({
-      method: ['GET', 'DELETE'],
+      method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
       url: PATH,
       schema: { hide: true },
       handler: () => {

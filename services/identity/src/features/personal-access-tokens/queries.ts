@@ -1,6 +1,12 @@
 import type { PageWindow } from '@platform/service-kit';
 import type pg from 'pg';
 
+/** What acted for the actor: told by the audit, so that what a stolen token did can be found. */
+export interface ActingCredential {
+  readonly kind: string;
+  readonly id: string;
+}
+
 export interface NewToken {
   readonly id: string;
   readonly orgId: string;
@@ -12,6 +18,7 @@ export interface NewToken {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly auditId: string;
+  readonly credential: ActingCredential;
 }
 
 export interface TokenRow {
@@ -39,7 +46,7 @@ const insert = `
     returning id, org_id, owner_id, name, created_at
   )
   insert into audit_entries (id, org_id, action, actor_id, subject_id, detail, created_at)
-  select $10, org_id, 'token.created', owner_id, id, jsonb_build_object('name', name), created_at from token`;
+  select $10, org_id, 'token.created', owner_id, id, jsonb_build_object('name', name, 'credential', $11::jsonb), created_at from token`;
 
 export const insertToken = (db: pg.Pool, token: NewToken): Promise<unknown> =>
   db.query({
@@ -56,6 +63,7 @@ export const insertToken = (db: pg.Pool, token: NewToken): Promise<unknown> =>
       token.createdAt,
       token.expiresAt,
       token.auditId,
+      JSON.stringify(token.credential),
     ],
   });
 
@@ -145,6 +153,7 @@ export interface Revocation {
   readonly reason: string | null;
   readonly at: Date;
   readonly auditId: string;
+  readonly credential: ActingCredential;
 }
 
 const revoke = `
@@ -154,16 +163,16 @@ const revoke = `
     where id = $1 and org_id = $3 and ($4::uuid is null or owner_id = $4) and ${isActive}
     returning id, org_id
   )
-  insert into audit_entries (id, org_id, action, actor_id, subject_id, reason, created_at)
-  select $7, org_id, 'token.revoked', $5, id, $6, $2 from revoked`;
+  insert into audit_entries (id, org_id, action, actor_id, subject_id, reason, detail, created_at)
+  select $7, org_id, 'token.revoked', $5, id, $6, jsonb_build_object('credential', $8::jsonb), $2 from revoked`;
 
 /** @returns whether there was such an active token. */
 export async function revokeToken(db: pg.Pool, revocation: Revocation): Promise<boolean> {
-  const { tokenId, at, orgId, ownerId, actorId, reason, auditId } = revocation;
+  const { tokenId, at, orgId, ownerId, actorId, reason, auditId, credential } = revocation;
   const { rowCount } = await db.query({
     name: 'revoke_token',
     text: revoke,
-    values: [tokenId, at, orgId, ownerId ?? null, actorId, reason, auditId],
+    values: [tokenId, at, orgId, ownerId ?? null, actorId, reason, auditId, JSON.stringify(credential)],
   });
   return rowCount === 1;
 }

@@ -48,6 +48,8 @@ const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
   ownerDeleted: row.is_owner_removed,
 });
 
+const credentialOf = ({ kind, credentialId: id }: UserPrincipal) => ({ kind, id });
+
 export function createTokenService(deps: {
   readonly pool: pg.Pool;
   readonly keys: SigningKeys;
@@ -58,13 +60,15 @@ export function createTokenService(deps: {
   const { pool, keys, signJwt, clock, defaultScopes } = deps;
 
   async function revoke(
-    { orgId, userId: actorId }: UserPrincipal,
+    principal: UserPrincipal,
     ownerId: string | undefined,
     tokenId: string,
     reason: string | undefined,
   ): Promise<void> {
+    const { orgId, userId: actorId } = principal;
     const at = new Date(clock());
-    const revocation = { tokenId, orgId, ownerId, actorId, reason: reason ?? null, at, auditId: uuidv7() };
+    const audit = { auditId: uuidv7(), credential: credentialOf(principal) };
+    const revocation = { tokenId, orgId, ownerId, actorId, reason: reason ?? null, at, ...audit };
     if (!(await revokeToken(pool, revocation))) throw tokenNotFound();
   }
 
@@ -74,7 +78,7 @@ export function createTokenService(deps: {
       const scopes = grantScopes(principal, requested, defaultScopes);
       const expiresAt = grantExpiry(principal, expiryDays, now);
       const { userId: ownerId, orgId } = principal;
-      const id = uuidv7({ msecs: now });
+      const id = uuidv7();
       const claims = { sub: ownerId, org: orgId, jti: id, kind: 'pat' as const, scope: scopes.join(' ') };
       const times = {
         iat: Math.floor(now / 1_000),
@@ -84,7 +88,8 @@ export function createTokenService(deps: {
       const row = { id, orgId, ownerId, name, scopes, tokenHash: digestOf(token), signingKeyId: keyId };
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
-      await insertToken(pool, { ...row, createdAt, expiresAt: expiry, auditId: uuidv7() });
+      const audit = { auditId: uuidv7(), credential: credentialOf(principal) };
+      await insertToken(pool, { ...row, createdAt, expiresAt: expiry, ...audit });
       return {
         id,
         name,

@@ -45,8 +45,7 @@ export function serviceCredentialRoutes(app: App, issue: IssueServiceToken): voi
         response: { 200: ServiceTokenAnswer, ...answers(400, 401) },
       },
     },
-    (request, reply) => {
-      void reply.header('cache-control', 'no-store').send(issue(...readClient(request)));
-    },
+    async (request, reply) =>
+      reply.header('cache-control', 'no-store').send(await issue(...readClient(request))),
   );
 }

@@ -1,12 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { INTROSPECTION_SCOPE } from '@platform/auth';
+import { digestOf, INTROSPECTION_SCOPE } from '@platform/auth';
 import { AppError, type Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../config.js';
+import type { Prisma } from '../../resources.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import { insertServiceCredential } from './queries.js';
 
-/** Short: a service credential has no liveness, a client that was taken away is out after this. */
+/** Short: a client that was taken away is out after this. */
 const LIFETIME_SECONDS = 300;
+/** Identity's own is used this long: for many mails, and never up to its end. */
+const OWN_REUSE_MS = 200_000;
 
 /** What each service may do here. Mail also fetches its SMTP configuration. */
 const scopesOf = (clientId: string): readonly string[] =>
@@ -20,19 +24,49 @@ export interface ServiceToken {
 }
 
 /** @throws AppError 401 `invalid_client` for an unknown pair (RFC 6749 §5.2). */
-export type IssueServiceToken = (clientId: string, clientSecret: string) => ServiceToken;
+export type IssueServiceToken = (clientId: string, clientSecret: string) => Promise<ServiceToken>;
 
 const digest = (value: string): Buffer => hash('sha256', value, 'buffer');
 
-export function createServiceCredentials(deps: {
-  readonly clients: readonly ServiceClient[];
+interface Minting {
+  readonly prisma: Prisma;
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly clock: Clock;
-}): IssueServiceToken {
+}
+
+/** Its hash is kept, as of every credential: a leaked signing key alone forges nothing. */
+async function mintServiceToken({ prisma, keys, signJwt, clock }: Minting, clientId: string, scope: string) {
+  const iat = Math.floor(clock() / 1_000);
+  const exp = iat + LIFETIME_SECONDS;
+  const id = uuidv7();
+  const { token } = keys.mint({ sub: clientId, jti: id, kind: 'service', scope, iat, exp }, signJwt);
+  const expiresAt = new Date(exp * 1_000);
+  await insertServiceCredential(prisma, { id, clientId, tokenHash: digestOf(token), expiresAt });
+  return token;
+}
+
+/** Identity's own credential at the mail service: it needs no secret for it. */
+export function createOwnMailToken(minting: Minting): () => Promise<string> {
+  let current: { readonly token: Promise<string>; readonly renewAt: number } | undefined;
+  return () => {
+    const now = minting.clock();
+    if (current && now < current.renewAt) return current.token;
+    const token = mintServiceToken(minting, 'identity', 'SEND_MAIL');
+    current = { token, renewAt: now + OWN_REUSE_MS };
+    token.catch(() => {
+      current = undefined;
+    });
+    return token;
+  };
+}
+
+export function createServiceCredentials(
+  deps: Minting & { readonly clients: readonly ServiceClient[] },
+): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
   const nobody = digest(uuidv7());
-  return (clientId, clientSecret) => {
+  return async (clientId, clientSecret) => {
     // The same work for an unknown client as for a wrong secret.
     const isRight = timingSafeEqual(secrets.get(clientId) ?? nobody, digest(clientSecret));
     if (!isRight)
@@ -42,17 +76,8 @@ export function createServiceCredentials(deps: {
         message: 'Unknown client or wrong secret',
         headers: { 'www-authenticate': 'Basic realm="platform"' },
       });
-    const iat = Math.floor(deps.clock() / 1_000);
     const scope = scopesOf(clientId).join(' ');
-    const claims = {
-      sub: clientId,
-      jti: uuidv7(),
-      kind: 'service' as const,
-      scope,
-      iat,
-      exp: iat + LIFETIME_SECONDS,
-    };
-    const { token } = deps.keys.mint(claims, deps.signJwt);
+    const token = await mintServiceToken(deps, clientId, scope);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope };
   };
 }

@@ -25,3 +25,12 @@ export async function endSession(
   });
   return count;
 }
+
+/** @returns how many were still open. */
+export async function endSessionsOf(db: Transaction, userId: string, at: Date): Promise<number> {
+  const { count } = await db.session.updateMany({
+    where: { userId, endedAt: null, expiresAt: { gt: at } },
+    data: { endedAt: at },
+  });
+  return count;
+}

@@ -1,11 +1,18 @@
 import { memberOf, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
+import type { ClientAddress } from '../known-clients/client.js';
 import { LoginAnswer, LoginBody } from './schemas.js';
 import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
+
+export const clientOf = ({ ip, headers }: FastifyRequest): ClientAddress => ({
+  address: ip,
+  userAgent: headers['user-agent'],
+});
 
 /** Open to everyone; limited per account and per address. */
 export function loginRoutes(app: App, service: SessionService): void {
@@ -15,13 +22,13 @@ export function loginRoutes(app: App, service: SessionService): void {
       schema: {
         operationId: 'login',
         tags,
-        summary: 'Log in with a password',
+        summary: 'Log in with a password, or with a mailed code',
         body: LoginBody,
         response: { 200: LoginAnswer, ...answers(400, 401, 429) },
       },
     },
     async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await service.login(request.body, request.ip)),
+      reply.header('cache-control', 'no-store').send(await service.login(request.body, clientOf(request))),
   );
 }
 

@@ -4,7 +4,10 @@ import { User } from '../users/schemas.js';
 export const LoginBody = Type.Object(
   {
     email: Type.String({ minLength: 1, maxLength: 254 }),
-    password: Type.String({ minLength: 1, maxLength: 256 }),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    otp: Type.Optional(
+      Type.String({ pattern: '^[0-9]{6}$', description: 'The mailed code, in place of the password.' }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,22 +1,22 @@
-import { digestOf, type UserPrincipal } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
-import { v7 as uuidv7 } from 'uuid';
+import type { UserPrincipal } from '@platform/auth';
+import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
-import { findUserByEmail } from '../users/queries.js';
+import type { ClientAddress } from '../known-clients/client.js';
+import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { type Account, findAccount, findUserByEmail, lockUnchangedAccount } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
-import type { LoginLimits } from './login-limits.js';
+import type { OpenSession } from './opening.js';
 import type { Passwords } from './passwords.js';
-import { endSession, insertSession } from './queries.js';
+import { endSession } from './queries.js';
 import type { LoginAnswer, LoginBody } from './schemas.js';
 
-const SESSION_SECONDS = 24 * 60 * 60;
-
 export interface SessionService {
-  /** @throws AppError 401 for a wrong pair, 429 after too many of them. */
-  login(body: LoginBody, address: string): Promise<LoginAnswer>;
+  /** With a password or a code. @throws AppError 400; 401 for a wrong pair, 429 after too many of them. */
+  login(body: LoginBody, client: ClientAddress): Promise<LoginAnswer>;
   /** Ends the session at once; does nothing to a token. */
   logout(principal: UserPrincipal): Promise<void>;
 }
@@ -24,46 +24,44 @@ export interface SessionService {
 export function createSessionService(deps: {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
-  readonly limits: LoginLimits;
-  readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
+  readonly secrets: OneTimeSecrets;
+  readonly limits: AttemptLimits;
+  readonly outbox: Outbox;
+  readonly openSession: OpenSession;
   readonly clock: Clock;
 }): SessionService {
-  const { prisma, passwords, limits, keys, signJwt, clock } = deps;
+  const { prisma, passwords, secrets, limits, outbox, openSession, clock } = deps;
+
+  async function findByPassword(email: string, password: string): Promise<Account | null> {
+    const account = await findUserByEmail(prisma, email);
+    return (await passwords.verify(account?.passwordHash, password)) ? account : null;
+  }
+
+  async function findByCode(email: string, code: string): Promise<Account | null> {
+    const userId = await secrets.guessCode(email, code);
+    return userId === undefined ? null : findAccount(prisma, userId);
+  }
+
   return {
-    async login(body, address) {
-      const email = normaliseEmail(body.email);
-      await limits.begin(email, address);
-      const found = await findUserByEmail(prisma, email);
-      const isRight = await passwords.verify(found?.passwordHash, body.password);
-      if (!found || !isRight) throw wrongCredentials();
-      const { passwordHash: _kept, ...user } = found;
-      const now = clock();
-      const issuedAt = Math.floor(now / 1_000);
-      const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
-      const id = uuidv7();
-      const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
-      const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
-      await prisma.$transaction(async (tx) => {
-        const session = { id, orgId: user.orgId, userId: user.id, tokenHash: digestOf(token) };
-        await insertSession(tx, { ...session, createdAt: new Date(now), expiresAt });
-        await insertAuditEntry(tx, {
-          orgId: user.orgId,
-          action: 'session.created',
-          actorId: user.id,
-          subjectId: id,
-          detail: { address },
-          at: new Date(now),
-        });
-      });
-      await limits.succeed(email, address);
-      return {
-        accessToken: token,
-        tokenType: 'Bearer',
-        expiresIn: SESSION_SECONDS,
-        expiresAt: expiresAt.toISOString(),
-        user,
-      };
+    async login({ email: typed, password, otp }, client) {
+      if ((password === undefined) === (otp === undefined))
+        throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
+      const email = normaliseEmail(typed);
+      await limits.begin(email, client.address);
+      const account =
+        password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
+      if (!account) throw wrongCredentials();
+      const { passwordHash, ...user } = account;
+      const answer = await prisma.$transaction(async (tx) =>
+        // A password reset that came between has ended all sessions: this one too.
+        (await lockUnchangedAccount(tx, user.id, passwordHash))
+          ? openSession(tx, user, client, password === undefined ? 'code' : 'password')
+          : undefined,
+      );
+      if (!answer) throw wrongCredentials();
+      outbox.wake();
+      await limits.succeed(email, client.address);
+      return answer;
     },
 
     async logout({ orgId, userId, credentialId }) {

@@ -4,7 +4,7 @@ import type { SecretBox } from '../../secret-box.js';
 import { generateKey, openPrivateKey } from './key.js';
 import { countActiveTokens, findKeys, insertKey, removeKey } from './queries.js';
 
-/** From published to active: four times what a verifier takes to notice a new key. */
+/** From published to active: twice what the slowest takes to notice (a replica's poll and a service's poll behind it). */
 const ACTIVATION_DELAY_MS = 20_000;
 
 /**
@@ -35,11 +35,9 @@ export async function rotateKey(
 export async function retireKey(db: Prisma, keyId: string, now: number, isForced: boolean): Promise<void> {
   const keys = await findKeys(db);
   if (!keys.some(({ id }) => id === keyId)) throw notFound(`There is no key ${keyId}`);
-  if (!keys.some(({ id, activeFrom }) => id !== keyId && activeFrom.getTime() <= now))
-    throw conflict(
-      'LAST_KEY',
-      'This is the only key that signs: rotate first, and wait until the new one is active',
-    );
+  // Not the one that signs: replicas would go on minting with it, or an older key would sign again.
+  if (keys.find(({ activeFrom }) => activeFrom.getTime() <= now)?.id === keyId)
+    throw conflict('KEY_SIGNS', 'This key signs: rotate first, and wait until the new one is active');
   const tokens = await countActiveTokens(db, keyId);
   if (tokens > 0 && !isForced)
     throw conflict(

@@ -26,11 +26,59 @@ export async function insertUser(db: Client | Transaction, user: NewUser): Promi
 export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<User | null> =>
   db.user.findFirst({ where: { id, orgId, removedAt: null }, select: userFields });
 
-export const findUserByEmail = (
-  db: Client,
-  email: string,
-): Promise<(User & { readonly passwordHash: string | null }) | null> =>
-  db.user.findFirst({ where: { email, removedAt: null }, select: { ...userFields, passwordHash: true } });
+/** A present member with what a sign-in looks at; without a password they have been invited. */
+export interface Account extends User {
+  readonly passwordHash: string | null;
+}
+const accountFields = { ...userFields, passwordHash: true } as const;
+
+export const findUserByEmail = (db: Client, email: string): Promise<Account | null> =>
+  db.user.findFirst({ where: { email, removedAt: null }, select: accountFields });
+
+export const findAccount = (db: Client, id: string): Promise<Account | null> =>
+  db.user.findFirst({ where: { id, removedAt: null }, select: accountFields });
+
+/**
+ * Holds off changes of the password, and the removal, until the transaction ends.
+ *
+ * @returns false when the member was removed or has another password by now.
+ */
+export async function lockUnchangedAccount(
+  db: Transaction,
+  id: string,
+  passwordHash: string | null,
+): Promise<boolean> {
+  const rows = await db.$queryRaw<unknown[]>`
+    select 1 from users
+    where id = ${id}::uuid and removed_at is null and password_hash = ${passwordHash} for share`;
+  return rows.length > 0;
+}
+
+/** @returns undefined when the member was removed. */
+export async function changePassword(
+  db: Transaction,
+  id: string,
+  passwordHash: string,
+): Promise<User | undefined> {
+  const where = { id, removedAt: null, passwordHash: { not: null } };
+  const [user] = await db.user.updateManyAndReturn({ where, data: { passwordHash }, select: userFields });
+  return user;
+}
+
+/** @returns undefined when the member was removed, or has a password. */
+export async function setFirstPassword(
+  db: Transaction,
+  id: string,
+  passwordHash: string,
+  fullName: string | undefined,
+): Promise<User | undefined> {
+  const [user] = await db.user.updateManyAndReturn({
+    where: { id, removedAt: null, passwordHash: null },
+    data: { passwordHash, ...(fullName === undefined ? {} : { fullName }) },
+    select: userFields,
+  });
+  return user;
+}
 
 export async function countMembers(db: Client, orgId: string): Promise<number> {
   const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });

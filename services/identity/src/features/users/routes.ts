@@ -56,7 +56,7 @@ export function userRoutes(app: App, service: UserService): void {
       schema: {
         operationId: 'createUser',
         tags,
-        summary: 'Add a member',
+        summary: 'Add a member; without a password they are invited by mail',
         security: bearer,
         body: CreateUserBody,
         response: { 201: UserAnswer, ...answers(400, 401, 403, 409) },

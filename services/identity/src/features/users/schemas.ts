@@ -18,12 +18,12 @@ export type User = Type.Static<typeof User>;
 export const UserAnswer = Type.Object({ user: User });
 
 const Email = Type.String({ format: 'email', maxLength: 254 });
-const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+export const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 /** Long enough to resist guessing, short enough that hashing it is no attack (NIST SP 800-63B §3.1.1.2). */
-const Password = Type.String({ minLength: 8, maxLength: 256 });
+export const Password = Type.String({ minLength: 8, maxLength: 256 });
 
 export const CreateUserBody = Type.Object(
-  { email: Email, fullName: FullName, role: Type.Optional(Role), password: Password },
+  { email: Email, fullName: FullName, role: Type.Optional(Role), password: Type.Optional(Password) },
   { additionalProperties: false },
 );
 export type CreateUserBody = Type.Static<typeof CreateUserBody>;

@@ -3,8 +3,16 @@ import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from 
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
-import { emailTaken, lastAdmin, sessionRequiredForAdmins, userNotFound } from './errors.js';
+import {
+  emailTaken,
+  lastAdmin,
+  mailUnavailable,
+  sessionRequiredForAdmins,
+  sessionRequiredForPasswords,
+  userNotFound,
+} from './errors.js';
 import {
   countMembers,
   findMember,
@@ -19,7 +27,12 @@ import type { ChangeUserBody, CreateUserBody, User } from './schemas.js';
 
 export interface UserService {
   list(principal: UserPrincipal, query: PageQuery): Promise<Page<User>>;
-  /** @throws AppError 409 EMAIL_TAKEN; 403 SESSION_REQUIRED when a token would make an administrator. */
+  /**
+   * Without a password the member is invited: they can't log in before they accept.
+   *
+   * @throws AppError 409 EMAIL_TAKEN; 403 SESSION_REQUIRED when a token would make an administrator;
+   *   503 MAIL_UNAVAILABLE when nobody can be invited.
+   */
   create(principal: UserPrincipal, body: CreateUserBody): Promise<User>;
   /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED. */
   change(principal: UserPrincipal, userId: string, body: ChangeUserBody): Promise<User>;
@@ -40,9 +53,10 @@ function assertMayGrant(principal: UserPrincipal, role: Role | undefined): void 
 export function createUserService(deps: {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }): UserService {
-  const { prisma, passwords, clock } = deps;
+  const { prisma, passwords, outbox, clock } = deps;
   return {
     async list({ orgId }, query) {
       const total = await countMembers(prisma, orgId);
@@ -55,18 +69,26 @@ export function createUserService(deps: {
 
     async create(principal, { email, fullName, role = 'member', password }) {
       assertMayGrant(principal, role);
+      // Nor a member with a password of its choice: it could log in as that one, past its own scopes.
+      if (password !== undefined && principal.kind !== 'session') throw sessionRequiredForPasswords();
       const { orgId, userId: actorId } = principal;
-      const passwordHash = await passwords.hash(password);
+      const isInvited = password === undefined;
+      if (isInvited && !outbox.isEnabled) throw mailUnavailable();
+      const passwordHash = isInvited ? null : await passwords.hash(password);
       const at = new Date(clock());
       const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
-      return prisma.$transaction(async (tx) => {
+      const made = await prisma.$transaction(async (tx) => {
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         await insertAuditEntry(tx, {
-          orgId, action: 'user.created', actorId, subjectId: user.id, detail: { role }, at,
+          orgId, action: isInvited ? 'user.invited' : 'user.created', actorId, subjectId: user.id, detail: { role }, at,
         }); // prettier-ignore
+        const kind = isInvited ? 'invitation' : 'account_created';
+        await outbox.add(tx, { kind, to: { userId: user.id } }, at);
         return created;
       });
+      outbox.wake();
+      return made;
     },
 
     async change(principal, userId, { fullName, role }) {

@@ -39,8 +39,6 @@ const tooLarge = (): AppError =>
     status: 413,
     code: 'PAYLOAD_TOO_LARGE',
     message: 'Request body is too large',
-    // The rest of it isn't read.
-    headers: { connection: 'close' },
   });
 
 /** Into one piece as it comes, where its length is announced: joining 36 MB at the end would take its time. */
@@ -54,7 +52,8 @@ async function readBytes(
   const chunks: Buffer[] = [];
   let length = 0;
   let structure = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
+  // Not destroyed when it is refused: that would take the connection, and the answer, with it.
+  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     if (length + chunk.length > bytesMax) throw tooLarge();
     structure += countStructure(chunk, STRUCTURE_MAX);
     if (structure > STRUCTURE_MAX) throw validationError([{ field: 'body', message: 'has too many parts' }]);

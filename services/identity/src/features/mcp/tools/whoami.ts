@@ -1,3 +1,4 @@
+import { hasScope } from '@platform/auth';
 import { Type } from 'typebox';
 import { User } from '../../users/schemas.js';
 import type { Tool } from '../tool.js';
@@ -35,7 +36,8 @@ export const whoami = (
       organisation: (await findOrganisation(orgId)) ?? { id: orgId, name: '' },
       credential: {
         kind,
-        scopes: kind === 'session' ? null : [...grantedScopes],
+        // Those that count now: a demoted administrator's tokens have lost some.
+        scopes: kind === 'session' ? null : [...grantedScopes].filter((scope) => hasScope(principal, scope)),
         expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
       },
     };

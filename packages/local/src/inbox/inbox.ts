@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { LaunchError } from '../launch-error.js';
+import type { Teardown } from '../teardown.js';
+import { createMailbox } from './mailbox.js';
+import { createSmtpCatcher } from './smtp-catcher.js';
+import { createInboxWeb } from './web.js';
+
+const HOST = '127.0.0.1';
+
+interface InboxPorts {
+  readonly smtpCatcherPort: number;
+  readonly inboxPort: number;
+}
+
+/**
+ * Starts the SMTP server that catches the platform's mail and the page that shows it, both for this machine only: the
+ * mail holds codes and links that let people in. It is kept in memory.
+ */
+export async function startInbox(ports: InboxPorts, teardown: Teardown): Promise<void> {
+  const mailbox = createMailbox();
+  const catcher = createSmtpCatcher(mailbox);
+  catcher.listen(ports.smtpCatcherPort, HOST);
+  await once(catcher.server, 'listening').catch(explain('smtp-catcher-port', ports.smtpCatcherPort));
+  teardown.add({
+    name: 'SMTP catcher',
+    // It waits for its clients, whose pools are gone with the services; then it cuts.
+    stop: () => new Promise((done) => catcher.close(done)),
+    kill: () => undefined,
+  });
+  const web = await createInboxWeb(mailbox);
+  await web.listen({ port: ports.inboxPort, host: HOST }).catch(explain('inbox-port', ports.inboxPort));
+  teardown.add({ name: 'inbox', stop: () => web.close(), kill: () => web.server.closeAllConnections() });
+}
+
+const explain =
+  (flag: string, port: number) =>
+  (error: NodeJS.ErrnoException): never => {
+    if (error.code !== 'EADDRINUSE') throw error;
+    throw new LaunchError(`Port ${port} was taken by another program meanwhile; --${flag} chooses another.`);
+  };

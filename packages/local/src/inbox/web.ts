@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import PostalMime, { type Email } from 'postal-mime';
+import type { CaughtMail, Mailbox } from './mailbox.js';
+
+const PAGE_FILES = [
+  ['/', 'index.html', 'text/html'],
+  ['/inbox.js', 'inbox.js', 'text/javascript'],
+  ['/inbox.css', 'inbox.css', 'text/css'],
+] as const;
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; frame-ancestors 'none'";
+/** A mail runs no script, loads nothing from elsewhere, and its links open beside the page. */
+const MAIL_POLICY =
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
+
+const summaryOf = ({ raw, ...mail }: CaughtMail) => ({ ...mail, sizeBytes: raw.length });
+
+const detailOf = (mail: CaughtMail, { html, text, headers, attachments }: Email) => ({
+  ...summaryOf(mail),
+  html: html ?? null,
+  text: text ?? null,
+  headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
+  attachments: attachments.map(({ filename, mimeType, content }) => ({
+    filename,
+    contentType: mimeType,
+    sizeBytes: typeof content === 'string' ? content.length : content.byteLength,
+  })),
+});
+
+/** The page over a mailbox, and the API below it; it doesn't listen yet. */
+export async function createInboxWeb(mailbox: Mailbox): Promise<FastifyInstance> {
+  const app = fastify({ logger: false, forceCloseConnections: true });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    // Another site that has its name resolve to this machine must not read the mail.
+    if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(request.hostname)) done();
+    else sendFault(reply, 403, 'The inbox answers to localhost only');
+  });
+  app.setNotFoundHandler((_request, reply) => sendFault(reply, 404, 'Not found'));
+  await registerPage(app);
+  registerApi(app, mailbox);
+  return app;
+}
+
+const sendFault = (reply: FastifyReply, status: number, message: string): FastifyReply =>
+  reply.code(status).send({ error: { code: status === 404 ? 'NOT_FOUND' : 'FORBIDDEN', message } });
+
+async function registerPage(app: FastifyInstance): Promise<void> {
+  for (const [path, file, type] of PAGE_FILES) {
+    const content = await readFile(new URL(`../../inbox/${file}`, import.meta.url));
+    app.get(path, (_request, reply) =>
+      reply.header('content-security-policy', PAGE_POLICY).type(`${type}; charset=utf-8`).send(content),
+    );
+  }
+}
+
+function registerApi(app: FastifyInstance, mailbox: Mailbox): void {
+  app.get('/api/mails', () => ({ mails: mailbox.list().map(summaryOf) }));
+  app.delete('/api/mails', (_request, reply) => {
+    mailbox.clear();
+    return reply.code(204).send();
+  });
+  const onMail = (path: string, answer: (mail: CaughtMail, reply: FastifyReply, index: number) => unknown) =>
+    app.get<{ Params: { id: string; index?: string } }>(`/api/mails/:id${path}`, async (request, reply) => {
+      const mail = mailbox.find(request.params.id);
+      if (!mail) return sendFault(reply, 404, 'Not found');
+      return answer(mail, reply, Number(request.params.index));
+    });
+  onMail('', async (mail) => detailOf(mail, await PostalMime.parse(mail.raw)));
+  onMail('/raw', ({ raw }, reply) => reply.type('text/plain; charset=utf-8').send(raw));
+  onMail('/html', async ({ raw }, reply) => {
+    const { html = '' } = await PostalMime.parse(raw);
+    reply.header('content-security-policy', MAIL_POLICY).type('text/html; charset=utf-8');
+    return reply.send(`<base target="_blank">${html}`);
+  });
+  onMail('/attachments/:index', async ({ raw }, reply, index) => {
+    const attachment = (await PostalMime.parse(raw)).attachments[index];
+    if (!attachment) return sendFault(reply, 404, 'Not found');
+    const name = encodeURIComponent(attachment.filename ?? 'attachment');
+    reply.header('content-disposition', `attachment; filename*=UTF-8''${name}`);
+    return reply.type('application/octet-stream').send(Buffer.from(attachment.content as ArrayBuffer));
+  });
+}

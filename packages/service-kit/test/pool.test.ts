@@ -1,0 +1,88 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createTestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { fileURLToPath } from 'node:url';
+import { createPool } from '../src/index.js';
+
+type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
+
+let database: TestDatabase;
+let other: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase({
+    template: 'pool',
+    migrationsDir: fileURLToPath(new URL('.', import.meta.url)),
+    migrate: async (url) => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query('create table written (n int)');
+      await client.end();
+    },
+  });
+  other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+});
+afterAll(async () => {
+  await other.end();
+  await database.drop();
+});
+
+/** Passes bytes on, until it is told to hold back what the server answers. */
+async function startProxy(target: URL) {
+  let isHeld = false;
+  const held: (() => void)[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    sockets.push(client, upstream);
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    client.pipe(upstream);
+    upstream.on('data', (chunk) => {
+      if (isHeld) held.push(() => client.write(chunk));
+      else client.write(chunk);
+    });
+    client.on('close', () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    hold: () => {
+      isHeld = true;
+    },
+    letGo: () => {
+      isHeld = false;
+      for (const pass of held.splice(0)) pass();
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** As Prisma's adapter does it: a connection whose statements timed out is given back without a word. */
+test.each(['insert into written values (2)', 'begin'])(
+  'what is answered after a stall during %j is committed, not part of a forgotten transaction',
+  async (stalled) => {
+    const target = new URL(database.url);
+    const proxy = await startProxy(target);
+    const through = new URL(database.url);
+    through.host = `127.0.0.1:${proxy.port}`;
+    const log = { warn: () => undefined };
+    const options = { connectionString: through.href, applicationName: 'test', connectionsMax: 1, log };
+    const pool = createPool(options);
+    const client = await pool.connect();
+    if (stalled !== 'begin') await client.query('begin');
+    proxy.hold();
+    await expect(client.query(stalled)).rejects.toThrow(/timeout/i);
+    await expect(client.query('rollback')).rejects.toThrow(/timeout/i);
+    client.release();
+    proxy.letGo();
+    await pool.query('insert into written values (3)');
+    expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
+    await other.query('truncate written');
+    await pool.end();
+    proxy.close();
+  },
+);

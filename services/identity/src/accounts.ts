@@ -1,0 +1,92 @@
+import type { Clock, Shutdown } from '@platform/service-kit';
+import type { IdentityConfig } from './config.js';
+import { createAccountFlows } from './features/account-flows/service.js';
+import { PAGES_PATH } from './features/account-pages/routes.js';
+import { type AttemptLimits, createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
+import { createNoteSignIn } from './features/known-clients/service.js';
+import { createCodeDigests } from './features/one-time-secrets/secret.js';
+import { createOneTimeSecrets, type OneTimeSecrets } from './features/one-time-secrets/service.js';
+import { createMailClient } from './features/outgoing-mails/mail-client.js';
+import { createOutbox, type Outbox } from './features/outgoing-mails/outbox.js';
+import { createPrepare } from './features/outgoing-mails/prepare.js';
+import { createSendingJob } from './features/outgoing-mails/sending.job.js';
+import { createOwnMailToken } from './features/service-credentials/service.js';
+import { createOpenSession } from './features/sessions/opening.js';
+import { createPasswords } from './features/sessions/passwords.js';
+import { createSessionService } from './features/sessions/service.js';
+import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
+import { createUserService } from './features/users/service.js';
+import type { Resources } from './resources.js';
+import { createSecretBox } from './secret-box.js';
+
+export interface AccountDeps {
+  readonly config: Pick<IdentityConfig, 'APP_URL' | 'ENCRYPTION_KEYS' | 'MAIL_URL' | 'PUBLIC_URL'>;
+  readonly resources: Resources;
+  readonly shutdown: Shutdown;
+  readonly clock: Clock;
+  readonly keys: SigningKeys;
+  readonly signJwt: SignJwt;
+}
+
+/** What is open to everyone is limited, each by its own count. */
+function createLimits({
+  resources: { pool },
+}: AccountDeps): Record<'login' | 'code' | 'reset' | 'link', AttemptLimits> {
+  const message = 'Too many requests: try again later';
+  return {
+    login: createAttemptLimits(pool, {
+      name: 'login',
+      perSubject: 100,
+      perPair: 10,
+      perAddress: 100,
+      message: 'Too many failed sign-ins: try again later',
+    }),
+    code: createAttemptLimits(pool, { name: 'code', perSubject: 5, perAddress: 50, message }),
+    reset: createAttemptLimits(pool, { name: 'reset', perSubject: 5, perAddress: 50, message }),
+    // Per link rather than per account: before it is right, it names none.
+    link: createAttemptLimits(pool, { name: 'link', perSubject: 10, perAddress: 50, message }),
+  };
+}
+
+/** Mails leave in the background; without a mail service none are written. */
+function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
+  const { config, resources, shutdown, clock } = deps;
+  const { prisma, log } = resources;
+  if (config.MAIL_URL === undefined) {
+    log.warn('no MAIL_URL: nobody can be invited, codes and password links are not sent');
+    return createOutbox(undefined);
+  }
+  const links = { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + PAGES_PATH };
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
+  const job = createSendingJob({
+    prisma,
+    prepare: createPrepare({ prisma, secrets, box, links }),
+    send: createMailClient({
+      mailUrl: config.MAIL_URL,
+      serviceToken: createOwnMailToken({ ...deps, prisma }),
+    }),
+    clock,
+    log,
+  });
+  job.start();
+  shutdown.on('workers', 'outgoing mails', job.stop);
+  return createOutbox(job.wake);
+}
+
+/** Members, their sign-ins, and the mails that both need. */
+export function createAccounts(deps: AccountDeps) {
+  const { config, clock, keys, signJwt } = deps;
+  const { prisma } = deps.resources;
+  const passwords = createPasswords();
+  const codeDigests = createCodeDigests(config.ENCRYPTION_KEYS);
+  const secrets = createOneTimeSecrets({ prisma, codeDigests, clock });
+  const outbox = startOutbox(deps, secrets);
+  const openSession = createOpenSession({ keys, signJwt, clock, noteSignIn: createNoteSignIn(outbox) });
+  const { login, ...limits } = createLimits(deps);
+  const common = { prisma, passwords, secrets, outbox, openSession, clock };
+  return {
+    users: createUserService({ prisma, passwords, outbox, clock }),
+    sessions: createSessionService({ ...common, limits: login }),
+    flows: createAccountFlows({ ...common, limits }),
+  };
+}

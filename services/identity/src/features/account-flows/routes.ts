@@ -1,0 +1,66 @@
+import type { App } from '@platform/service-kit';
+import { answers } from '../../openapi.js';
+import { clientOf } from '../sessions/routes.js';
+import { LoginAnswer } from '../sessions/schemas.js';
+import { AcceptInvitationBody, AddressBody, Message, ResetPasswordBody } from './schemas.js';
+import type { AccountFlows } from './service.js';
+
+const tags = ['Account'];
+const accepted = { message: 'If there is such an account, a mail is on its way' };
+
+/** Open to everyone; limited per account and per address. The answers tell nobody who has an account. */
+export function accountRequestRoutes(app: App, service: AccountFlows): void {
+  const schema = { tags, body: AddressBody, response: { 202: Message, ...answers(400, 429) } };
+  app.post(
+    '/api/v1/auth/otp',
+    { schema: { ...schema, operationId: 'requestCode', summary: 'Mail a code to log in with' } },
+    async (request, reply) => {
+      await service.requestCode(request.body.email, request.ip);
+      return reply.code(202).send(accepted);
+    },
+  );
+  app.post(
+    '/api/v1/auth/password/forgot',
+    { schema: { ...schema, operationId: 'forgotPassword', summary: 'Mail a link to choose a new password' } },
+    async (request, reply) => {
+      await service.requestReset(request.body.email, request.ip);
+      return reply.code(202).send(accepted);
+    },
+  );
+}
+
+/** Open to who has a mailed link. */
+export function accountLinkRoutes(app: App, service: AccountFlows): void {
+  app.post(
+    '/api/v1/auth/password/reset',
+    {
+      schema: {
+        operationId: 'resetPassword',
+        tags,
+        summary: 'Choose a new password; all sessions end',
+        body: ResetPasswordBody,
+        response: { 200: Message, ...answers(400, 429) },
+      },
+    },
+    async (request) => {
+      await service.resetPassword(request.body, request.ip);
+      return { message: 'Password changed' };
+    },
+  );
+  app.post(
+    '/api/v1/auth/invitations/accept',
+    {
+      schema: {
+        operationId: 'acceptInvitation',
+        tags,
+        summary: 'Choose a password for an invited account, and log in',
+        body: AcceptInvitationBody,
+        response: { 200: LoginAnswer, ...answers(400, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send(await service.acceptInvitation(request.body, clientOf(request))),
+  );
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import type { ClientAddress } from '../known-clients/client.js';
+import type { LinkPurpose } from '../one-time-secrets/secret.js';
+import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import type { OpenSession } from '../sessions/opening.js';
+import type { Passwords } from '../sessions/passwords.js';
+import { endSessionsOf } from '../sessions/queries.js';
+import type { LoginAnswer } from '../sessions/schemas.js';
+import { changePassword, setFirstPassword } from '../users/queries.js';
+import { normaliseEmail } from '../users/service.js';
+import { linkInvalid } from './errors.js';
+import type { AcceptInvitationBody, ResetPasswordBody } from './schemas.js';
+
+export interface AccountFlows {
+  /** Mails a code, if there is such an account; the caller can't tell. @throws AppError 429. */
+  requestCode(email: string, address: string): Promise<void>;
+  /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
+  requestReset(email: string, address: string): Promise<void>;
+  /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
+  resetPassword(body: ResetPasswordBody, address: string): Promise<void>;
+  /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
+  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginAnswer>;
+}
+
+export interface AccountFlowDeps {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  readonly secrets: OneTimeSecrets;
+  readonly outbox: Outbox;
+  readonly openSession: OpenSession;
+  readonly clock: Clock;
+  readonly limits: {
+    readonly code: AttemptLimits;
+    readonly reset: AttemptLimits;
+    readonly link: AttemptLimits;
+  };
+}
+
+export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
+  const { prisma, passwords, secrets, outbox, openSession, clock, limits } = deps;
+
+  /** Neither answer nor time tells whether there is an account: only the sending job looks. */
+  async function request(
+    kind: 'login_code' | 'password_reset',
+    limit: AttemptLimits,
+    typed: string,
+    address: string,
+  ): Promise<void> {
+    const email = normaliseEmail(typed);
+    await limit.begin(email, address);
+    await outbox.add(prisma, { kind, to: { email } }, new Date(clock()));
+    outbox.wake();
+  }
+
+  /** Uses the link up and does what it was for, or neither. */
+  async function follow<T>(
+    purpose: LinkPurpose,
+    { token, password }: ResetPasswordBody,
+    address: string,
+    run: (tx: Transaction, userId: string, passwordHash: string, at: Date) => Promise<T | undefined>,
+  ): Promise<T> {
+    await limits.link.begin(token, address);
+    // A wrong token must not make the service hash passwords.
+    if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
+    const passwordHash = await passwords.hash(password);
+    const done = await prisma.$transaction(async (tx) => {
+      const userId = await secrets.take(tx, purpose, token);
+      const result = userId && (await run(tx, userId, passwordHash, new Date(clock())));
+      if (!result) throw linkInvalid();
+      return result;
+    });
+    outbox.wake();
+    await limits.link.succeed(token, address);
+    return done;
+  }
+
+  return {
+    requestCode: (email, address) => request('login_code', limits.code, email, address),
+    requestReset: (email, address) => request('password_reset', limits.reset, email, address),
+
+    async resetPassword(body, address) {
+      await follow('password_reset', body, address, async (tx, userId, passwordHash, at) => {
+        const user = await changePassword(tx, userId, passwordHash);
+        if (!user) return undefined;
+        await secrets.forget(tx, userId);
+        const sessionsEnded = String(await endSessionsOf(tx, userId, at));
+        const entry = { orgId: user.orgId, actorId: userId, subjectId: userId, reason: 'reset' };
+        await insertAuditEntry(tx, { ...entry, action: 'password.changed', detail: { sessionsEnded }, at });
+        return user;
+      });
+    },
+
+    acceptInvitation: (body, client) =>
+      follow('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
+        const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
+        if (!user) return undefined;
+        await secrets.forget(tx, userId);
+        const entry = { orgId: user.orgId, actorId: userId, subjectId: userId };
+        await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
+        await outbox.add(tx, { kind: 'account_created', to: { userId } }, at);
+        return openSession(tx, user, client, 'invitation');
+      }),
+  };
+}

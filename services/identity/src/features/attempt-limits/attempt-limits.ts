@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { tooManyRequests } from '@platform/service-kit';
+import type pg from 'pg';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+
+/*
+ * Attempts at what is open to everyone, counted in PostgreSQL so that all replicas count together.
+ * The package was chosen for doing that atomically in one statement, over any of our backing stores.
+ */
+const WINDOW_SECONDS = 15 * 60;
+
+/** Whoever has an IPv6 address has at least its /64. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const whole = [
+    ...groups,
+    ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'),
+    ...rest,
+  ];
+  return `${whole.slice(0, 4).join(':')}::/64`;
+}
+
+export interface AttemptLimits {
+  /**
+   * Counts an attempt before it is made, so that many at once get no extra guesses.
+   *
+   * @param subject - the e-mail or the link's token: what is tried.
+   * @throws AppError 429.
+   */
+  begin(subject: string, address: string): Promise<void>;
+  /** It was right: the attempt is taken back, the subject's failures forgotten. */
+  succeed(subject: string, address: string): Promise<void>;
+}
+
+export interface AttemptLimitOptions {
+  /** Part of the stored keys: what is counted apart has a name apart. */
+  readonly name: string;
+  readonly perSubject: number;
+  /** Of one network at one subject, where `perSubject` is wider: it must not lock the owner out elsewhere. */
+  readonly perPair?: number;
+  readonly perAddress: number;
+  /** Public text of the refusal. */
+  readonly message: string;
+}
+
+/** All limits are per 15 minutes. */
+export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions): AttemptLimits {
+  const limiter = (keyPrefix: string, points: number) =>
+    new RateLimiterPostgres({
+      storeClient: pool,
+      storeType: 'pool',
+      tableName: 'rate_limits',
+      tableCreated: true,
+      keyPrefix,
+      points,
+      duration: WINDOW_SECONDS,
+      clearExpiredByTimeout: true,
+    });
+  const pairs = limiter(`${options.name}:pair`, options.perPair ?? options.perSubject);
+  const subjects = limiter(`${options.name}:account`, options.perSubject);
+  const addresses = limiter(`${options.name}:address`, options.perAddress);
+  // Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column.
+  const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');
+  async function consume(limits: RateLimiterPostgres, key: string): Promise<void> {
+    try {
+      await limits.consume(key);
+    } catch (refusal) {
+      if (refusal instanceof RateLimiterRes)
+        throw tooManyRequests(refusal.msBeforeNext / 1_000, options.message);
+      throw refusal;
+    }
+  }
+  return {
+    async begin(subject, address) {
+      const network = networkOf(address);
+      await consume(addresses, keyOf(network));
+      await consume(pairs, keyOf(`${subject} ${network}`));
+      await consume(subjects, keyOf(subject));
+    },
+    async succeed(subject, address) {
+      const network = networkOf(address);
+      await Promise.all([
+        pairs.delete(keyOf(`${subject} ${network}`)),
+        subjects.reward(keyOf(subject)),
+        addresses.reward(keyOf(network)),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { clientIdOf, familyOf, networkOf } from './client.js';
+
+test.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.1', '192.0.2.0/24'],
+  ['2001:db8:abcd:12::1', '2001:db8:abcd::/48'],
+  ['2001:0DB8:ABCD:0000:0000:0000:0000:0001', '2001:db8:abcd::/48'],
+  ['2001:db8::1', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+  ['1::', '1:0:0::/48'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0::/48'],
+  ['fe80::1%eth0', 'fe80:0:0::/48'],
+  ['not an address', 'unknown'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+const firefox = (version: number) =>
+  `Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`;
+
+test.each([
+  [firefox(140), 'Firefox on Windows'],
+  ['curl/8.5.0', 'curl'],
+  ['node', 'node'],
+  ['', 'unknown'],
+  [undefined, 'unknown'],
+  ['💥', 'unknown'],
+])('the family of %j is %s', (userAgent, family) => {
+  expect(familyOf(userAgent)).toBe(family);
+});
+
+test('a new version in the same network is the same client, another program or network is not', () => {
+  const known = clientIdOf({ address: '192.0.2.1', userAgent: firefox(140) });
+  expect(clientIdOf({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
+  expect(clientIdOf({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
+  expect(clientIdOf({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
+});
+
+test('a hostile user agent costs little', () => {
+  const start = performance.now();
+  for (const part of ['(', 'Mozilla/5.0 ', ' ', 'a'.repeat(50), 'version/1.'])
+    familyOf(part.repeat(20_000 / part.length));
+  expect(performance.now() - start).toBeLessThan(200);
+});

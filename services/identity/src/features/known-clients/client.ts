@@ -1,0 +1,46 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { digestOf } from '@platform/auth';
+import Bowser from 'bowser';
+
+/** Where a request came from, as the edge sees it. */
+export interface ClientAddress {
+  readonly address: string;
+  readonly userAgent: string | undefined;
+}
+
+/** How many of the 128 bits are a network of its own: a site's (RFC 6177), of four hextets three. */
+const IPV6_GROUPS = 3;
+const USER_AGENT_LENGTH_MAX = 512;
+const FAMILY_LENGTH_MAX = 60;
+
+function expandIpv6(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const front = head === '' ? [] : head.split(':');
+  if (tail === undefined) return front;
+  const back = tail === '' ? [] : tail.split(':');
+  return [...front, ...Array.from({ length: 8 - front.length - back.length }, () => '0'), ...back];
+}
+
+/** The /24 of an IPv4 address, the /48 of an IPv6 one: who moves inside it hasn't moved. */
+export function networkOf(address: string): string {
+  const bare = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIPv4(bare)) return `${bare.split('.').slice(0, 3).join('.')}.0/24`;
+  if (!isIPv6(bare)) return 'unknown';
+  // The URL standard writes every form of an address in one, an IPv4 tail included.
+  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  return `${expandIpv6(canonical).slice(0, IPV6_GROUPS).join(':')}::/48`;
+}
+
+/** The program's name without its version, and the system it runs on: "Firefox on Windows". */
+export function familyOf(userAgent: string | undefined): string {
+  const text = userAgent?.slice(0, USER_AGENT_LENGTH_MAX).trim();
+  if (!text) return 'unknown';
+  const { browser, os } = Bowser.parse(text);
+  // What is no browser names itself first: `curl/8.5.0`.
+  const name = browser.name || (/^[\w.-]+/.exec(text)?.[0] ?? 'unknown');
+  return (os.name ? `${name} on ${os.name}` : name).slice(0, FAMILY_LENGTH_MAX);
+}
+
+/** What is stored of it. */
+export const clientIdOf = (client: ClientAddress): string =>
+  digestOf(`${networkOf(client.address)} ${familyOf(client.userAgent)}`);

@@ -1,0 +1,25 @@
+import { secretLifetimes } from '../one-time-secrets/secret.js';
+
+const HOUR = 60 * 60_000;
+
+/** How long each mail is worth sending, in milliseconds: as long as its code or link works. */
+const mailLifetimes = {
+  ...secretLifetimes,
+  account_created: 24 * HOUR,
+  suspicious_login: 24 * HOUR,
+} as const;
+export type MailKind = keyof typeof mailLifetimes;
+
+const NOTICES: ReadonlySet<MailKind> = new Set(['account_created', 'suspicious_login']);
+
+/** Without a code or link in it: better not sent than sent twice. The others: better twice than not. */
+export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);
+
+export const lifetimeOf = (kind: MailKind): number => mailLifetimes[kind];
+
+const FIRST_RETRY_MS = 1_000;
+const RETRY_MS_MAX = HOUR;
+
+/** Doubles, so that a mail waits at most as long again as the fault lasted; a code's waits are short. */
+export const retryDelay = (kind: MailKind, attempts: number): number =>
+  Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), lifetimeOf(kind) / 20, RETRY_MS_MAX);

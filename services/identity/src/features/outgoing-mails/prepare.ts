@@ -1,0 +1,86 @@
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../secret-box.js';
+import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import {
+  accountLetter,
+  codeLetter,
+  invitationLetter,
+  type Letter,
+  type LinkBase,
+  resetLetter,
+  suspiciousLoginLetter,
+} from './letters.js';
+import { type Addressee, findAddressee, type OutgoingMail, saveLetter } from './queries.js';
+
+/**
+ * Writes the letter of a mail, once: each attempt sends the same bytes under the same idempotency key.
+ *
+ * @returns undefined when there is nothing to send (any more).
+ */
+export type Prepare = (mail: OutgoingMail) => Promise<Letter | undefined>;
+
+export interface PrepareDeps {
+  readonly prisma: Prisma;
+  readonly secrets: OneTimeSecrets;
+  readonly box: SecretBox;
+  readonly links: LinkBase;
+}
+
+/** Binds the sealed letter to its row. */
+const contextOf = ({ id }: OutgoingMail): string => `outgoing-mail:${id}`;
+
+async function composeCode(
+  { secrets }: PrepareDeps,
+  tx: Transaction,
+  { email, createdAt }: OutgoingMail,
+  account: Addressee | null,
+): Promise<Letter | undefined> {
+  // Who has been invited sets a password first.
+  const to = account?.passwordHash === null ? null : account;
+  const code = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
+  return to && code !== undefined ? codeLetter(to, code) : undefined;
+}
+
+/** Also for who asks for a new password without having accepted: that link may have expired. */
+async function composeInvitation(
+  { secrets, links }: PrepareDeps,
+  tx: Transaction,
+  { createdAt }: OutgoingMail,
+  to: Addressee,
+): Promise<Letter | undefined> {
+  const token = await secrets.issueToken(tx, 'invitation', to, createdAt);
+  return token === undefined ? undefined : invitationLetter(to, token, links);
+}
+
+async function composeReset(
+  { secrets, links }: PrepareDeps,
+  tx: Transaction,
+  { createdAt }: OutgoingMail,
+  to: Addressee,
+): Promise<Letter | undefined> {
+  const token = await secrets.issueToken(tx, 'password_reset', to, createdAt);
+  return token === undefined ? undefined : resetLetter(to, token, links);
+}
+
+async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): Promise<Letter | undefined> {
+  const to = await findAddressee(tx, mail);
+  if (mail.kind === 'login_code') return composeCode(deps, tx, mail, to);
+  if (!to) return undefined;
+  if (mail.kind === 'account_created') return accountLetter(to, deps.links);
+  if (mail.kind === 'suspicious_login') return suspiciousLoginLetter(to, mail.detail, deps.links);
+  const hasPassword = to.passwordHash !== null;
+  if (mail.kind === 'password_reset' && hasPassword) return composeReset(deps, tx, mail, to);
+  return hasPassword ? undefined : composeInvitation(deps, tx, mail, to);
+}
+
+export function createPrepare(deps: PrepareDeps): Prepare {
+  const { prisma, box } = deps;
+  return async (mail) => {
+    if (mail.letterSealed !== null) return JSON.parse(box.open(mail.letterSealed, contextOf(mail))) as Letter;
+    return prisma.$transaction(async (tx) => {
+      const letter = await compose(deps, tx, mail);
+      if (letter) await saveLetter(tx, mail.id, box.seal(JSON.stringify(letter), contextOf(mail)));
+      return letter;
+    });
+  };
+}

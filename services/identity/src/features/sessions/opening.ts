@@ -1,0 +1,60 @@
+import { digestOf } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../../resources.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import type { ClientAddress } from '../known-clients/client.js';
+import type { NoteSignIn } from '../known-clients/service.js';
+import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { User } from '../users/schemas.js';
+import { insertSession } from './queries.js';
+import type { LoginAnswer } from './schemas.js';
+
+const SESSION_SECONDS = 24 * 60 * 60;
+
+/** How somebody proved who they are. */
+export type SignInMethod = 'password' | 'code' | 'invitation';
+
+/** Opens a session for whom the caller has found to be who they say. */
+export type OpenSession = (
+  tx: Transaction,
+  user: User,
+  client: ClientAddress,
+  method: SignInMethod,
+) => Promise<LoginAnswer>;
+
+export function createOpenSession(deps: {
+  readonly keys: SigningKeys;
+  readonly signJwt: SignJwt;
+  readonly clock: Clock;
+  readonly noteSignIn: NoteSignIn;
+}): OpenSession {
+  const { keys, signJwt, clock, noteSignIn } = deps;
+  return async (tx, user, client, method) => {
+    const now = clock();
+    const at = new Date(now);
+    const issuedAt = Math.floor(now / 1_000);
+    const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
+    const id = uuidv7();
+    const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
+    const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
+    const session = { id, orgId: user.orgId, userId: user.id, tokenHash: digestOf(token) };
+    await insertSession(tx, { ...session, createdAt: at, expiresAt });
+    await insertAuditEntry(tx, {
+      orgId: user.orgId,
+      action: 'session.created',
+      actorId: user.id,
+      subjectId: id,
+      detail: { address: client.address, method },
+      at,
+    });
+    await noteSignIn(tx, user.id, client, at);
+    return {
+      accessToken: token,
+      tokenType: 'Bearer',
+      expiresIn: SESSION_SECONDS,
+      expiresAt: expiresAt.toISOString(),
+      user,
+    };
+  };
+}

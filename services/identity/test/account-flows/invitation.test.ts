@@ -1,0 +1,131 @@
+import {
+  linkIn,
+  newPassword,
+  password,
+  type Platform,
+  startPlatform,
+  statusesOf,
+  tokenIn,
+} from './platform.js';
+
+let platform: Platform;
+const DAY = 24 * 60 * 60_000;
+const invited = /^You are invited to Example$/;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+const accept = (token: string, fields: object = {}) =>
+  platform.post('invitations/accept', { token, password, ...fields });
+const linkInvalid = { error: { code: 'LINK_INVALID', message: expect.any(String) } };
+
+async function invite(): Promise<{ id: string; email: string; token: string }> {
+  const user = await platform.createUser({});
+  return { ...user, token: tokenIn(await platform.mailTo(user.email, invited)) };
+}
+
+const auditOf = async (id: string): Promise<string[]> =>
+  (
+    await platform.identity.db.query<{ action: string }>(
+      'select action from audit_entries where subject_id = $1 order by id',
+      [id],
+    )
+  ).rows.map(({ action }) => action);
+
+test('an invited member gets a link, accepts it, is logged in, and is told that the account is ready', async () => {
+  const { id, email, token } = await invite();
+  const answer = await accept(token, { fullName: ' Ada Lovelace ' });
+  expect(answer.status).toBe(200);
+  const user = { id, orgId: platform.identity.orgId, email, fullName: 'Ada Lovelace', role: 'member' };
+  expect(answer.body).toEqual({
+    accessToken: expect.any(String),
+    tokenType: 'Bearer',
+    expiresIn: 86_400,
+    expiresAt: expect.any(String),
+    user,
+  });
+  const me = await platform.identity.call('GET', '/api/v1/users/me', { token: answer.body.accessToken });
+  expect(me.body).toEqual({ user });
+  expect((await platform.post('login', { email, password })).status).toBe(200);
+  expect((await platform.mailTo(email, /^Your account is ready$/)).text).toContain('Hello Ada Lovelace,');
+  expect(await auditOf(id)).toEqual(['user.invited', 'invitation.accepted']);
+});
+
+test('the link leads to a page that can be followed, and that lets nothing but its own script run', async () => {
+  const { email } = await platform.createUser({});
+  const link = linkIn(await platform.mailTo(email, invited));
+  expect(link.origin + link.pathname).toBe('http://127.0.0.1:8080/api/v1/auth/invite');
+  const page = await platform.identity.call('GET', link.pathname + link.search);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-\S+';/,
+  );
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(page.text).toContain('data-endpoint="invitations/accept"');
+  expect(page.text).not.toContain(link.searchParams.get('token'));
+});
+
+test('who has not accepted yet logs in neither with a password nor with a code, and resets nothing', async () => {
+  const { email } = await platform.createUser({});
+  expect((await platform.post('login', { email, password })).status).toBe(401);
+  expect((await platform.post('otp', { email })).status).toBe(202);
+  expect((await platform.post('password/forgot', { email })).status).toBe(202);
+  // Forgotten before it was ever chosen: the invitation comes again, and nothing else does.
+  await platform.mailTo(email, invited, 2);
+  await platform.drained();
+  expect(platform.mailsTo(email)).toHaveLength(2);
+});
+
+test('of ten at once one accepts; afterwards the link is dead', async () => {
+  const { email, token } = await invite();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token)));
+  expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
+  expect((await accept(token, { password: newPassword })).status).not.toBe(200);
+  expect((await platform.post('login', { email, password })).status).toBe(200);
+});
+
+test('a newer invitation ends the one before', async () => {
+  const { email, token } = await invite();
+  await platform.post('password/forgot', { email });
+  const newer = tokenIn(await platform.mailTo(email, invited, 2));
+  expect((await accept(token)).body).toEqual(linkInvalid);
+  expect((await accept(newer)).status).toBe(200);
+});
+
+test('a member who was removed meanwhile can not accept', async () => {
+  const { id, token } = await invite();
+  await platform.identity.call('DELETE', `/api/v1/users/${id}`, { token: platform.session });
+  const answer = await accept(token);
+  expect([answer.status, answer.body]).toEqual([400, linkInvalid]);
+});
+
+test.each(['', 'x', 'x'.repeat(43), 'x'.repeat(129), 'a\u0000b'])('the token %j is 400', async (token) => {
+  expect((await accept(token)).status).toBe(400);
+});
+
+test('a link of one purpose is none of the other', async () => {
+  const { token } = await invite();
+  expect((await platform.post('password/reset', { token, password })).body).toEqual(linkInvalid);
+  expect((await accept(token)).status).toBe(200);
+});
+
+test('a token with user:write invites members, and never administrators', async () => {
+  const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
+  const create = (email: string, role: string) =>
+    platform.identity.call('POST', '/api/v1/users', {
+      token: accessToken,
+      body: { email, fullName: 'A', role },
+    });
+  expect((await create('by-token@example.com', 'member')).status).toBe(201);
+  expect((await create('admin-by-token@example.com', 'admin')).body.error.code).toBe('SESSION_REQUIRED');
+});
+
+test('an invitation works for seven days and no longer', async () => {
+  const [early, late] = [await invite(), await invite()];
+  platform.identity.advance(7 * DAY - 60_000);
+  expect((await accept(early.token)).status).toBe(200);
+  platform.identity.advance(60_000);
+  expect((await accept(late.token)).body).toEqual(linkInvalid);
+});

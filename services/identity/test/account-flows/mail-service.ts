@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { callbackify } from 'node:util';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, waitFor } from '@platform/testing';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+const mailFolder = fileURLToPath(new URL('../../../mail', import.meta.url));
+const migrationsDir = `${mailFolder}/prisma/migrations`;
+
+export const mailClientSecret = 'a-secret-of-the-mail-service-0123456789';
+
+/** A port that nothing listens on now: identity has to be told the mail service's before that runs. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Inbox {
+  readonly port: number;
+  readonly mails: Email[];
+  /** While set, every mail is refused. */
+  isBusy: boolean;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server that keeps what it takes. */
+export async function startInbox(): Promise<Inbox> {
+  const mails: Email[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    onMailFrom(_address, _session, callback) {
+      if (inbox.isBusy) callback(Object.assign(new Error('busy'), { responseCode: 451 }));
+      else callback();
+    },
+    onData(stream, _session, callback) {
+      callbackify(async () => {
+        mails.push(await PostalMime.parse(Buffer.concat((await stream.toArray()) as Buffer[])));
+      })(callback);
+    },
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const inbox: Inbox = {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    isBusy: false,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+  return inbox;
+}
+
+export interface MailService {
+  /** Again after `stop`, on the same port and database. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The real mail service as a process: it runs what was built. */
+export async function createMailService(port: number, identityUrl: string): Promise<MailService> {
+  const database = await createTestDatabase({
+    template: 'mail',
+    migrationsDir,
+    migrate: async (url) => {
+      await migrate(url, migrationsDir);
+    },
+  });
+  let stopRunning: (() => Promise<void>) | undefined;
+  async function start(): Promise<void> {
+    const child = spawn(process.execPath, [`${mailFolder}/dist/server.js`], {
+      env: {
+        PATH: process.env.PATH,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATABASE_URL: database.url,
+        IDENTITY_URL: identityUrl,
+        SERVICE_CLIENT_SECRET: mailClientSecret,
+        LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    stopRunning = async () => {
+      stopRunning = undefined;
+      child.kill('SIGTERM');
+      await exited;
+    };
+    await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, {
+      what: 'the start of the mail service',
+      timeoutMs: 20_000,
+    });
+  }
+  return {
+    start,
+    stop: async () => stopRunning?.(),
+    async close() {
+      await stopRunning?.();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { waitFor } from '@platform/testing';
+import { codeIn, password, type Platform, startPlatform, tokenIn } from './platform.js';
+
+let platform: Platform;
+
+beforeEach(async () => {
+  platform = await startPlatform();
+});
+afterEach(() => platform.close());
+
+interface Row {
+  readonly kind: string;
+  readonly attempts: number;
+  readonly refusals: number;
+  readonly letter_sealed: string | null;
+}
+const rows = async (): Promise<Row[]> =>
+  (await platform.identity.db.query<Row>('select * from outgoing_mails order by id')).rows;
+
+test('while the mail service is away everything is answered, and what was to be mailed comes later, once', async () => {
+  const member = await platform.createUser();
+  await platform.drained();
+  await platform.mail.stop();
+  const invited = await platform.createUser({});
+  expect((await platform.post('otp', { email: member.email })).status).toBe(202);
+  await waitFor(async () => (await rows()).every(({ attempts }) => attempts >= 2), { what: 'a second attempt' });
+  const waiting = await rows();
+  expect(waiting.map(({ kind }) => kind)).toEqual(['invitation', 'login_code']);
+  // Sealed: neither the link nor the code can be read from the table, or from the log.
+  expect(waiting.every(({ letter_sealed: sealed }) => sealed?.startsWith('v1.k1.'))).toBe(true);
+  await platform.mail.start();
+  const token = tokenIn(await platform.mailTo(invited.email, /invited/));
+  const otp = codeIn(await platform.mailTo(member.email, /code/));
+  await platform.drained();
+  expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([1, 2]);
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
+  for (const secret of [token, otp, member.email]) expect(platform.identity.logged()).not.toContain(secret);
+}); // prettier-ignore
+
+test('an SMTP server that refuses for now gets the same link later, under another key', async () => {
+  platform.inbox.isBusy = true;
+  const { email } = await platform.createUser({});
+  const [refused] = await waitFor(
+    async () => {
+      const all = await rows();
+      return all.some(({ refusals }) => refusals >= 1) && all;
+    },
+    { what: 'a refusal', timeoutMs: 15_000 },
+  );
+  platform.inbox.isBusy = false;
+  const token = tokenIn(await platform.mailTo(email, /invited/));
+  expect(refused?.kind).toBe('invitation');
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  await platform.drained();
+  expect(platform.mailsTo(email).filter(({ subject }) => /invited/.test(subject ?? ''))).toHaveLength(1);
+});
+
+test('an organisation gets its mails once it has an SMTP server', async () => {
+  const other = await platform.identity.createOrganisation('admin@elsewhere.example');
+  const create = { email: 'new@elsewhere.example', fullName: 'New\u2028 \tName' };
+  await platform.identity.call('POST', '/api/v1/users', { token: other.session, body: create });
+  await waitFor(async () => (await rows())[0]?.attempts, { what: 'an attempt' });
+  const smtp = { host: '127.0.0.1', port: platform.inbox.port, fromEmail: 'noreply@elsewhere.example', tls: 'none' };
+  await platform.identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: other.session, body: smtp });
+  const mail = await platform.mailTo(create.email, /invited/);
+  expect(mail.from?.address).toBe('noreply@elsewhere.example');
+  expect(mail.text).toContain('Hello New Name,');
+}); // prettier-ignore
+
+test('a mail whose code or link has run out is not sent any more', async () => {
+  const { email } = await platform.createUser();
+  await platform.drained();
+  await platform.mail.stop();
+  await platform.post('otp', { email });
+  await waitFor(async () => (await rows())[0]?.attempts, { what: 'an attempt' });
+  platform.identity.advance(10 * 60_000);
+  await platform.mail.start();
+  // Asked after the other was due: it overtakes nothing.
+  await platform.post('password/forgot', { email });
+  await platform.mailTo(email, /new password/);
+  expect(platform.mailsTo(email).some(({ subject }) => /code/.test(subject ?? ''))).toBe(false);
+});

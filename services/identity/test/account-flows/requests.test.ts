@@ -1,0 +1,108 @@
+import { waitFor } from '@platform/testing';
+import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+
+/*
+ * The mail service isn't needed for what is asked here: nothing listens on this port.
+ */
+let identity: IdentityUnderTest;
+let addresses = 0;
+
+beforeAll(async () => {
+  identity = await startIdentity({
+    environment: { MAIL_URL: 'http://127.0.0.1:9', TRUST_PROXY: '127.0.0.1' },
+  });
+});
+afterAll(() => identity.close());
+
+const newAddress = () => `192.0.2.${++addresses}`;
+const post = (path: string, body: object, address: string) =>
+  identity.call('POST', `/api/v1/auth/${path}`, { body, headers: { 'x-forwarded-for': address } });
+const visible = ({ status, text, headers }: Answer) => [
+  status,
+  text,
+  [...headers.keys()].toSorted((a, b) => a.localeCompare(b)),
+];
+
+test.each(['otp', 'password/forgot'])('%s answers 202 alike, whether or not there is an account', async (path) => {
+  const { email } = await identity.createMember(await identity.login());
+  const [known, unknown] = [
+    await post(path, { email }, newAddress()),
+    await post(path, { email: `nobody-${path.length}@example.com` }, newAddress()),
+  ];
+  expect(known.status).toBe(202);
+  expect(visible(unknown)).toEqual(visible(known));
+}); // prettier-ignore
+
+test('a guess at a code does the same work, whether or not there is an account', async () => {
+  const { email } = await identity.createMember(await identity.login());
+  const nobody = 'nobody-with-a-code@example.com';
+  for (const each of [email, nobody]) await post('otp', { email: each }, newAddress());
+  const triesLeft = async () =>
+    (
+      await identity.db.query<{ is_real: boolean; tries_left: number }>(
+        `select user_id is not null as is_real, tries_left from one_time_secrets
+         where subject in (select encode(sha256(e::bytea), 'hex') from unnest($1::text[]) e)
+            or subject in (select rtrim(translate(encode(sha256(e::bytea), 'base64'), '+/', '-_'), '=') from unnest($1::text[]) e)
+         order by is_real`,
+        [[email, nobody]],
+      )
+    ).rows;
+  await waitFor(async () => (await triesLeft()).length === 2, { what: 'both codes' });
+  const answers = await Promise.all(
+    [email, nobody].map((each) => post('login', { email: each, otp: '000000' }, newAddress())),
+  );
+  expect(visible(answers[0] as Answer)).toEqual(visible(answers[1] as Answer));
+  expect(await triesLeft()).toEqual([
+    { is_real: false, tries_left: 4 },
+    { is_real: true, tries_left: 4 },
+  ]);
+});
+
+test.each(['otp', 'password/forgot'])('%s is limited per account and per address', async (path) => {
+  const ask = (email: string, address: string) => post(path, { email }, address);
+  const email = `limited-${path.length}@example.com`;
+  const statuses = await Promise.all(Array.from({ length: 8 }, () => ask(email, newAddress())));
+  expect(statuses.filter(({ status }) => status === 202)).toHaveLength(5);
+  expect(statuses.find(({ status }) => status === 429)?.headers.get('retry-after')).toMatch(/^[89]\d\d$/);
+  const address = newAddress();
+  const many = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(`${path.length}-${i}@example.com`, address)));
+  expect(many.filter(({ status }) => status === 202)).toHaveLength(50);
+  expect((await ask('another@example.com', newAddress())).status).toBe(202);
+}); // prettier-ignore
+
+test.each([
+  ['password/reset', 'token'],
+  ['invitations/accept', 'token'],
+])('%s is limited per address and per link', async (path) => {
+  const attempt = (token: string, address: string) =>
+    post(path, { token, password: 'long-enough-password' }, address);
+  const address = newAddress();
+  const one = await Promise.all(Array.from({ length: 12 }, () => attempt(`${path}-same`, newAddress())));
+  expect(one.filter(({ status }) => status === 400)).toHaveLength(10);
+  const many = await Promise.all(Array.from({ length: 55 }, (_, i) => attempt(`${path}-${i}`, address)));
+  expect(many.filter(({ status }) => status === 400)).toHaveLength(50);
+});
+
+test('neither the addresses asked for nor the tokens tried stand in the limits', async () => {
+  const { rowCount } = await identity.db.query(
+    `select key from rate_limits where key like '%@%' or key like '%same%'`,
+  );
+  expect(rowCount).toBe(0);
+});
+
+test('without a mail service nobody is invited, members are still made, and the public answers stay the same', async () => {
+  const silent = await startIdentity();
+  try {
+    const token = await silent.login();
+    const create = (body: object) => silent.call('POST', '/api/v1/users', { token, body });
+    const user = { email: 'a@example.com', fullName: 'A' };
+    const refused = await create(user);
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'MAIL_UNAVAILABLE']);
+    expect((await create({ ...user, password: 'long-enough-password' })).status).toBe(201);
+    for (const path of ['otp', 'password/forgot'])
+      expect((await silent.call('POST', `/api/v1/auth/${path}`, { body: { email: user.email } })).status).toBe(202);
+    expect((await silent.db.query('select 1 from outgoing_mails')).rowCount).toBe(0);
+  } finally {
+    await silent.close();
+  }
+}); // prettier-ignore

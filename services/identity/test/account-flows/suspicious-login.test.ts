@@ -1,0 +1,69 @@
+import { password, type Platform, startPlatform } from './platform.js';
+
+let platform: Platform;
+const subject = /^A sign-in that looks new$/;
+const chrome = (version: number) =>
+  `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+async function login(email: string, address: string, userAgent = chrome(140), secret = password) {
+  const headers = { 'x-forwarded-for': address, 'user-agent': userAgent };
+  return (await platform.post('login', { email, password: secret }, headers)).status;
+}
+
+/** Whatever was to be mailed has been. */
+async function alarmsOf(email: string): Promise<number> {
+  await platform.drained();
+  return platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? '')).length;
+}
+
+test('the first sign-in, and later ones from the same network and program, are told to nobody', async () => {
+  const { email } = await platform.createUser();
+  expect(await login(email, '192.0.2.1')).toBe(200);
+  expect(await login(email, '192.0.2.200', chrome(141))).toBe(200);
+  expect(await alarmsOf(email)).toBe(0);
+});
+
+test.each([
+  ['network', '198.51.100.7', chrome(140), /Chrome on Windows/],
+  ['program', '192.0.2.1', 'curl/8.5.0', /curl/],
+  ['IPv6 network', '2001:db8::1', chrome(140), /Chrome on Windows/],
+])('a sign-in from another %s is told, once, with when and from where', async (_what, address, agent, device) => {
+  const { email } = await platform.createUser();
+  await login(email, '192.0.2.1');
+  expect(await login(email, address, agent)).toBe(200);
+  const { text = '' } = await platform.mailTo(email, subject);
+  expect(text).toMatch(/Time: +\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+  expect(text).toMatch(device);
+  expect(text).toContain(address);
+  expect(await login(email, address, agent)).toBe(200);
+  expect(await alarmsOf(email)).toBe(1);
+}); // prettier-ignore
+
+test('a wrong password from anywhere is no sign-in', async () => {
+  const { email } = await platform.createUser();
+  await login(email, '192.0.2.1');
+  expect(await login(email, '203.0.113.9', chrome(140), 'not-the-password')).toBe(401);
+  expect(await alarmsOf(email)).toBe(0);
+});
+
+test('what is stored is bounded, names no network, and keeps what was seen last', async () => {
+  const { id, email } = await platform.createUser();
+  const at = (index: number) => `10.0.${index}.1`;
+  for (let index = 0; index < 55; index += 1) expect(await login(email, at(index))).toBe(200);
+  const { rows } = await platform.identity.db.query<{ count: string; text: string }>(
+    `select count(*), string_agg(client, ' ') as text from known_clients where user_id = $1`,
+    [id],
+  );
+  expect(rows[0]?.count).toBe('50');
+  expect(rows[0]?.text).not.toContain('10.0.');
+  const before = await alarmsOf(email);
+  await login(email, at(54));
+  expect(await alarmsOf(email)).toBe(before);
+  await login(email, at(0));
+  expect(await alarmsOf(email)).toBe(before + 1);
+});
