@@ -15,7 +15,9 @@ import { createTasks } from './features/tasks/tasks.js';
 import type { CrawlMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 
-const LEASE_MS = 30_000;
+/** How long a run is its worker's without a sign of it: as long as BullMQ waits, within these limits. */
+const LEASE_MIN_MS = 5_000;
+const LEASE_MAX_MS = 30_000;
 /** How long runs may take to end or to be handed back. */
 const STOP_MS = 8_000;
 
@@ -60,11 +62,12 @@ export function startWorker(deps: WorkerDeps): void {
   const { config, resources, engine, metrics, shutdown, clock } = deps;
   const { pool, log } = resources;
   const onEvent = startOutbox(deps);
-  const activeRuns = createActiveRuns({ pool, clock, leaseMs: LEASE_MS, log });
+  const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
+  const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
   const tasks = createTasks({ endpoints: config.TASKS, serviceToken: () => deps.identity.serviceToken() });
   const times = {
-    leaseMs: LEASE_MS,
+    leaseMs,
     retryDelayMs: config.RETRY_DELAY_MS,
     misfireGraceMs: config.MISFIRE_GRACE_MS,
   };

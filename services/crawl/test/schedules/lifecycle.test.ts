@@ -44,6 +44,15 @@ describe.each(backends)('schedules on %s', (backend) => {
     expect(rows).toHaveLength(0);
   });
 
+  it('malformed JSON is told as a fault of the schedule', async () => {
+    const { status, body } = await platform.call('POST', '/files_1/schedule', { raw: '{"scheduleConfig":' });
+    expect([status, body.message, body.error.code]).toEqual([
+      400,
+      'Invalid schedule configuration',
+      'VALIDATION_ERROR',
+    ]);
+  });
+
   it('a one-off job runs once at its time, stays to be read, and its event is told', async () => {
     const at = inMs(800);
     await platform.call('POST', '/code_1/schedule', {

@@ -105,11 +105,13 @@ export function openQueues(deps: {
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      await queue.upsertJobScheduler(
+      const made = await queue.upsertJobScheduler(
         key,
         { pattern: patternOf(recurrence), tz: recurrence.timezone },
         { name, data, opts },
       );
+      // BullMQ is silent about a scheduler that it does not make.
+      if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');
       return;
     }
     if (previous && previous.config.scheduleType !== 'once') await queue.removeJobScheduler(key);

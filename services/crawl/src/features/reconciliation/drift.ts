@@ -1,12 +1,14 @@
 import { type Connector, connectors } from '@platform/events';
 import type { Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import { validate as isUuid } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
 import { inTransaction } from '../../transaction.js';
 import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
 import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { each } from './each.js';
 import { countRecurring, findActivePage, findRecurringOrgs } from './queries.js';
 import { isPending } from './watchdog.js';
 
@@ -50,6 +52,11 @@ export function createDrift(deps: {
 
   async function removeOrphan(connector: Connector, { key }: Scheduler): Promise<void> {
     const orgId = key.slice(-UUID_LENGTH);
+    // Of nobody's making here.
+    if (!isUuid(orgId)) {
+      await queues.removeScheduler(connector, key);
+      return;
+    }
     await inTransaction(pool, async (tx) => {
       await lockSchedule(tx, orgId, connector);
       const schedule = await findSchedule(tx, orgId, connector);
@@ -80,10 +87,12 @@ export function createDrift(deps: {
     let repaired = 0;
     for (let afterId = FIRST_ID; !isStopping();) {
       const page = await findActivePage(pool, connector, afterId, PAGE);
-      const answers = await Promise.all(page.map(isInQueue));
-      const missing = page.filter((_schedule, index) => !answers[index]);
-      for (let start = 0; start < missing.length; start += REPAIRS_AT_ONCE)
-        await Promise.all(missing.slice(start, start + REPAIRS_AT_ONCE).map(repairRow));
+      const missing: Schedule[] = [];
+      const look = async (schedule: Schedule) => {
+        if (!(await isInQueue(schedule))) missing.push(schedule);
+      };
+      await each(page, look, { log, what: 'a look for a job' });
+      await each(missing, repairRow, { log, what: 'the repair of a job', atOnce: REPAIRS_AT_ONCE });
       repaired += missing.length;
       const last = page.at(-1);
       if (!last || page.length < PAGE) break;
@@ -99,13 +108,17 @@ export function createDrift(deps: {
       const wanted = await findRecurringOrgs(
         pool,
         connector,
-        page.map(({ key }) => key.slice(-UUID_LENGTH)),
+        page.map(({ key }) => key.slice(-UUID_LENGTH)).filter((orgId) => isUuid(orgId)),
       );
       const orphans = page.filter(({ key }) => !wanted.has(key.slice(-UUID_LENGTH)));
-      for (const orphan of orphans) await removeOrphan(connector, orphan);
-      removed += orphans.length;
+      const before = removed;
+      const remove = async (orphan: Scheduler) => {
+        await removeOrphan(connector, orphan);
+        removed += 1;
+      };
+      await each(orphans, remove, { log, what: 'the removal of a scheduler', atOnce: REPAIRS_AT_ONCE });
       if (page.length < PAGE) break;
-      offset += page.length - orphans.length;
+      offset += page.length - (removed - before);
     }
     return removed;
   }

@@ -4,10 +4,13 @@ import type { CrawlMetrics } from '../../metrics.js';
 import { inTransaction } from '../../transaction.js';
 import { runJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
+import { abortOrphan } from '../runs/queries.js';
+import { each } from './each.js';
 import { extendLease, findLost, type LostRun, noteJob, requeueLost } from './queries.js';
 import { isPending } from './watchdog.js';
 
 const BATCH = 500;
+const RECOVERIES_AT_ONCE = 4;
 const PICK_UP_MS = 60_000;
 const PRIORITY_DEFAULT = 5;
 
@@ -27,9 +30,15 @@ export function createLostRuns(deps: {
   async function recover(run: LostRun): Promise<void> {
     const { id: runId, orgId, connector } = run;
     const now = new Date(clock());
+    if (run.priority === null && (await abortOrphan(pool, runId, now))) {
+      metrics.repairs.inc({ kind: 'orphaned_run' });
+      log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
+      return;
+    }
     const until = new Date(now.getTime() + PICK_UP_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
-      await extendLease(pool, runId, now, until);
+      // An active run stays free to be taken up by its job's next delivery.
+      if (run.state !== 'active') await extendLease(pool, runId, now, until);
       return;
     }
     await inTransaction(pool, async (tx) => {
@@ -45,6 +54,7 @@ export function createLostRuns(deps: {
   }
 
   return async (): Promise<void> => {
-    for (const run of await findLost(pool, new Date(clock()), BATCH)) await recover(run);
+    const lost = await findLost(pool, new Date(clock()), BATCH);
+    await each(lost, recover, { log, what: 'the recovery of a run', atOnce: RECOVERIES_AT_ONCE });
   };
 }

@@ -9,11 +9,16 @@ import { type Schedule, scheduleColumns } from '../schedules/queries.js';
 /** Any fixed number: who holds it is the one replica that reconciles. */
 const LEADER_LOCK = 72_707_370;
 
+/** Should the holder's host vanish, the server finds out, and the lock falls. */
+const KEEPALIVE =
+  'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
+
 /** Runs `work` on one replica at a time. @returns false when another is at it. */
 export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
   let isBroken = true;
   try {
+    await client.query(KEEPALIVE);
     const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
       LEADER_LOCK,
     ]);
@@ -31,16 +36,22 @@ export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promis
   }
 }
 
-/** Expected before `before`, and no run in progress that could be the one. */
-export async function findOverdue(db: pg.Pool, before: Date, limit: number): Promise<Schedule[]> {
+/** Expected before `before`, no run in progress that could be the one, in order after `last`. */
+export async function findOverdue(
+  db: pg.Pool,
+  before: Date,
+  last: Pick<Schedule, 'id' | 'nextRunAt'> | undefined,
+  limit: number,
+): Promise<Schedule[]> {
   const { rows } = await db.query<Schedule>({
     name: 'overdue_schedules',
     text: `select ${scheduleColumns('s')} from schedules s
-           where s.state = 'active' and s.next_run_at < $1 and not exists (
+           where s.state = 'active' and s.next_run_at < $1
+             and ($2::uuid is null or (s.next_run_at, s.id) > ($3::timestamptz, $2)) and not exists (
              select from runs r where r.org_id = s.org_id and r.connector = s.connector
                and r.state in ('waiting', 'active', 'retrying'))
-           order by s.next_run_at limit $2`,
-    values: [before, limit],
+           order by s.next_run_at, s.id limit $4`,
+    values: [before, last?.id ?? null, last?.nextRunAt ?? null, limit],
   });
   return rows;
 }

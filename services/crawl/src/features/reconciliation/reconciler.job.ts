@@ -38,12 +38,21 @@ export function createReconciler(deps: {
   let isFirst = true;
   const isStopping = () => isStopped;
 
+  /** One that fails keeps no other from its turn. */
+  async function phase(what: string, run: () => Promise<void>): Promise<void> {
+    await run().catch((error: unknown) => {
+      log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
+    });
+  }
+
   async function work(): Promise<void> {
     await queues.limitConcurrency();
-    await watch();
-    await recoverLost();
-    await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
-    isFirst = false;
+    await phase('the watch for missed runs', () => watch(isStopping));
+    await phase('the recovery of lost runs', recoverLost);
+    await phase('the comparison with the queue', async () => {
+      await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
+      isFirst = false;
+    });
   }
 
   const round = (): Promise<boolean> =>

@@ -9,6 +9,7 @@ import type { CrawlQueues } from '../queues/queues.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { each } from './each.js';
 import { countMissed, findOverdue, markOverdue } from './queries.js';
 
 /*
@@ -23,7 +24,9 @@ import { countMissed, findOverdue, markOverdue } from './queries.js';
  * job that turns up after all finds its tick taken.
  */
 
-const BATCH = 500;
+const PAGE = 500;
+/** Each holds a connection; requests need some, too. */
+const MAKE_UP_AT_ONCE = 4;
 /** A run that nobody has taken up after this is looked for in the queue. */
 const PICK_UP_MS = 60_000;
 
@@ -95,21 +98,34 @@ export function createWatchdog(deps: WatchdogDeps) {
     });
   }
 
-  /** @returns how many expected runs were late. */
-  return async (): Promise<number> => {
-    const overdue = await findOverdue(pool, new Date(clock() - overdueGraceMs), BATCH);
+  /** @returns those of a page that wait for a worker. */
+  async function lookAt(page: readonly Schedule[]): Promise<string[]> {
     const waiting: string[] = [];
-    for (const schedule of overdue) {
-      const expected = schedule.nextRunAt?.getTime() ?? 0;
-      if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected))))
-        waiting.push(schedule.id);
-      else await makeUp(schedule);
+    await each(
+      page,
+      async (schedule) => {
+        const expected = schedule.nextRunAt?.getTime() ?? 0;
+        if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected))))
+          waiting.push(schedule.id);
+        else await makeUp(schedule);
+      },
+      { log, what: 'making up for a run', atOnce: MAKE_UP_AT_ONCE },
+    );
+    if (waiting.length > 0) await markOverdue(pool, waiting);
+    return waiting;
+  }
+
+  return async (isStopping: () => boolean): Promise<void> => {
+    const before = new Date(clock() - overdueGraceMs);
+    let count = 0;
+    // Page by page to the end: those that wait must not hide those that were missed.
+    for (let last: Schedule | undefined; !isStopping();) {
+      const page = await findOverdue(pool, before, last, PAGE);
+      count += (await lookAt(page)).length;
+      last = page.at(-1);
+      if (page.length < PAGE) break;
     }
-    if (waiting.length > 0) {
-      await markOverdue(pool, waiting);
-      log.warn({ count: waiting.length }, 'expected runs wait for a worker');
-    }
-    metrics.overdue.set(waiting.length);
-    return overdue.length;
+    if (count > 0) log.warn({ count }, 'expected runs wait for a worker');
+    metrics.overdue.set(count);
   };
 }

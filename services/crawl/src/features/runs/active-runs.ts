@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { renewLeases } from './queries.js';
+import { type Holding, renewLeases } from './queries.js';
 
 /** Why a run is stopped from outside. */
 export type StopReason = 'ended' | 'timeout' | 'shutdown';
@@ -13,14 +13,15 @@ export class RunStopped extends Error {
 }
 
 interface ActiveRun {
-  readonly abort: AbortController;
+  readonly run: Holding;
   readonly since: number;
 }
 
 export interface ActiveRuns {
   /** @returns the signal that tells the run to stop; its reason is a {@link RunStopped}. */
-  add(runId: string): AbortController;
-  remove(runId: string): void;
+  add(run: Holding): AbortController;
+  remove(abort: AbortController): void;
+  /** Also stops what is added from then on. */
   stopAll(): void;
   start(): void;
   stop(): void;
@@ -41,15 +42,19 @@ export function createActiveRuns(deps: {
   readonly log: Pick<Logger, 'warn'>;
 }): ActiveRuns {
   const { pool, clock, leaseMs, log } = deps;
-  const runs = new Map<string, ActiveRun>();
+  // By delivery: should one run be here twice, each has its own.
+  const runs = new Map<AbortController, ActiveRun>();
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let isBeating = false;
 
   async function beat(): Promise<void> {
-    const ids = [...runs].filter(([, { since }]) => clock() - since >= YOUNG_MS).map(([id]) => id);
-    if (ids.length === 0) return;
-    const alive = new Set(await renewLeases(pool, ids, new Date(clock() + leaseMs)));
-    for (const id of ids) if (!alive.has(id)) runs.get(id)?.abort.abort(new RunStopped('ended'));
+    const now = performance.now();
+    const old = [...runs].filter(([, { since }]) => now - since >= YOUNG_MS);
+    if (old.length === 0) return;
+    const held = old.map(([, { run }]) => run);
+    const alive = await renewLeases(pool, held, new Date(clock() + leaseMs));
+    for (const [abort, { run }] of old) if (!alive.has(run)) abort.abort(new RunStopped('ended'));
   }
 
   function onTimer(): void {
@@ -65,14 +70,16 @@ export function createActiveRuns(deps: {
   }
 
   return {
-    add(runId) {
+    add(run) {
       const abort = new AbortController();
-      runs.set(runId, { abort, since: clock() });
+      runs.set(abort, { run, since: performance.now() });
+      if (isStopped) abort.abort(new RunStopped('shutdown'));
       return abort;
     },
-    remove: (runId) => void runs.delete(runId),
+    remove: (abort) => void runs.delete(abort),
     stopAll() {
-      for (const { abort } of runs.values()) abort.abort(new RunStopped('shutdown'));
+      isStopped = true;
+      for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));
     },
     start: () => void (timer = setInterval(onTimer, HEARTBEAT_MS)),
     stop: () => {

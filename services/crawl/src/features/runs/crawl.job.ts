@@ -11,6 +11,8 @@ import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
 
+/** After a lease; its holder's clock may be a little behind. */
+const BUSY_MARGIN_MS = 1_000;
 const ERROR_LOG_EVERY_MS = 10_000;
 
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'handed_back' | 'void';
@@ -42,12 +44,13 @@ const orderOf = ({ run, schedule }: BegunRun, now: number): TaskOrder => ({
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
 async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   const { run, schedule } = begun;
-  const abort = deps.activeRuns.add(run.id);
+  const abort = deps.activeRuns.add(run);
   const progress = createProgress((percent) => deps.saveProgress(run.id, percent));
   const timer = setTimeout(() => {
     abort.abort(new RunStopped('timeout'));
   }, schedule.timeoutMs);
   try {
+    abort.signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
       abort.signal.addEventListener('abort', () => {
         reject(abort.signal.reason as RunStopped);
@@ -66,13 +69,19 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   } finally {
     clearTimeout(timer);
     progress.stop();
-    deps.activeRuns.remove(run.id);
+    deps.activeRuns.remove(abort);
   }
 }
 
 function reasonOf(error: unknown, { schedule }: BegunRun): string {
   if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
+}
+
+/** The job comes again then. */
+async function putBack(job: CrawlJob, token: string | undefined, at: number): Promise<never> {
+  await job.moveToDelayed(at, token);
+  throw new DelayedError();
 }
 
 /**
@@ -88,7 +97,7 @@ export function createProcessor(deps: CrawlJobDeps) {
     } catch (error) {
       if (error instanceof RunStopped && error.reason === 'ended') return { outcome: 'void' };
       if (error instanceof RunStopped && error.reason === 'shutdown') {
-        await lifecycle.handBack(begun);
+        await persist(() => lifecycle.handBack(begun), stopping);
         return { outcome: 'handed_back' };
       }
       const reason = reasonOf(error, begun);
@@ -100,16 +109,14 @@ export function createProcessor(deps: CrawlJobDeps) {
   return async (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
     const begun = await persist(() => lifecycle.begin(job), stopping);
     if (!begun) return 'void';
+    if ('busyUntil' in begun) return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
     const startedAt = clock();
     const { outcome, reason } = await settle(begun);
     const { id: runId, connector, orgId } = begun.run;
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
     const level = outcome === 'failed' || outcome === 'retry' ? 'warn' : 'debug';
     deps.log[level]({ runId, connector, orgId, outcome, reason }, 'run settled');
-    if (outcome === 'handed_back') {
-      await job.moveToDelayed(clock(), token);
-      throw new DelayedError();
-    }
+    if (outcome === 'handed_back') return putBack(job, token, clock());
     if (outcome === 'retry') throw new Error(reason);
     if (outcome === 'failed') throw new UnrecoverableError(reason);
     return outcome;

@@ -79,25 +79,37 @@ export interface NewRun {
   readonly nextRunAt: Date | undefined;
 }
 
-/* The run and what is expected next are one statement: a tick is either still to come or taken up. */
+/*
+ * The run and what is expected next are one statement: a tick is either still to come or taken up.
+ * The schedule's row is locked and read anew in it: a pause or removal that was answered meanwhile
+ * is not followed by a run. What was asked for runs beside a finished one-off, too.
+ */
 const insert = `
-  with run as (
+  with schedule as (
+    select id from schedules
+    where id = $2 and revision = $3 and (state = 'active' or ($6::run_trigger = 'manual' and state = 'finished'))
+    for no key update
+  ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
       created_at, started_at, finished_at, attempts, attempts_max, progress, reason, lease_until)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9::run_state, $10, $11::timestamptz,
+    select $1::uuid, schedule.id, $3::bigint, $4::uuid, $5::text, $6::run_trigger, $7::text, $8::text, $9::run_state,
+      $10::timestamptz, $11::timestamptz,
       case when $9::run_state = 'active' then $11::timestamptz end,
       case when $9::run_state = 'skipped' then $11::timestamptz end,
-      case when $9::run_state = 'active' then 1 else 0 end, $12,
-      case when $9::run_state = 'active' then 10 else 0 end, $13, $14)
+      case when $9::run_state = 'active' then 1 else 0 end, $12::smallint,
+      case when $9::run_state = 'active' then 10 else 0 end, $13::text, $14::timestamptz
+    from schedule
     on conflict do nothing returning ${columns}
   ), expected as (
-    update schedules set next_run_at = $15, overdue_since = null
+    update schedules set next_run_at = $15, overdue_since = null,
+      -- An earlier time that was still expected is one that did not happen.
+      missed_runs = missed_runs + (next_run_at < $10::timestamptz)::int
     where id = $2 and revision = $3 and state = 'active' and $15::timestamptz is not null
       and exists (select from run)
   )
   select * from run`;
 
-/** @returns undefined when the tick was taken up, or another run begun, a moment ago. */
+/** @returns undefined when the tick was taken up, another run begun, or the schedule changed, a moment ago. */
 export async function insertRun(db: Db, run: NewRun): Promise<Run | undefined> {
   const { schedule } = run;
   const { rows } = await db.query<Run>({
@@ -116,9 +128,12 @@ const retake = `
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
     state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
-  where id = $1 and ${inProgress} returning ${columns}`;
+  where id = $1 and ${inProgress} and (state <> 'active' or lease_until < $2) returning ${columns}`;
 
-/** Takes up a run that exists; undefined when it has ended meanwhile. */
+/**
+ * Takes up a run that exists; undefined when it has ended meanwhile, or is in hands that renew its
+ * lease: that a queue delivers a job again doesn't mean that its worker is gone.
+ */
 export async function retakeRun(
   db: Db,
   id: string,
@@ -132,6 +147,23 @@ export async function retakeRun(
   return rows[0];
 }
 
+/** Until when the run is in somebody's hands; undefined when it isn't. */
+export async function findLease(db: Db, id: string): Promise<Date | undefined> {
+  const { rows } = await db.query<{ lease_until: Date }>({
+    name: 'run_lease',
+    text: `select lease_until from runs where id = $1 and state = 'active'`,
+    values: [id],
+  });
+  return rows[0]?.lease_until;
+}
+
+/**
+ * What a worker writes of a run counts only while the run is still in its hands: each time it is
+ * taken up it has another pair of these numbers.
+ */
+export type Holding = Pick<Run, 'id' | 'attempts' | 'recoveries'>;
+const isHeld = (first: number) => `state = 'active' and attempts = $${first} and recoveries = $${first + 1}`;
+
 /** The schedule of a run, whatever became of it; undefined when it was removed. */
 export async function findScheduleById(db: Db, id: string): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
@@ -142,30 +174,37 @@ export async function findScheduleById(db: Db, id: string): Promise<Schedule | u
   return rows[0];
 }
 
+export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.query({
+    name: 'lock_schedule_row',
+    text: 'select from schedules where id = $1 for no key update',
+    values: [id],
+  });
+
 const end = (outcome: 'completed' | 'failed') => `
   with ended as (
     update runs set state = '${outcome}', finished_at = $2, reason = $3, event_id = $4, lease_until = null,
       progress = ${outcome === 'completed' ? '100' : 'progress'}
-    where id = $1 and state = 'active' returning org_id
+    where id = $1 and ${isHeld(5)} returning org_id
   )
   insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
   on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1`;
 const endStatements = { completed: end('completed'), failed: end('failed') };
 
 export interface RunEnd {
-  readonly id: string;
+  readonly run: Holding;
   readonly outcome: 'completed' | 'failed';
   readonly at: Date;
   readonly reason: string | null;
   readonly eventId: string | null;
 }
 
-/** @returns whether the run was active until now. */
-export async function endRun(db: Db, { id, outcome, at, reason, eventId }: RunEnd): Promise<boolean> {
+/** @returns whether the run was in these hands until now. */
+export async function endRun(db: Db, { run, outcome, at, reason, eventId }: RunEnd): Promise<boolean> {
   const { rowCount } = await db.query({
     name: `end_run_${outcome}`,
     text: endStatements[outcome],
-    values: [id, at, reason, eventId],
+    values: [run.id, at, reason, eventId, run.attempts, run.recoveries],
   });
   return rowCount === 1;
 }
@@ -179,23 +218,23 @@ export const finishOneOff = (db: Db, run: Pick<Run, 'scheduleId' | 'revision'>):
     values: [run.scheduleId, run.revision],
   });
 
-/** @returns whether the run was active until now. */
-export async function markRetrying(db: Db, id: string, reason: string, leaseUntil: Date): Promise<boolean> {
+/** @returns whether the run was in these hands until now. */
+export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3 where id = $1 and state = 'active'`,
-    values: [id, reason, leaseUntil],
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3 where id = $1 and ${isHeld(4)}`,
+    values: [run.id, reason, leaseUntil, run.attempts, run.recoveries],
   });
   return rowCount === 1;
 }
 
 /** The attempt that was under way doesn't count. */
-export const markHandedBack = (db: Db, id: string, leaseUntil: Date): Promise<unknown> =>
+export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<unknown> =>
   db.query({
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
-           where id = $1 and state = 'active'`,
-    values: [id, leaseUntil],
+           where id = $1 and ${isHeld(3)}`,
+    values: [run.id, leaseUntil, run.attempts, run.recoveries],
   });
 
 export async function hasRunInProgress(db: Db, orgId: string, connector: string): Promise<boolean> {
@@ -221,14 +260,38 @@ export async function abortRun(
   return rows[0];
 }
 
-/** Keeps runs from being taken for lost. @returns those that are still active. */
-export async function renewLeases(db: Db, ids: readonly string[], leaseUntil: Date): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
-    name: 'renew_leases',
-    text: `update runs set lease_until = $2 where id = any($1) and state = 'active' returning id`,
-    values: [ids, leaseUntil],
+/** Ends a run whose schedule is gone: nothing can tell what it was to do. @returns whether it was one. */
+export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'abort_orphan',
+    text: `update runs set state = 'aborted', reason = 'The schedule was removed', finished_at = $2, lease_until = null
+           where id = $1 and ${inProgress} and not exists (select from schedules where id = runs.schedule_id)`,
+    values: [id, at],
   });
-  return rows.map(({ id }) => id);
+  return rowCount === 1;
+}
+
+/** Keeps runs from being taken for lost. @returns those that are still in these hands. */
+export async function renewLeases(
+  db: Db,
+  runs: readonly Holding[],
+  leaseUntil: Date,
+): Promise<ReadonlySet<Holding>> {
+  const { rows } = await db.query<{ number: number }>({
+    name: 'renew_leases',
+    text: `update runs set lease_until = $4
+           from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as held (id, attempts, recoveries, number)
+           where runs.id = held.id and state = 'active'
+             and runs.attempts = held.attempts and runs.recoveries = held.recoveries
+           returning held.number::int as number`,
+    values: [
+      runs.map(({ id }) => id),
+      runs.map(({ attempts }) => attempts),
+      runs.map(({ recoveries }) => recoveries),
+      leaseUntil,
+    ],
+  });
+  return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
 }
 
 export const saveProgress = (db: Db, id: string, progress: number): Promise<unknown> =>

@@ -8,11 +8,14 @@ import { type CrawlJob, timeOfTick } from '../queues/job.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import { lockSchedule, type Schedule } from '../schedules/queries.js';
 import {
+  abortOrphan,
   endRun,
+  findLease,
   findScheduleById,
   findTick,
   finishOneOff,
   insertRun,
+  lockScheduleRow,
   markHandedBack,
   markRetrying,
   pruneRuns,
@@ -27,9 +30,14 @@ export interface BegunRun {
   readonly schedule: Schedule;
 }
 
+/** The run of a job is in other hands, at least until then, epoch ms. */
+export interface BusyRun {
+  readonly busyUntil: number;
+}
+
 export interface RunLifecycle {
   /** @returns undefined when there is nothing to do for the job. */
-  begin(job: CrawlJob): Promise<BegunRun | undefined>;
+  begin(job: CrawlJob): Promise<BegunRun | BusyRun | undefined>;
   /** The run's end and its sync event, both or neither. @returns false when the run had ended before. */
   complete(begun: BegunRun): Promise<boolean>;
   /** @returns what follows; `void` when the run had ended before. */
@@ -52,7 +60,7 @@ const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
 
 /** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
-type Look = BegunRun | 'void' | 'unknown';
+type Look = BegunRun | BusyRun | 'void' | 'unknown';
 
 const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
 
@@ -68,7 +76,6 @@ export function createRunLifecycle(deps: {
   readonly onEvent: () => void;
 }): RunLifecycle {
   const { pool, clock, times, onEvent } = deps;
-  let ended = 0;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
   async function retake(job: CrawlJob, runId: string): Promise<Look> {
@@ -77,9 +84,13 @@ export function createRunLifecycle(deps: {
       jobId: job.id ?? '',
       leaseUntil: leaseUntil(),
     });
-    const schedule = run && (await findScheduleById(pool, run.scheduleId));
-    // Removal aborts the run, so a run in progress without a schedule is one that is being removed.
-    if (!schedule) return 'unknown';
+    if (!run) {
+      const leased = await findLease(pool, runId);
+      return leased ? { busyUntil: leased.getTime() } : 'unknown';
+    }
+    const schedule = await findScheduleById(pool, run.scheduleId);
+    // Left in progress it would keep every later run of the connector out.
+    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
     if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
     await end(run, schedule, 'failed', `Its worker vanished ${run.recoveries} times`);
     return 'void';
@@ -142,15 +153,18 @@ export function createRunLifecycle(deps: {
       sourceCreatedAt: schedule.scheduledAt.getTime(),
     });
     const isMine = await inTransaction(pool, async (tx) => {
+      // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+      const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
+      if (endsSchedule) await lockScheduleRow(tx, run.scheduleId);
       const eventId = outcome === 'completed' ? event.eventId : null;
-      if (!(await endRun(tx, { id: run.id, outcome, at: new Date(now), reason, eventId }))) return false;
+      if (!(await endRun(tx, { run, outcome, at: new Date(now), reason, eventId }))) return false;
       if (outcome === 'completed') await insertOutboxEvent(tx, event, { runId: run.id });
-      if (schedule.config.scheduleType === 'once' && run.trigger !== 'manual') await finishOneOff(tx, run);
+      if (endsSchedule) await finishOneOff(tx, run);
       return true;
     });
     if (isMine && outcome === 'completed') onEvent();
-    ended += 1;
-    if (ended % PRUNE_EVERY === 0) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
+    // By chance, not by count: a count may fall upon the same connector each time.
+    if (Math.random() * PRUNE_EVERY < 1) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
     return isMine;
   }
 
@@ -169,10 +183,10 @@ export function createRunLifecycle(deps: {
         return (await end(run, schedule, 'failed', storable(reason))) ? 'failed' : 'void';
       const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
       const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
-      return (await markRetrying(pool, run.id, storable(reason), until)) ? 'retry' : 'void';
+      return (await markRetrying(pool, run, storable(reason), until)) ? 'retry' : 'void';
     },
     async handBack({ run }) {
-      await markHandedBack(pool, run.id, new Date(clock() + RETRY_GRACE_MS));
+      await markHandedBack(pool, run, new Date(clock() + RETRY_GRACE_MS));
     },
   };
 }

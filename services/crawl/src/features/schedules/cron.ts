@@ -42,7 +42,8 @@ const WALL_TIMES_MAX = 1_000;
 /** The parser's next match; undefined where it gives up on a date that never comes, such as 31 April. */
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
   try {
-    return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
+    // In one spelling: what the parser keeps of each zone can't be made to grow.
+    return CronExpressionParser.parse(cron, { tz: tz.toLowerCase(), currentDate: new Date(after) })
       .next()
       .getTime();
   } catch {
@@ -88,7 +89,8 @@ export function nextTimes(recurrence: Recurrence, after: number, count: number):
  * BullMQ stores a scheduler's pattern and zone, and hands them back for the next time. The offset
  * travels in the pattern, so that the next time of a scheduler is decided in `nextTime` alone.
  */
-const OFFSET_MARK = ' +';
+/** No field of an expression begins so. */
+const OFFSET_MARK = ' @';
 
 export const patternOf = ({ cron, offsetMs }: Recurrence): string =>
   offsetMs === 0 ? cron : `${cron}${OFFSET_MARK}${offsetMs}`;

@@ -11,6 +11,16 @@ interface OwnBodyCheck {
   readonly errorHandler: typeof handle;
 }
 
+const isMalformed = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_JSON_BODY';
+
+function asFaultOfSchedule(error: unknown): unknown {
+  if (isMalformed(error)) return invalidSchedule([{ field: 'body', message: 'is not valid JSON' }]);
+  return error instanceof AppError && error.message === 'Invalid request'
+    ? invalidSchedule(error.details ?? [])
+    : error;
+}
+
 /**
  * For routes whose body the service checks by itself: by the schedule's type, so that the faults
  * are those of its type alone. The schema is what the documentation shows. What the JSON parser
@@ -19,7 +29,6 @@ interface OwnBodyCheck {
 export const ownBodyCheck: OwnBodyCheck = {
   validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : compile(route)),
   errorHandler: (error, request, reply) => {
-    const isParserFault = error instanceof AppError && error.message === 'Invalid request';
-    handle(isParserFault ? invalidSchedule(error.details ?? []) : error, request, reply);
+    handle(asFaultOfSchedule(error), request, reply);
   },
 };

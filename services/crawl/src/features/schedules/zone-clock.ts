@@ -5,11 +5,12 @@
 
 const DAY_MS = 86_400_000;
 
-/** Zone names are validated, and there are some 600: the cache can't grow past that. */
+/** By the name in small letters: zone names are validated, and there are some 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
+  const key = zone.toLowerCase();
+  const known = formats.get(key);
   if (known) return known;
   const made = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -21,7 +22,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   });
-  formats.set(zone, made);
+  formats.set(key, made);
   return made;
 }
 

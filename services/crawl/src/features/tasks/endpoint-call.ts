@@ -42,7 +42,7 @@ export interface EndpointRequest {
   readonly url: URL;
   readonly token: string;
   readonly runId: string;
-  readonly body?: string;
+  readonly order?: { readonly body: string; readonly idempotencyKey: string; readonly deadline: string };
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ export async function callEndpoint(
   dispatcher: Dispatcher,
   request: EndpointRequest,
 ): Promise<EndpointAnswer> {
-  const { method, url, token, runId, body, signal } = request;
+  const { method, url, token, runId, order, signal } = request;
   try {
     const response = await dispatcher.request({
       origin: url.origin,
@@ -65,9 +65,13 @@ export async function callEndpoint(
         authorization: `Bearer ${token}`,
         accept: 'application/json',
         'x-request-id': runId,
-        ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': runId }),
+        ...(order && {
+          'content-type': 'application/json',
+          'idempotency-key': order.idempotencyKey,
+          'x-run-deadline': order.deadline,
+        }),
       },
-      ...(body === undefined ? {} : { body }),
+      ...(order && { body: order.body }),
       signal:
         method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
     });

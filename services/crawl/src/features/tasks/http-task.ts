@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { callEndpoint, type EndpointAnswer } from './endpoint-call.js';
+import { RunStopped } from '../runs/active-runs.js';
+import { callEndpoint, type EndpointAnswer, type EndpointRequest } from './endpoint-call.js';
 import type { Task, TaskContext, TaskOrder } from './task.js';
 
 /*
  * A crawl done by the connector's own HTTP endpoint.
  *
- *   POST <endpoint>            the order as JSON, `Idempotency-Key` the run's id: a retry or a
- *                              recovery posts the same run again
+ *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: taken
+ *                              from another worker, the same order is posted again, byte for byte
+ *                              (its deadline, which moves, is in `X-Run-Deadline`); a retry is a new one
  *     200, 204                 done
  *     202 + Location           under way; the location, of the same origin, tells how far
  *     anything else            failed
  *   GET <location>             until done; as often as `Retry-After` says, within limits
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
- *   DELETE <location>          the run was paused, removed, handed over or took too long
+ *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
+ *                              over: whoever takes it up hears of the same task
  *
  * Every request carries crawl's own short-lived service credential. What the endpoint says is not
  * believed further than it must be: progress never goes back or past what is not yet complete, an
@@ -74,7 +77,7 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
     url: URL,
     runId: string,
     signal: AbortSignal,
-    body?: string,
+    given?: EndpointRequest['order'],
   ): Promise<EndpointAnswer> {
     const token = await serviceToken();
     return callEndpoint(dispatcher, {
@@ -83,7 +86,7 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
       token,
       runId,
       signal,
-      ...(body === undefined ? {} : { body }),
+      ...(given && { order: given }),
     });
   }
 
@@ -119,7 +122,12 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
   }
 
   return async (order, context) => {
-    const answer = await call('POST', endpoint, order.runId, context.signal, JSON.stringify(order));
+    const { deadline, ...told } = order;
+    const answer = await call('POST', endpoint, order.runId, context.signal, {
+      body: JSON.stringify(told),
+      idempotencyKey: `${order.runId}-${order.attempt}`,
+      deadline,
+    });
     if (answer.status === 200 || answer.status === 204) {
       context.accepted();
       return;
@@ -130,11 +138,14 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
     try {
       await follow(order, statusUrl, context, answer.retryAfterMs);
     } catch (error) {
-      if (!(error instanceof TaskFailed)) await cancel(order, statusUrl);
+      if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(order, statusUrl);
       throw error;
     }
   };
 }
+
+const isHandedOver = ({ reason }: AbortSignal): boolean =>
+  reason instanceof RunStopped && reason.reason === 'shutdown';
 
 /** The endpoint says so itself: there is nothing to cancel. */
 class TaskFailed extends Error {

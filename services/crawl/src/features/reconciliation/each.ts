@@ -1,0 +1,24 @@
+import type { Logger } from '@platform/service-kit';
+
+const AT_ONCE = 20;
+/** More, and it is no single item that is bad, but what is asked that is away. */
+const FAILURES_MAX = 20;
+
+/** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. Rejects when many do. */
+export async function each<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  { log, what, atOnce = AT_ONCE }: { readonly log: Logger; readonly what: string; readonly atOnce?: number },
+): Promise<void> {
+  const remaining = items.values();
+  let failures = 0;
+  async function takeTurns(): Promise<void> {
+    for (const item of remaining)
+      await work(item).catch((error: unknown) => {
+        failures += 1;
+        if (failures > FAILURES_MAX) throw error;
+        log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
+      });
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns));
+}

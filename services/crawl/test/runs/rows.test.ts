@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import type { Schedule } from '../../src/features/schedules/queries.js';
+import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
+import { findOverdue } from '../../src/features/reconciliation/queries.js';
+import { renewLeases } from '../../src/features/runs/queries.js';
+import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
+
+/* What becomes of the rows when things happen at the same time, without a queue. */
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const at = Date.parse('2030-01-01T00:00:00Z');
+
+describe('rows of runs', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let now = at;
+  beforeAll(async () => {
+    database = await createTestDatabase({
+      template: 'crawl-rows',
+      migrationsDir,
+      migrate: (url) => migrate(url, migrationsDir).then(() => undefined),
+    });
+    pool = new pg.Pool({ connectionString: database.url });
+  }, 60_000);
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  beforeEach(() => (now = at));
+
+  const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
+  const newLifecycle = () => createRunLifecycle({ pool, clock: () => now, times, onEvent: () => undefined });
+  async function scheduleOnce(): Promise<{ job: CrawlJob; id: string }> {
+    const [id, orgId] = [randomUUID(), randomUUID()];
+    const config = { scheduleType: 'once', scheduledTime: new Date(at).toISOString(), timezone: 'UTC' };
+    await pool.query(
+      `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
+         state, revision, scheduled_at, next_run_at)
+       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
+      [id, orgId, randomUUID(), JSON.stringify({ ...config, jitterMs: 0, missedRunPolicy: 'run_once' }), new Date(at)],
+    ); // prettier-ignore
+    const data = { kind: 'once', orgId, connector: 'files_1', scheduleId: id, revision: 1, at } as const;
+    return { id, job: { id: onceJobId(id, 1), data } as unknown as CrawlJob };
+  }
+  const runsOf = async (id: string) =>
+    (
+      await pool.query<{ state: string; reason: string | null }>(
+        'select state, reason from runs where schedule_id = $1',
+        [id],
+      )
+    ).rows;
+
+  it('no run begins once a pause was answered, however soon its job was looked at', async () => {
+    const { id, job } = await scheduleOnce();
+    const pausing = await pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const beginning = newLifecycle().begin(job);
+    await waitForLock(pool);
+    await pausing.query('commit');
+    pausing.release();
+    expect(await beginning).toBeUndefined();
+    expect(await runsOf(id)).toEqual([]);
+  });
+
+  it('a run whose schedule is gone is aborted when its job comes again', async () => {
+    const { id, job } = await scheduleOnce();
+    expect(await newLifecycle().begin(job)).toBeDefined();
+    const { rows } = await pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
+    await pool.query('delete from schedules where id = $1', [id]);
+    now += 60_000;
+    const again = { ...job, data: { ...job.data, kind: 'run', runId: rows[0]?.id ?? '' } } as CrawlJob;
+    expect(await newLifecycle().begin(again)).toBeUndefined();
+    expect(await runsOf(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
+  });
+
+  it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const begun = await lifecycle.begin(job);
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    const pausing = await pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const completing = lifecycle.complete(begun);
+    await waitForLock(pool);
+    await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
+    await pausing.query('commit');
+    pausing.release();
+    expect(await completing).toBe(false);
+    expect(await runsOf(id)).toMatchObject([{ state: 'aborted' }]);
+    const events = await pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
+    expect(events.rowCount).toBe(0);
+  });
+
+  it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
+    const { id, job } = await scheduleOnce();
+    const begun = await newLifecycle().begin(job);
+    now += times.leaseMs - 1;
+    expect(await newLifecycle().begin(job)).toEqual({ busyUntil: at + times.leaseMs });
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    expect(await newLifecycle().complete(begun)).toBe(true);
+    expect(await runsOf(id)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  it('a worker that lost its run to another changes nothing of it any more', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job);
+    now += times.leaseMs + 1;
+    const second = await lifecycle.begin(job);
+    if (!first || !second || 'busyUntil' in first || 'busyUntil' in second) throw new Error('not begun');
+    expect(await lifecycle.fail(first, 'too late')).toBe('void');
+    expect(await lifecycle.complete(first)).toBe(false);
+    await lifecycle.handBack(first);
+    expect(await renewLeases(pool, [first.run, second.run], new Date(now + 1))).toEqual(
+      new Set([second.run]),
+    );
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await lifecycle.complete(second)).toBe(true);
+  });
+
+  it('late schedules are read page by page, those of one instant, too', async () => {
+    const late = [await scheduleOnce(), await scheduleOnce(), await scheduleOnce()].map(({ id }) => id);
+    const found: string[] = [];
+    for (let last: Schedule | undefined; found.length < 100;) {
+      const page = await findOverdue(pool, new Date(at + 1), last, 1);
+      found.push(...page.map(({ id }) => id));
+      last = page.at(-1);
+      if (!last) break;
+    }
+    expect(found).toEqual(expect.arrayContaining(late));
+    expect(new Set(found).size).toBe(found.length);
+  });
+});
+
+/** Until a statement waits for another. */
+async function waitForLock(pool: pg.Pool): Promise<void> {
+  await waitFor(
+    async () =>
+      (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
+        .rowCount === 1,
+    { what: 'a statement that waits' },
+  ); // prettier-ignore
+}
