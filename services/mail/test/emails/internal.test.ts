@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as readBody } from 'node:stream/consumers';
 import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
@@ -9,8 +10,8 @@ import { createMailDatabase, letter, mailEnvironment } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 /*
- * Identity has no client yet that holds SEND_MAIL, so here another key pair stands for identity's: the same
- * JWKS, the same claims, and a configuration manager.
+ * Identity gives SEND_MAIL to nobody but itself, so here another key pair stands for identity's: the same
+ * JWKS, the same claims, an introspection and a configuration manager.
  */
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const orgId = '0190a0b0-0000-7000-8000-000000000001';
@@ -30,6 +31,12 @@ function mint(scope: string, kind = 'service'): string {
   };
   const signed = `${encode({ alg: 'EdDSA', kid: 'k' })}.${encode(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+}
+
+/** All that were signed are alive. */
+function introspect(body: string): object {
+  const { tokens } = JSON.parse(body) as { tokens: string[] };
+  return { results: tokens.map(() => ({ active: true, kind: 'service' })) };
 }
 
 let smtp: SmtpUnderTest;
@@ -52,11 +59,12 @@ beforeAll(async () => {
         },
       }),
     };
-    const answer = answers[pathname];
-    request.resume();
-    response
-      .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
-      .end(JSON.stringify(answer ?? {}));
+    void readBody(request).then((body) => {
+      const answer = pathname.endsWith('/introspect/batch') ? introspect(body) : answers[pathname];
+      response
+        .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer ?? {}));
+    });
   });
   await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
   const database = await createMailDatabase();
