@@ -22,6 +22,7 @@ export const missingCredential = (messages: RefusalMessages): AppError =>
     code: 'UNAUTHORIZED',
     message: messages.missingCredential,
     headers: { 'www-authenticate': realm },
+    isReused: true,
   });
 
 /** One answer for garbage, expired, revoked and orphaned: which it is, is nobody's business. */
@@ -31,6 +32,7 @@ export const invalidCredential = (messages: RefusalMessages): AppError =>
     code: 'UNAUTHORIZED',
     message: messages.invalidCredential,
     headers: { 'www-authenticate': `${realm}, error="invalid_token"` },
+    isReused: true,
   });
 
 export const insufficientScope = (messages: RefusalMessages, scopes: readonly string[]): AppError =>

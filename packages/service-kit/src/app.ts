@@ -76,19 +76,27 @@ function createServerErrorLog() {
  */
 export function createErrorHandler(family: ErrorFamily) {
   const logServerError = createServerErrorLog();
+  const bodies = new WeakMap<AppError, string>();
+  const render = (error: AppError) =>
+    family.render({
+      status: error.statusCode,
+      code: error.code,
+      message: error.message,
+      details: error.details,
+    });
+  function renderOnce(error: AppError): string {
+    const body = bodies.get(error) ?? JSON.stringify(render(error));
+    bodies.set(error, body);
+    return body;
+  }
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error: AppError = translateError(thrown);
     if (error.statusCode >= 500) logServerError(error, request);
     if (error.headers) void reply.headers(error.headers);
     if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
-    void reply.code(error.statusCode).send(
-      family.render({
-        status: error.statusCode,
-        code: error.code,
-        message: error.message,
-        details: error.details,
-      }),
-    );
+    void reply.code(error.statusCode);
+    if (error.isReused) void reply.type('application/json; charset=utf-8').send(renderOnce(error));
+    else void reply.send(render(error));
   };
 }
 

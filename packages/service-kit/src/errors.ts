@@ -15,6 +15,8 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** What went wrong inside; logged, never sent. */
   readonly cause?: unknown;
+  /** Made once and thrown many times: its body is rendered once, too. */
+  readonly isReused?: boolean;
 }
 
 /**
@@ -27,6 +29,7 @@ export class AppError extends Error {
   readonly code: string;
   readonly details: readonly FaultDetail[] | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly isReused: boolean;
 
   constructor(options: AppErrorOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -34,6 +37,7 @@ export class AppError extends Error {
     this.code = options.code;
     this.details = options.details;
     this.headers = options.headers;
+    this.isReused = options.isReused ?? false;
   }
 }
 
