@@ -72,17 +72,21 @@ test.each(['insert into written values (2)', 'begin'])(
     const log = { warn: () => undefined };
     const options = { connectionString: through.href, applicationName: 'test', connectionsMax: 1, log };
     const pool = createPool(options);
-    const client = await pool.connect();
-    if (stalled !== 'begin') await client.query('begin');
-    proxy.hold();
-    await expect(client.query(stalled)).rejects.toThrow(/timeout/i);
-    await expect(client.query('rollback')).rejects.toThrow(/timeout/i);
-    client.release();
-    proxy.letGo();
-    await pool.query('insert into written values (3)');
-    expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
-    await other.query('truncate written');
-    await pool.end();
-    proxy.close();
+    try {
+      const client = await pool.connect();
+      if (stalled !== 'begin') await client.query('begin');
+      proxy.hold();
+      await expect(client.query(stalled)).rejects.toThrow(/timeout/i);
+      await expect(client.query('rollback')).rejects.toThrow(/timeout/i);
+      client.release();
+      proxy.letGo();
+      await pool.query('insert into written values (3)');
+      expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
+    } finally {
+      // Also after a failure: an open transaction would hold up the truncate, and an open pool the run.
+      proxy.close();
+      await pool.end();
+      await other.query('truncate written');
+    }
   },
 );
