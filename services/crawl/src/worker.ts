@@ -9,7 +9,7 @@ import type { CrawlQueues } from './features/queues/queues.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
-import { saveProgress } from './features/runs/queries.js';
+import { saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
 import type { CrawlMetrics } from './metrics.js';

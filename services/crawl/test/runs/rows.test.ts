@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { Schedule } from '../../src/features/schedules/queries.js';
 import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
 import { findOverdue } from '../../src/features/reconciliation/queries.js';
-import { renewLeases } from '../../src/features/runs/queries.js';
+import { renewLeases } from '../../src/features/runs/holding.queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 
 /* What becomes of the rows when things happen at the same time, without a queue. */

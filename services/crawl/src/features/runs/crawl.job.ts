@@ -9,7 +9,8 @@ import type { Task, TaskOrder } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
-import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
+import type { RunLifecycle } from './run-lifecycle.js';
+import type { BegunRun } from './take-up.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;

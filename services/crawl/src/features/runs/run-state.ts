@@ -17,7 +17,7 @@ import type { Schedule } from '../schedules/queries.js';
  *
  * completed, failed, aborted and skipped are final. Every transition is one statement that names
  * the state it starts from, so of two workers with one run in their hands the second changes
- * nothing (`Holding` in queries.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
+ * nothing (`Holding` in holding.queries.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
  */
 export const runStates = [
   'waiting',
