@@ -110,7 +110,10 @@ export function createProcessor(deps: CrawlJobDeps) {
   return async (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
     const begun = await persist(() => lifecycle.begin(job), stopping);
     if (!begun) return 'void';
-    if ('busyUntil' in begun) return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    if ('busyUntil' in begun) {
+      deps.log.debug({ jobId: job.id }, `a job ${begun.why}`);
+      return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    }
     const startedAt = clock();
     const { outcome, reason } = await settle(begun);
     const { id: runId, connector, orgId } = begun.run;

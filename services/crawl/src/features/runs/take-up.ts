@@ -16,9 +16,10 @@ export interface BegunRun {
   readonly schedule: Schedule;
 }
 
-/** The run of a job is in other hands, at least until then, epoch ms. */
+/** Not to be looked at before then, epoch ms: the run is in other hands, or waits for the one before it. */
 export interface BusyRun {
   readonly busyUntil: number;
+  readonly why: 'waits for the run before it' | 'is in other hands';
 }
 
 export interface RunTimes {
@@ -30,6 +31,9 @@ export interface RunTimes {
 
 /** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
 type Look = BegunRun | BusyRun | 'void' | 'unknown';
+
+/** How often a one-off job looks whether the run before it has ended. */
+const OVERLAP_LOOK_MS = 1_000;
 
 const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
 
@@ -52,7 +56,7 @@ export function createTakeUp(deps: {
     });
     if (!run) {
       const leased = await findLease(pool, runId);
-      return leased ? { busyUntil: leased.getTime() } : 'unknown';
+      return leased ? { busyUntil: leased.getTime(), why: 'is in other hands' } : 'unknown';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
     // Left in progress it would keep every later run of the connector out.
@@ -104,6 +108,7 @@ export function createTakeUp(deps: {
       scheduledFor: at,
     });
     const decision = decideTick(found, clock(), times.misfireGraceMs);
+    if (decision.action === 'wait') return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
     if (decision.action === 'retake') return retake(job, decision.runId);
     if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
       return decision.action === 'void' ? 'void' : 'unknown';
