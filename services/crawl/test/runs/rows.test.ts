@@ -8,7 +8,7 @@ import { onceJobId, tickJobId, type CrawlJob } from '../../src/features/queues/j
 import { findOverdue } from '../../src/features/reconciliation/queries.js';
 import { renewLeases } from '../../src/features/runs/holding.queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
-import { findStatus } from '../../src/features/schedules/status.queries.js';
+import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
 
 /* What becomes of the rows when things happen at the same time, without a queue. */
 
@@ -47,8 +47,14 @@ describe('rows of runs', () => {
     return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
   }
   async function scheduleOnce() {
-    const schedule = await insertSchedule({ scheduleType: 'once', scheduledTime: new Date(at).toISOString() });
-    const job = { id: onceJobId(schedule.id, 1), data: { ...schedule, kind: 'once', at } } as unknown as CrawlJob;
+    const schedule = await insertSchedule({
+      scheduleType: 'once',
+      scheduledTime: new Date(at).toISOString(),
+    });
+    const job = {
+      id: onceJobId(schedule.id, 1),
+      data: { ...schedule, kind: 'once', at },
+    } as unknown as CrawlJob;
     return { ...schedule, job };
   }
   async function scheduleDaily() {
@@ -135,6 +141,35 @@ describe('rows of runs', () => {
     expect(await lifecycle.complete(second)).toBe(true);
   });
 
+  it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job);
+    if (!first || 'busyUntil' in first) throw new Error('not begun');
+    await lifecycle.handBack(first);
+    await lifecycle.handBack(first);
+    const second = await lifecycle.begin(job);
+    if (!second || 'busyUntil' in second) throw new Error('not begun again');
+    expect(second.run.attempts).toBe(1);
+    await lifecycle.handBack(first);
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await runsOf(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
+  });
+
+  it('a finished one-off job that left the history is shown no longer', async () => {
+    const { id, orgId, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const begun = await lifecycle.begin(job);
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    await lifecycle.complete(begun);
+    expect((await findStatus(pool, orgId, 'files_1'))?.run?.state).toBe('completed');
+    await pool.query('delete from runs where schedule_id = $1', [id]);
+    expect(await findStatus(pool, orgId, 'files_1')).toBeUndefined();
+    expect(await findStatuses(pool, orgId)).toEqual([]);
+  });
+
   it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {
     const { id, orgId, job } = await scheduleDaily();
     const asked = await newLifecycle().begin(job(at));
@@ -145,7 +180,10 @@ describe('rows of runs', () => {
       { state: 'skipped', reason: 'The run before was still in progress' },
     ]);
     const status = await findStatus(pool, orgId, 'files_1');
-    expect([status?.run?.state, status?.schedule.nextRunAt]).toEqual(['active', new Date(at + 2 * 86_400_000)]);
+    expect([status?.run?.state, status?.schedule.nextRunAt]).toEqual([
+      'active',
+      new Date(at + 2 * 86_400_000),
+    ]);
   });
 
   it('late schedules are read page by page, those of one instant, too', async () => {

@@ -42,7 +42,7 @@ const retake = `
   update runs set
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
-    state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
+    taken_up = taken_up + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
   where id = $1 and ${inProgress} and (state <> 'active' or lease_until < $2) returning ${runColumns('runs')}`;
 
 /**

@@ -5,10 +5,10 @@ import type { Db, Run } from './queries.js';
 
 /**
  * What a worker writes of a run counts only while the run is still in its hands: each time it is
- * taken up it has another pair of these numbers.
+ * taken up it has another number. So a write whose answer was lost can be repeated.
  */
-export type Holding = Pick<Run, 'id' | 'attempts' | 'recoveries'>;
-const isHeld = (first: number) => `state = 'active' and attempts = $${first} and recoveries = $${first + 1}`;
+export type Holding = Pick<Run, 'id' | 'takenUp'>;
+const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
 
 export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =>
   tx.query({
@@ -40,17 +40,18 @@ export async function endRun(db: Db, { run, outcome, at, reason, eventId }: RunE
   const { rowCount } = await db.query({
     name: `end_run_${outcome}`,
     text: endStatements[outcome],
-    values: [run.id, at, reason, eventId, run.attempts, run.recoveries],
+    values: [run.id, at, reason, eventId, run.takenUp],
   });
   return rowCount === 1;
 }
 
-/** @returns whether the run was in these hands until now. */
+/** @returns whether the run was in these hands until now, or was put back by them. */
 export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3 where id = $1 and ${isHeld(4)}`,
-    values: [run.id, reason, leaseUntil, run.attempts, run.recoveries],
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3
+           where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
+    values: [run.id, reason, leaseUntil, run.takenUp],
   });
   return rowCount === 1;
 }
@@ -61,7 +62,7 @@ export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
            where id = $1 and ${isHeld(3)}`,
-    values: [run.id, leaseUntil, run.attempts, run.recoveries],
+    values: [run.id, leaseUntil, run.takenUp],
   });
 
 /** Keeps runs from being taken for lost. @returns those that are still in these hands. */
@@ -72,17 +73,11 @@ export async function renewLeases(
 ): Promise<ReadonlySet<Holding>> {
   const { rows } = await db.query<{ number: number }>({
     name: 'renew_leases',
-    text: `update runs set lease_until = $4
-           from unnest($1::uuid[], $2::int[], $3::int[]) with ordinality as held (id, attempts, recoveries, number)
-           where runs.id = held.id and state = 'active'
-             and runs.attempts = held.attempts and runs.recoveries = held.recoveries
+    text: `update runs set lease_until = $3
+           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
+           where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
            returning held.number::int as number`,
-    values: [
-      runs.map(({ id }) => id),
-      runs.map(({ attempts }) => attempts),
-      runs.map(({ recoveries }) => recoveries),
-      leaseUntil,
-    ],
+    values: [runs.map(({ id }) => id), runs.map(({ takenUp }) => takenUp), leaseUntil],
   });
   return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
 }

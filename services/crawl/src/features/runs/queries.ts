@@ -22,13 +22,15 @@ export interface Run {
   readonly attempts: number;
   readonly attemptsMax: number;
   readonly recoveries: number;
+  /** How often a worker has taken it up. */
+  readonly takenUp: number;
 }
 
 export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
-   ${table}.attempts_max as "attemptsMax", ${table}.recoveries`;
+   ${table}.attempts_max as "attemptsMax", ${table}.recoveries, ${table}.taken_up as "takenUp"`;
 const columns = runColumns('runs');
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
@@ -59,11 +61,12 @@ const insert = `
     for no key update
   ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
-      created_at, started_at, finished_at, attempts, attempts_max, progress, reason, lease_until)
+      created_at, started_at, finished_at, attempts, taken_up, attempts_max, progress, reason, lease_until)
     select $1::uuid, schedule.id, $3::bigint, $4::uuid, $5::text, $6::run_trigger, $7::text, $8::text, $9::run_state,
       $10::timestamptz, $11::timestamptz,
       case when $9::run_state = 'active' then $11::timestamptz end,
       case when $9::run_state = 'skipped' then $11::timestamptz end,
+      case when $9::run_state = 'active' then 1 else 0 end,
       case when $9::run_state = 'active' then 1 else 0 end, $12::smallint,
       case when $9::run_state = 'active' then 10 else 0 end, $13::text, $14::timestamptz
     from schedule
