@@ -4,10 +4,10 @@ import type pg from 'pg';
 import { validate as isUuid } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
-import { inTransaction } from '../../transaction.js';
 import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
-import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { inSchedule } from '../schedules/locked.js';
+import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
 import { countRecurring, findActivePage, findRecurringOrgs } from './queries.js';
 import { isPending } from './watchdog.js';
@@ -42,8 +42,7 @@ export function createDrift(deps: {
   let turn = 0;
 
   async function repairRow({ orgId, connector }: Schedule): Promise<void> {
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       if (schedule?.state === 'active') await queues.apply(schedule);
     });
@@ -57,8 +56,7 @@ export function createDrift(deps: {
       await queues.removeScheduler(connector, key);
       return;
     }
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const isWanted = schedule?.state === 'active' && schedule.config.scheduleType !== 'once';
       if (!isWanted) await queues.removeScheduler(connector, key);

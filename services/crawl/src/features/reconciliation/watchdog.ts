@@ -3,12 +3,13 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
-import { inTransaction, type Transaction } from '../../transaction.js';
+import type { Transaction } from '../../transaction.js';
 import { onceJobId, runJobId, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
+import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
-import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
 import { countMissed, findOverdue, markOverdue } from './queries.js';
 
@@ -80,8 +81,7 @@ export function createWatchdog(deps: WatchdogDeps) {
   const { pool, queues, clock, metrics, log, overdueGraceMs } = deps;
 
   async function makeUp({ orgId, connector, revision, nextRunAt }: Schedule): Promise<void> {
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const expected = schedule?.nextRunAt;
       const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();

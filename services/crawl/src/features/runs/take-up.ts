@@ -2,10 +2,10 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
-import { inTransaction } from '../../transaction.js';
 import { type CrawlJob, timeOfTick } from '../queues/job.js';
+import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
-import { lockSchedule, type Schedule } from '../schedules/queries.js';
+import type { Schedule } from '../schedules/queries.js';
 import { findLease, findScheduleById, findTick, retakeRun } from './delivery.queries.js';
 import { abortOrphan, finishOneOff, insertRun, type Run } from './queries.js';
 import { decideTick, RECOVERIES_MAX } from './run-state.js';
@@ -108,7 +108,8 @@ export function createTakeUp(deps: {
       scheduledFor: at,
     });
     const decision = decideTick(found, clock(), times.misfireGraceMs);
-    if (decision.action === 'wait') return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
+    if (decision.action === 'wait')
+      return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
     if (decision.action === 'retake') return retake(job, decision.runId);
     if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
       return decision.action === 'void' ? 'void' : 'unknown';
@@ -119,7 +120,7 @@ export function createTakeUp(deps: {
     const first = await look(job);
     if (first !== 'unknown') return first === 'void' ? undefined : first;
     // A job can be here before the transaction that made it has ended; that one holds the lock.
-    await inTransaction(pool, (tx) => lockSchedule(tx, job.data.orgId, job.data.connector));
+    await inSchedule(pool, job.data.orgId, job.data.connector, () => Promise.resolve());
     const second = await look(job);
     return typeof second === 'string' ? undefined : second;
   };
