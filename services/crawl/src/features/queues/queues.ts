@@ -62,8 +62,12 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-function jobOptions(priority: number, attempts: number, retryDelayMs: number): JobsOptions {
-  return { ...HISTORY, priority, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
+/**
+ * Without a priority, so in the order in which they became due (on PostgreSQL: were made). BullMQ's is strict over the whole
+ * queue, and a queue is all organisations': those who ask for 1 would keep the others waiting for good.
+ */
+function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
+  return { ...HISTORY, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
 }
 
 export function openQueues(deps: {
@@ -95,10 +99,10 @@ export function openQueues(deps: {
   }
 
   async function applyRow(schedule: Schedule, previous: Schedule | undefined): Promise<void> {
-    const { id, orgId, connector, revision, priority, maxRetries, config } = schedule;
+    const { id, orgId, connector, revision, maxRetries, config } = schedule;
     const key = jobKeyOf(connector, orgId);
     const plan = planOf(config, key);
-    const opts = jobOptions(priority, maxRetries + 1, retryDelayMs);
+    const opts = jobOptions(maxRetries + 1, retryDelayMs);
     const name = queueNameOf(connector);
     const queue = queueOf(connector);
     if (previous) await removeOnce(previous);
@@ -132,10 +136,10 @@ export function openQueues(deps: {
         if (schedule.config.scheduleType !== 'once')
           await queueOf(schedule.connector).removeJobScheduler(jobKeyOf(schedule.connector, schedule.orgId));
       }),
-    addRun: ({ runId, orgId, connector, recoveries, priority, attemptsLeft }) =>
+    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
       ask(async () => {
         const opts = {
-          ...jobOptions(priority, attemptsLeft, retryDelayMs),
+          ...jobOptions(attemptsLeft, retryDelayMs),
           jobId: runJobId(runId, recoveries),
         };
         await queueOf(connector).add(queueNameOf(connector), { kind: 'run', orgId, connector, runId }, opts);

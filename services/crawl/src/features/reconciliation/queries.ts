@@ -75,14 +75,14 @@ export const countMissed = (tx: Transaction, id: string, nextRunAt: Date | null)
   });
 
 export interface LostRun extends Run {
-  readonly priority: number | null;
+  readonly hasSchedule: boolean;
 }
 
 /** In progress, without a sign of a worker for longer than a lease. */
 export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'lost_runs',
-    text: `select ${runColumns('r')}, s.priority from runs r left join schedules s on s.id = r.schedule_id
+    text: `select ${runColumns('r')}, s.id is not null as "hasSchedule" from runs r left join schedules s on s.id = r.schedule_id
            where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1
            order by r.lease_until limit $2`,
     values: [now, limit],

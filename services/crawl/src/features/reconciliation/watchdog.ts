@@ -71,9 +71,9 @@ async function insertMissed(
     nextRunAt: undefined,
   });
   if (!run) return;
-  const { orgId, connector, priority } = schedule;
+  const { orgId, connector } = schedule;
   if (!isSkipped)
-    await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+    await queues.addRun({ runId, orgId, connector, recoveries: 0, attemptsLeft: run.attemptsMax });
   else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
 }
 

@@ -54,13 +54,11 @@ export function createRunService(deps: {
           nextRunAt: undefined,
         });
         if (!run) throw runInProgress();
-        const { priority } = schedule;
         await queues.addRun({
           runId,
           orgId,
           connector,
           recoveries: 0,
-          priority,
           attemptsLeft: run.attemptsMax,
         });
         return { runId, connector, requestedAt: at.toISOString() };
