@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import type { Schedule } from '../../src/features/schedules/queries.js';
 import { onceJobId, tickJobId, type CrawlJob } from '../../src/features/queues/job.js';
-import { findOverdue } from '../../src/features/reconciliation/queries.js';
+import { type ExpectedJob, findActivePage, findOverdue } from '../../src/features/reconciliation/queries.js';
 import { renewLeases } from '../../src/features/runs/holding.queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
@@ -189,7 +188,7 @@ describe('rows of runs', () => {
   it('late schedules are read page by page, those of one instant, too', async () => {
     const late = [await scheduleOnce(), await scheduleOnce(), await scheduleOnce()].map(({ id }) => id);
     const found: string[] = [];
-    for (let last: Schedule | undefined; found.length < 100;) {
+    for (let last: ExpectedJob | undefined; found.length < 100;) {
       const page = await findOverdue(pool, new Date(at + 1), last, 1);
       found.push(...page.map(({ id }) => id));
       last = page.at(-1);
@@ -197,6 +196,16 @@ describe('rows of runs', () => {
     }
     expect(found).toEqual(expect.arrayContaining(late));
     expect(new Set(found).size).toBe(found.length);
+  });
+
+  it('the reconciler reads of each row what it compares, not its configuration', async () => {
+    await scheduleOnce();
+    const pages = [
+      await findOverdue(pool, new Date(at + 1), undefined, 1),
+      await findActivePage(pool, 'files_1', '00000000-0000-0000-0000-000000000000', 1),
+    ];
+    const read = ['connector', 'id', 'isRecurring', 'nextRunAt', 'orgId', 'revision'];
+    for (const [row] of pages) expect(Object.keys(row ?? {}).toSorted()).toEqual(read);
   });
 });
 

@@ -145,11 +145,12 @@ export function startWorkers(
   };
   return connectors.map((connector) => {
     const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
-    let toldAt = 0;
+    let toldAt = -Infinity;
     worker.on('error', (error) => {
       // While the backend is away there is one at each try, from every worker.
-      if (Date.now() - toldAt < ERROR_LOG_EVERY_MS) return;
-      toldAt = Date.now();
+      const now = performance.now();
+      if (now - toldAt < ERROR_LOG_EVERY_MS) return;
+      toldAt = now;
       options.log.warn({ err: error, connector }, 'worker error');
     });
     return worker;
