@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityClient } from '@platform/auth';
-import { createEventRelay, createOutboxRetention } from '@platform/events';
+import { createEventRelay, createOutboxRetention, createPositionAssigner } from '@platform/events';
 import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
@@ -46,7 +46,7 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   return pool;
 }
 
-/** Moves events to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
+/** Puts events in order, moves them to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
 function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   const { config, registry, shutdown, clock } = deps;
   const { log } = deps.resources;
@@ -54,7 +54,10 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: hasKafka });
   retention.start();
   shutdown.on('flush', 'outbox retention', () => retention.stop());
-  if (!hasKafka) return () => undefined;
+  const positions = createPositionAssigner({ pool, log });
+  positions.start();
+  shutdown.on('flush', 'positions of events', () => positions.stop());
+  if (!hasKafka) return positions.wake;
   const relay = createEventRelay({
     connectionString: config.DATABASE_URL,
     kafka: { brokers: [...config.KAFKA_BROKERS], clientId: 'crawl' },
