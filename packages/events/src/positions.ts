@@ -39,7 +39,7 @@ export function createPositionAssigner({
 }): PositionAssigner {
   const alarm = createAlarm();
   let running: Promise<void> | undefined;
-  let isStopping = false;
+  const ending = new AbortController();
   let isFailing = false;
 
   async function assignBatch(): Promise<number> {
@@ -55,7 +55,7 @@ export function createPositionAssigner({
   }
 
   async function run(): Promise<void> {
-    while (!isStopping) {
+    while (!ending.signal.aborted) {
       const assigned = await assignBatch();
       if (assigned === BATCH) continue;
       if (assigned > 0) await delay(LINGER_MS);
@@ -69,7 +69,7 @@ export function createPositionAssigner({
       alarm.ring();
     },
     async stop() {
-      isStopping = true;
+      ending.abort();
       alarm.ring();
       await running;
     },

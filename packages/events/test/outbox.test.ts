@@ -139,6 +139,7 @@ describe('feed', () => {
     assigner.wake();
     await waitFor(async () => (await countPlaced()) === 1, { what: 'the position' });
     await assigner.stop();
+    expect(log.lines).toHaveLength(1);
   });
 
   test.each(['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])(

@@ -67,9 +67,9 @@ describe.each(backends)('a crowd of requests on %s', (backend) => {
     const holder = await platform.db.connect();
     await holder.query('begin');
     await holder.query('lock table sync_events.outbox in access exclusive mode');
-    let isOver = false;
+    const over = new AbortController();
     const keepAsking = async () => {
-      while (!isOver) await platform.call('GET', '/events');
+      while (!over.signal.aborted) await platform.call('GET', '/events');
     };
     const crowd = Array.from({ length: 100 }, keepAsking);
     try {
@@ -90,7 +90,7 @@ describe.each(backends)('a crowd of requests on %s', (backend) => {
         { what: 'the end of the run', timeoutMs: 10_000 },
       );
     } finally {
-      isOver = true;
+      over.abort();
       await holder.query('commit');
       holder.release();
       await Promise.all(crowd);
