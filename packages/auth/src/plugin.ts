@@ -4,7 +4,12 @@ import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { readBearer } from './bearer.js';
-import { invalidCredential, missingCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import {
+  invalidCredential,
+  missingCredential,
+  type RefusalMessages,
+  standardRefusals,
+} from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';

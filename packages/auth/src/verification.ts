@@ -57,9 +57,7 @@ export function createVerification(options: VerificationOptions): Verification {
       const { exp } = credential.claims;
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
-    async verifyLiveness(credential) {
-      const owner = await liveness(credential);
-      return owner && principalOf(credential, owner);
-    },
+    verifyLiveness: (credential) =>
+      liveness(credential).then((owner) => owner && principalOf(credential, owner)),
   };
 }
