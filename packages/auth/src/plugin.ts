@@ -110,6 +110,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     }
     verification.verifyLiveness(credential).then((principal) => {
       request.principal = principal ?? null;
+      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
       done(principal ? undefined : refusal);
     }, done);
   });
