@@ -16,7 +16,11 @@ const describeMachine = () => ({
 });
 
 const round = (value: number): number => Number(value.toPrecision(4));
-const goalOf = ({ goal }: Ratio): string => ('min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`);
+function verdictOf(ratio: Ratio): string {
+  const { goal } = ratio;
+  if (goal === undefined) return '';
+  return `${'min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`} ${isReached(ratio) ? '✔' : '✘'}`;
+}
 
 /** The table on screen. */
 export function formatTable({ figures, ratios }: SuiteResult): string {
@@ -25,7 +29,7 @@ export function formatTable({ figures, ratios }: SuiteResult): string {
     ...ratios.map((ratio) => [
       `[${ratio.name}]`,
       String(round(ratio.value)),
-      `${goalOf(ratio)} ${isReached(ratio) ? '✔' : '✘'}`,
+      verdictOf(ratio),
       ratio.note,
     ]),
   ];
