@@ -17,6 +17,7 @@ import {
 } from './errors.js';
 import { nextRunAfter, planOf } from './plan.js';
 import {
+  beginLocked,
   deleteSchedule,
   findConnectors,
   findSchedule,
@@ -143,13 +144,12 @@ export function createScheduleService({ pool, queues, clock }: Deps): ScheduleSe
   return {
     async schedule(principal, connector, given) {
       const wanted = readNewSchedule(principal, connector, given, clock());
-      const { revision } = await inTransaction(pool, async (tx) => {
-        await lockSchedule(tx, wanted.orgId, connector);
-        const previous = await findSchedule(tx, wanted.orgId, connector);
+      const change = async (tx: Transaction) => {
         const schedule = await upsertSchedule(tx, wanted);
-        await queues.apply(schedule, previous);
+        await queues.apply(schedule, schedule.previous ?? undefined);
         return schedule;
-      });
+      };
+      const { revision } = await inTransaction(pool, change, beginLocked(wanted.orgId, connector));
       return {
         jobId: `${queueNameOf(connector)}:${revision}`,
         connector,
