@@ -26,12 +26,7 @@ function verdictOf(ratio: Ratio): string {
 export function formatTable({ figures, ratios }: SuiteResult): string {
   const lines = [
     ...figures.map(({ name, value, unit, note }) => [name, `${round(value)} ${unit}`, '', note]),
-    ...ratios.map((ratio) => [
-      `[${ratio.name}]`,
-      String(round(ratio.value)),
-      verdictOf(ratio),
-      ratio.note,
-    ]),
+    ...ratios.map((ratio) => [`[${ratio.name}]`, String(round(ratio.value)), verdictOf(ratio), ratio.note]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   return lines

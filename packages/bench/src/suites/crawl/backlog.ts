@@ -7,7 +7,7 @@ import { measureRawRuns } from './raw.js';
 import type { Backing, Site } from './setting.js';
 
 /*
- * The service is down at a time at which 15,000 of its 50,000 schedules are due, and is started
+ * The service is down at a time at which 12,000 of its 50,000 schedules are due, and is started
  * again: how soon it is ready, whether every one of them runs, and how fast they do.
  */
 const DOWN_MS = 1_000;

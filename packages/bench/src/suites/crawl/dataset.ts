@@ -4,7 +4,7 @@ import pg from 'pg';
 
 export const SCHEDULES = 50_000;
 /** Of them, those that are due while the service is down. */
-export const DUE = 15_000;
+export const DUE = 12_000;
 
 /*
  * Rows as the API would have written them, in one statement; the service's reconciler makes the jobs

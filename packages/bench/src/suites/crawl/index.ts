@@ -9,11 +9,11 @@ import { type Backing, startBacking } from './setting.js';
 import { measureTicks } from './ticks.js';
 
 const MINUTE_MS = 60_000;
-const TICKS_MS = 60_000;
-/** How long what comes before may take, on a slow machine. */
-const BUILD_MS = 45_000;
-const LATENCIES_MS = 45_000;
-const RATES_MS = 30_000;
+const TICKS_MS = 45_000;
+/** How long each may take; what is left over goes to the ticks. */
+const BUILD_MS = 35_000;
+const LATENCIES_MS = 28_000;
+const RATES_MS = 35_000;
 const STOP_MS = 5_000;
 
 const parts = {
