@@ -4,7 +4,7 @@ import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions }
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
 import { planOf } from '../schedules/plan.js';
-import type { Schedule } from '../schedules/queries.js';
+import type { Replaced, Schedule } from '../schedules/queries.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
 
@@ -29,7 +29,7 @@ export interface Scheduler {
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
   /** Makes the queue agree with the row; `previous` is what the row was before. */
-  apply(schedule: Schedule, previous?: Schedule): Promise<void>;
+  apply(schedule: Schedule, previous?: Replaced): Promise<void>;
   /** Removes every job that the schedule has not begun. */
   clear(schedule: Schedule): Promise<void>;
   addRun(run: RunJob): Promise<void>;
@@ -97,12 +97,12 @@ export function openQueues(deps: {
     return queue;
   }
 
-  async function removeOnce(schedule: Schedule): Promise<void> {
+  async function removeOnce(schedule: Replaced): Promise<void> {
     if (schedule.config.scheduleType === 'once')
       await queueOf(schedule.connector).remove(onceJobId(schedule.id, schedule.revision));
   }
 
-  async function applyRow(schedule: Schedule, previous: Schedule | undefined): Promise<void> {
+  async function applyRow(schedule: Schedule, previous: Replaced | undefined): Promise<void> {
     const { id, orgId, connector, revision, maxRetries, config } = schedule;
     const key = jobKeyOf(connector, orgId);
     const plan = planOf(config, key);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { inTransaction, type Transaction } from '../../transaction.js';
 import { createTurns } from '../../turns.js';
-import { lockSchedule } from './queries.js';
+import { beginLocked } from './queries.js';
 
 /** Runs `work` in a transaction that holds the lock of the connector's schedule. */
 export const inSchedule = <T>(
@@ -9,11 +9,7 @@ export const inSchedule = <T>(
   orgId: string,
   connector: string,
   work: (tx: Transaction) => Promise<T>,
-): Promise<T> =>
-  inTransaction(pool, async (tx) => {
-    await lockSchedule(tx, orgId, connector);
-    return work(tx);
-  });
+): Promise<T> => inTransaction(pool, work, beginLocked(orgId, connector));
 
 /** {@link inSchedule} for requests. @throws AppError 503 when too many ask for the same. */
 export type ChangeSchedule = <T>(

@@ -144,9 +144,8 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
     async schedule(principal, connector, given) {
       const wanted = readNewSchedule(principal, connector, given, clock());
       const { revision } = await change(wanted.orgId, connector, async (tx) => {
-        const previous = await findSchedule(tx, wanted.orgId, connector);
         const schedule = await upsertSchedule(tx, wanted);
-        await queues.apply(schedule, previous);
+        await queues.apply(schedule, schedule.previous ?? undefined);
         return schedule;
       });
       return {
