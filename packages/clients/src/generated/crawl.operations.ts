@@ -13,7 +13,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -578,7 +578,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -1361,7 +1361,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -1975,7 +1975,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2032,7 +2032,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2089,7 +2089,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2176,7 +2176,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2605,7 +2605,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2664,7 +2664,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "connector": {
           "type": "string",
-          "description": "Case does not count, spaces are dropped."
+          "description": "One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped."
         }
       },
       "additionalProperties": false
@@ -2903,6 +2903,56 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       }
     }
   },
+  "listConnectors": {
+    "method": "GET",
+    "path": "/api/v1/crawlingManager/connectors",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "success",
+        "message",
+        "data"
+      ],
+      "properties": {
+        "success": {
+          "type": "boolean",
+          "enum": [
+            true
+          ]
+        },
+        "message": {
+          "type": "string"
+        },
+        "data": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "connector",
+              "kind",
+              "eventType"
+            ],
+            "properties": {
+              "connector": {
+                "type": "string",
+                "description": "The identifier."
+              },
+              "kind": {
+                "type": "string",
+                "description": "What it connects to."
+              },
+              "eventType": {
+                "type": "string",
+                "description": "The sync event of a completed crawl."
+              }
+            },
+            "title": "Connector"
+          }
+        }
+      }
+    }
+  },
   "listEvents": {
     "method": "GET",
     "path": "/api/v1/crawlingManager/events",
@@ -3004,4 +3054,5 @@ type CrawlOperationId =
   | 'runNow'
   | 'listRuns'
   | 'getStatistics'
+  | 'listConnectors'
   | 'listEvents';

@@ -156,6 +156,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/crawlingManager/connectors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All connectors that can be crawled */
+        get: operations["listConnectors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/crawlingManager/events": {
         parameters: {
             query?: never;
@@ -190,7 +207,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -478,7 +495,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -894,7 +911,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -1317,7 +1334,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -1418,7 +1435,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -1521,7 +1538,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -1646,7 +1663,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -1906,7 +1923,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -2043,7 +2060,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Case does not count, spaces are dropped. */
+                /** @description One of mail_1, mail_2, files_1, files_2, files_3, files_4, files_5, wiki_1, chat_1, issues_1, issues_2, suite_1, code_1, objects_1, cloud_1, db_1, support_1, support_2. Case does not count, spaces are dropped. */
                 connector: string;
             };
             cookie?: never;
@@ -2234,6 +2251,89 @@ export interface operations {
             };
             /** @description Default Response */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        message: string;
+                        error?: {
+                            code: string;
+                            details?: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        message: string;
+                        error?: {
+                            code: string;
+                            details?: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listConnectors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description The identifier. */
+                            connector: string;
+                            /** @description What it connects to. */
+                            kind: string;
+                            /** @description The sync event of a completed crawl. */
+                            eventType: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        message: string;
+                        error?: {
+                            code: string;
+                            details?: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
