@@ -1,6 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
-import type { ListToolsResult } from '@modelcontextprotocol/server';
+import { type ListToolsResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
 import { canCall } from './authority.js';
 import { isWithin, type Narrowing } from './narrowing.js';
@@ -9,6 +9,12 @@ import type { Tool, ToolSchema } from './tool.js';
 /** The stateless revision, 2026-07-28, or one of those before it. */
 export type Era = 'modern' | 'legacy';
 export type ListedTool = ListToolsResult['tools'][number];
+
+/** What clients are told of this server. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+}
 
 /** A tool, and what is made of it once. */
 export interface ToolEntry {
@@ -34,7 +40,8 @@ export interface Catalogue {
 
 /** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
 const VIEWS_MAX = 256;
-const MODERN_FIELDS = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } as const;
+/** What a list of the stateless revision says beside itself: it depends on the caller, and is never kept. */
+const MODERN_LIST = { ttlMs: 0, cacheScope: 'private' } as const;
 
 const toListed = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): ListedTool =>
   // Plain copies: TypeBox keeps its kinds in properties that aren't JSON.
@@ -58,18 +65,27 @@ function compileCheck(schema: ToolSchema): ToolEntry['check'] {
   return (args) => (validate(args) ? [] : describeFaults(validate.errors ?? [], 'arguments'));
 }
 
-function createView(entries: readonly ToolEntry[]): ToolView {
+/** What every result of the stateless revision carries. */
+export const modernFields = (server: ServerInfo) => ({
+  resultType: 'complete',
+  _meta: { [SERVER_INFO_META_KEY]: server },
+});
+
+function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView {
   const listed = entries.map((entry) => entry.listed);
   const made: Partial<Record<Era, string>> = {};
   return {
     listed,
     names: new Set(listed.map(({ name }) => name)),
     listJson: (era) =>
-      (made[era] ??= JSON.stringify({ tools: listed, ...(era === 'modern' && MODERN_FIELDS) })),
+      (made[era] ??= JSON.stringify({
+        tools: listed,
+        ...(era === 'modern' && { ...MODERN_LIST, ...modernFields(server) }),
+      })),
   };
 }
 
-export function createCatalogue(tools: readonly Tool[]): Catalogue {
+export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
   const entries = tools.map((tool): ToolEntry => ({
     tool,
     listed: toListed(tool),
@@ -86,7 +102,8 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
         key += canCall(principal, tool) && (!narrowing || isWithin(narrowing, tool)) ? '1' : '0';
       const known = views.get(key);
       if (known) return known;
-      const view = createView(entries.filter((_entry, index) => key[index] === '1'));
+      const shown = entries.filter((_entry, index) => key[index] === '1');
+      const view = createView(shown, server);
       views.set(key, view);
       return view;
     },

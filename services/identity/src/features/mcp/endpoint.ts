@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { type Catalogue, createCatalogue, type ToolView } from './catalogue.js';
+import { type Catalogue, createCatalogue, modernFields, type ToolView } from './catalogue.js';
 import type { Narrowing } from './narrowing.js';
 import type { PlainMessage } from './plain-message.js';
 import { createProtocolHandler, type ProtocolHandler } from './protocol-handler.js';
@@ -26,7 +26,9 @@ const faultOf = (id: string | number, { code, message }: ProtocolError): string 
 
 /** @param version of this server, as clients are told it. */
 export function createToolEndpoint(tools: readonly Tool[], log: Logger, version: string): ToolEndpoint {
-  const catalogue: Catalogue = createCatalogue(tools);
+  const server = { name: 'workspace-knowledge-platform', version };
+  const modern = modernFields(server);
+  const catalogue: Catalogue = createCatalogue(tools, server);
   const callTool = createToolCalls(catalogue, log);
 
   async function answerCall(
@@ -36,7 +38,7 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
     const { id, era, name, args } = message;
     try {
       const result = await callTool(caller, name, args);
-      return answerOf(id, JSON.stringify(era === 'modern' ? { ...result, resultType: 'complete' } : result));
+      return answerOf(id, JSON.stringify(era === 'modern' ? { ...result, ...modern } : result));
     } catch (error) {
       if (error instanceof ProtocolError) return faultOf(id, error);
       throw error;
@@ -49,6 +51,6 @@ export function createToolEndpoint(tools: readonly Tool[], log: Logger, version:
       message.method === 'tools/list'
         ? answerOf(message.id, caller.view.listJson(message.era))
         : answerCall(message, caller),
-    handler: createProtocolHandler(callTool, log, version),
+    handler: createProtocolHandler(callTool, log, server),
   };
 }

@@ -10,6 +10,7 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { ServerInfo } from './catalogue.js';
 import type { CallTool, Caller } from './tool-calls.js';
 import type { Progress, ToolContext } from './tool.js';
 
@@ -52,7 +53,7 @@ const wantsProgress = (message: unknown): boolean =>
     ?.progressToken !== undefined;
 
 /** Both protocol eras over the official SDK, stateless: a server per request. */
-export function createProtocolHandler(callTool: CallTool, log: Logger, version: string): ProtocolHandler {
+export function createProtocolHandler(callTool: CallTool, log: Logger, info: ServerInfo): ProtocolHandler {
   const onerror = (error: Error) => {
     log.debug({ err: error }, 'tool endpoint refused a message');
   };
@@ -61,10 +62,7 @@ export function createProtocolHandler(callTool: CallTool, log: Logger, version: 
     const { view, context } = authInfo?.extra?.['caller'] as Caller;
     // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
     // oxlint-disable-next-line typescript/no-deprecated
-    const server = new Server(
-      { name: 'workspace-knowledge-platform', version },
-      { capabilities: { tools: {} } },
-    );
+    const server = new Server(info, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', ({ params }) => {
       // The list is never longer than a page, so there is no cursor that it has given.
       if (params?.cursor !== undefined)
