@@ -127,7 +127,7 @@ export function createServiceClient<T extends Operations<T>>(
   function send(operation: Operation, input: AnyInput, context: CallContext) {
     const timeout = AbortSignal.timeout(timeoutMs);
     return pool.request({
-      method: operation.method as Dispatcher.HttpMethod,
+      method: operation.method,
       path: prefix + requestTarget(service, operation, input.path, input.query),
       headers: headersOf(context, input),
       ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
