@@ -25,6 +25,12 @@ export const authInfoOf = (caller: Caller): AuthInfo => {
   return { token, clientId: userId, scopes: [...grantedScopes], extra: { caller } };
 };
 
+function callerIn(authInfo: AuthInfo | undefined): Caller {
+  const caller = authInfo?.extra?.['caller'] as Caller | undefined;
+  if (!caller) throw new TypeError('a request reached the protocol without its caller');
+  return caller;
+}
+
 /** The context with the SDK's cancellation, and progress for a client that named a token for it. */
 function contextIn(
   context: ToolContext,
@@ -59,7 +65,7 @@ export function createProtocolHandler(callTool: CallTool, log: Logger, info: Ser
   };
 
   function createServer({ authInfo }: Pick<McpRequestContext, 'authInfo'>) {
-    const { view, context } = authInfo?.extra?.['caller'] as Caller;
+    const { view, context } = callerIn(authInfo);
     // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
     // oxlint-disable-next-line typescript/no-deprecated
     const server = new Server(info, { capabilities: { tools: {} } });
