@@ -650,7 +650,7 @@ export interface operations {
                         missedRunPolicy?: "run_once" | "skip";
                     };
                     /**
-                     * @description 1 goes first.
+                     * @description Kept and shown; runs start in the order in which they are due.
                      * @default 5
                      */
                     priority?: number;
