@@ -11,6 +11,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse, body: string
 let server: Server;
 let handle: Handler;
 let client: CrawlClient;
+let impatient: CrawlClient;
 const open = new Set<unknown>();
 const context = { token: 'a.b.c', requestId: 'request-1' };
 
@@ -24,10 +25,11 @@ beforeAll(async () => {
     request.on('end', () => handle(request, response, body));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  client = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 400 });
+  client = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 20_000 });
+  impatient = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 300 });
 });
 afterAll(async () => {
-  await client.close();
+  await Promise.all([client.close(), impatient.close()]);
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
 });
@@ -142,7 +144,8 @@ test.each<[string, Handler]>([
   ['hangs up', (request) => request.socket.destroy()],
 ])('a service that %s is told within the time-out', async (_what, silence) => {
   handle = silence;
-  expect(await faultOf(pause())).toMatchObject({
+  const asked = impatient.call('pause', { path: { connector: 'wiki_1' } }, context);
+  expect(await faultOf(asked)).toMatchObject({
     kind: 'silent',
     message: 'The crawl service gave no answer in time; whether it did what it was asked is unknown.',
   });
