@@ -67,6 +67,7 @@ const identity: ServiceDefinition = {
   env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, urlOf }) => ({
     ENCRYPTION_KEYS: encryptionKeys,
     MAIL_URL: urlOf('mail'),
+    CRAWL_URL: urlOf('crawl'),
     SERVICE_CLIENTS: [
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),

@@ -28,6 +28,7 @@ export {
   validationError,
 } from './errors.js';
 export type { Health, ReadinessCheck } from './health.js';
+export { type FindBodyFault, registerJsonBody } from './json-body.js';
 export { createLogger, type Logger, scrub } from './logging.js';
 export { assertMigrated, migrate, MigrationError } from './migrations.js';
 export {

@@ -92,6 +92,10 @@ export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
     ),
     /** The mail service. Without it nobody is invited, and codes and links are not sent. */
     MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
+    /** The crawl service. Without it there are no crawl tools. */
+    CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
+    /** How long a remote tool waits for another service. */
+    TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
     /** The web app that mailed links lead to; without one, this service's own pages. */
     APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
     TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
