@@ -8,7 +8,9 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  readonly seconds: number;
+  /** One of both ends it. */
+  readonly seconds?: number;
+  readonly requests?: number;
   /** Taken in turn; none: no `Authorization`. */
   readonly bearers?: readonly string[];
   readonly expected?: number;
@@ -30,6 +32,8 @@ interface Run {
   readonly requests: readonly Buffer[];
   readonly expected: string;
   readonly endsAt: number;
+  /** Requests that are still to be sent. */
+  left: number;
   readonly latenciesMs: number[];
 }
 
@@ -54,13 +58,14 @@ function bytesMissing(head: string, bytes: number): number {
   return bodyAt + Number(length) - bytes;
 }
 
-/** One keep-alive connection: a request, its answer, the next request, until the time is over. */
+/** One keep-alive connection: a request, its answer, the next request, until time or requests are used up. */
 function runConnection(url: URL, run: Run, first: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let next = first;
     let sentAt = 0;
     let missing = 0;
     const send = (socket: Socket) => {
+      run.left -= 1;
       sentAt = performance.now();
       socket.write(run.requests[next++ % run.requests.length] as Buffer);
     };
@@ -75,7 +80,7 @@ function runConnection(url: URL, run: Run, first: number): Promise<void> {
       if (missing > 0) return;
       const now = performance.now();
       run.latenciesMs.push(now - sentAt);
-      if (now < run.endsAt) send(socket);
+      if (now < run.endsAt && run.left > 0) send(socket);
       else socket.end();
     };
     const onread = {
@@ -106,7 +111,7 @@ function runConnection(url: URL, run: Run, first: number): Promise<void> {
  * @throws Error when an answer has another status than expected: a fast refusal is no result.
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
-  const { seconds, expected = 200, connections = CONNECTIONS } = options;
+  const { seconds = Infinity, expected = 200, connections = CONNECTIONS } = options;
   const url = new URL(address);
   const startedAt = performance.now();
   const requests = prepare(url, options);
@@ -114,6 +119,7 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
     requests,
     expected: String(expected),
     endsAt: startedAt + seconds * 1_000,
+    left: options.requests ?? Infinity,
     latenciesMs: [],
   };
   // Each connection begins elsewhere in the list, or all would ask for the same token at once.
