@@ -56,6 +56,19 @@ export const postponeMail = (
   refusals: number,
 ): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
 
+/**
+ * Ids are UUIDv7, so the first one is the oldest mail. The count ends at `countMax`: what waits can be many.
+ */
+export async function lookAtOutbox(
+  db: Prisma,
+  countMax: number,
+): Promise<{ readonly count: number; readonly oldest: Date | null }> {
+  const [row] = await db.$queryRaw<[{ count: number; oldest: Date | null }]>`
+    select (select count(*)::int from (select 1 from outgoing_mails limit ${countMax}) waiting) as count,
+           (select created_at from outgoing_mails order by id limit 1) as oldest`;
+  return row;
+}
+
 export interface Addressee {
   readonly id: string;
   readonly orgId: string;
