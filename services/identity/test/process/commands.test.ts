@@ -71,6 +71,9 @@ test('create-organisation makes an administrator who can log in, once', async ()
   await server.exit;
 }); // prettier-ignore
 
+/** The administrator that `create-organisation` has made. */
+const boss = { email: 'boss@second.example', password: 'a-fine-password' };
+
 test('reseal: after it the old encryption key can be left out', async () => {
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
   const both = { ENCRYPTION_KEYS: `${fresh},${env.ENCRYPTION_KEYS ?? ''}` };
@@ -80,7 +83,7 @@ test('reseal: after it the old encryption key can be left out', async () => {
   const withServer = async (more: NodeJS.ProcessEnv, use: (url: string, session: string) => Promise<void>) => {
     const server = await startServer({ ...env, SERVICE_CLIENTS: `mail:${secret}`, ...more });
     try {
-      const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
+      const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: boss });
       await use(server.url, body.accessToken as string);
     } finally {
       server.child.kill('SIGTERM');
