@@ -1,7 +1,6 @@
-import { createLogger } from '@platform/service-kit';
+import { createLogger, createShutdown } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import { createShutdown } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { settleEntries } from '../../src/features/journal/queries.js';
 import { createJournal } from '../../src/features/journal/service.js';
@@ -60,8 +59,7 @@ test('many of them go in bites of a thousand, one each beat', async () => {
 test('statements that were planned on an empty table find their rows by index when it has grown', async () => {
   const shutdown = createShutdown(log);
   const { pool } = openResources({ databaseUrl: database.url, connectionsMax: 1, log, shutdown });
-  const settle = () =>
-    settleEntries(pool, [{ id: uuidv7(), state: 'sent', refused: [] }], new Date(now));
+  const settle = () => settleEntries(pool, [{ id: uuidv7(), state: 'sent', refused: [] }], new Date(now));
   // PostgreSQL settles for one plan after five uses.
   for (let use = 0; use < 10; use += 1) await settle();
   const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain execute settle_entries('[]', now())`);

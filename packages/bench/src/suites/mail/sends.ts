@@ -64,7 +64,7 @@ export async function prepare(): Promise<Setting> {
 export const sendUrl = ({ url }: ServiceProcess) => `${url}/api/v1/mail/emails/sendEmail`;
 
 /** Mails per second through the API: authenticated, rendered, sent, recorded. */
-export async function sendThroughService(
+async function sendThroughService(
   { mail, token }: Setting,
   inFlight: number,
   seconds: number,

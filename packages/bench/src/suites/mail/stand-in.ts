@@ -14,7 +14,7 @@ export interface StandIn {
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const idOf = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`;
-const owner = { active: true, kind: 'pat', role: 'member', username: 'bench@corp.example', name: 'Bench' };
+const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.example', name: 'Bench' };
 
 /** @param smtpPort - of the server that all organisations' configurations name, each with its own user. */
 export async function startStandIn(organisations: number, smtpPort: number): Promise<StandIn> {

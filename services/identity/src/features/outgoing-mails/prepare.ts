@@ -76,7 +76,8 @@ async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): 
 export function createPrepare(deps: PrepareDeps): Prepare {
   const { prisma, box } = deps;
   return async (mail) => {
-    if (mail.letterSealed !== null) return JSON.parse(box.open(mail.letterSealed, letterContext(mail.id))) as Letter;
+    if (mail.letterSealed !== null)
+      return JSON.parse(box.open(mail.letterSealed, letterContext(mail.id))) as Letter;
     return prisma.$transaction(async (tx) => {
       const letter = await compose(deps, tx, mail);
       if (letter) await saveLetter(tx, mail.id, box.seal(JSON.stringify(letter), letterContext(mail.id)));

@@ -17,7 +17,10 @@ export function generateKey(box: SecretBox, now: number, activeFrom: number): Si
   return {
     id,
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    privateSealed: box.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), signingKeyContext(id)),
+    privateSealed: box.seal(
+      privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      signingKeyContext(id),
+    ),
     createdAt: new Date(now),
     activeFrom: new Date(activeFrom),
   };
