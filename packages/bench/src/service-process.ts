@@ -10,7 +10,7 @@ export interface ServiceProcess {
   readonly url: string;
   /** The most resident memory so far, in MiB (Linux; elsewhere NaN). */
   residentPeakMib(): Promise<number>;
-  /** Of this moment. */
+  /** The resident memory, in MiB (Linux; elsewhere NaN). */
   residentMib(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -46,9 +46,9 @@ export async function startProcess(
   const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);
-  const readMib = async (field: RegExp) => {
+  const readMib = async (line: RegExp) => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-    return Number(field.exec(status)?.[1] ?? Number.NaN) / 1_024;
+    return Number(line.exec(status)?.[1] ?? Number.NaN) / 1_024;
   };
   return {
     url,
