@@ -26,6 +26,7 @@ import { createToolEndpoint } from './features/mcp/endpoint.js';
 import { createTools } from './features/mcp/registry.js';
 import { mcpRoutes } from './features/mcp/routes.js';
 import { createFindOrganisationName } from './features/organisations/names.js';
+import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
 import { createTokenService } from './features/personal-access-tokens/service.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
@@ -104,7 +105,8 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { pool, prisma } = resources;
   const { lastUsed, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
-  const { app } = service;
+  const { app, metrics } = service;
+  registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     keySet: keys.keySet,

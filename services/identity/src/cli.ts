@@ -13,6 +13,7 @@ import {
 import { isEmailAddress, loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';
+import { resealAll } from './features/resealing/command.js';
 import { describeKeys, retireKey, rotateKey } from './features/signing-keys/commands.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
@@ -28,8 +29,10 @@ const usage = `identity <command>
   keys rotate                   publish a new signing key; it signs from 20 seconds later on
   keys remove <id> [--force]    refuse what a key signed; without --force only when no active
                                 token is signed with it
+  reseal                        seal what is stored with the first of ENCRYPTION_KEYS; then the
+                                others can be left out
 
-The database is DATABASE_URL; the keys commands need ENCRYPTION_KEYS as well.
+The database is DATABASE_URL; the keys commands and reseal need ENCRYPTION_KEYS as well.
 `;
 
 class UsageError extends Error {
@@ -86,6 +89,14 @@ async function runKeys([action, keyId]: readonly string[], isForced: boolean): P
   });
 }
 
+async function runReseal(): Promise<void> {
+  const box = createSecretBox(loadEncryptionKeys(process.env));
+  await withResources(async ({ pool }) => {
+    for (const [name, count] of Object.entries(await resealAll(pool, box)))
+      process.stdout.write(`${name}: ${count} sealed anew\n`);
+  });
+}
+
 const options = {
   name: { type: 'string' },
   'admin-email': { type: 'string' },
@@ -108,6 +119,7 @@ async function runCommand(): Promise<void> {
   else if (command === 'migrate') await runMigrate();
   else if (command === 'create-organisation') await runCreateOrganisation(values.name, values['admin-email']);
   else if (command === 'keys') await runKeys(rest, values.force);
+  else if (command === 'reseal' && rest.length === 0) await runReseal();
   else throw new UsageError(`unknown command ${command}`);
 }
 

@@ -39,6 +39,8 @@ export function loadMailConfig(env: NodeJS.ProcessEnv) {
     SMTP_IDLE_MS: withDefault(integer(1_000, 3_600_000), 60_000),
     SMTP_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
     SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
+    /** Idempotency keys last a day: what they answer is there at least as long. */
+    UNSENT_MAILS_KEPT_DAYS: withDefault(integer(1, 3_650), 30),
     SENDS_MAX: withDefault(integer(1, 10_000), 500),
     SENDS_PER_ORG_MAX: withDefault(integer(1, 10_000), 200),
   });
