@@ -15,7 +15,7 @@ import {
 export type TaskEndpoints = ReadonlyMap<string, string>;
 
 const taskEndpoints: Variable<TaskEndpoints> = {
-  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, with * for every other connector',
+  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, each connector once, * for every other',
   parse(value) {
     const entries = (list('').parse(value) ?? []).map((item) =>
       /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item),
@@ -24,7 +24,8 @@ const taskEndpoints: Variable<TaskEndpoints> = {
       (match) =>
         match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
     );
-    return isValid ? new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? ''])) : undefined;
+    const endpoints = new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? '']));
+    return isValid && endpoints.size === entries.length ? endpoints : undefined;
   },
 };
 
@@ -38,8 +39,8 @@ const clientSecret: Variable<string> = {
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
-export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
+/** Everything that the service reads from its environment. */
+export const crawlVariables = {
     ...serviceVariables,
     DATABASE_URL: databaseUrl,
     DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
@@ -64,6 +65,8 @@ export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
     RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
     OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
     MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
-  });
+} as const;
+
+export const loadCrawlConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, crawlVariables);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

@@ -6,6 +6,7 @@ import {
   serviceVariables,
   text,
   url,
+  type Values,
   type Variable,
   withDefault,
 } from '@platform/service-kit';
@@ -79,8 +80,8 @@ export const loadEncryptionKeys = (env: NodeJS.ProcessEnv): readonly BoxKey[] =>
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
-export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
+/** Everything that the service reads from its environment. */
+export const identityVariables = {
     ...serviceVariables,
     DATABASE_URL: databaseUrl,
     DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
@@ -100,6 +101,23 @@ export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
     BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
     BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
     BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
-  });
+} as const;
+
+const hasTwice = (items: readonly { readonly id: string }[] = []): boolean =>
+  new Set(items.map(({ id }) => id)).size < items.length;
+
+function findContradictions(values: Partial<Values<typeof identityVariables>>): string[] {
+  const faults: string[] = [];
+  const { BOOTSTRAP_ADMIN_EMAIL: email, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = values;
+  const areBothRight = 'BOOTSTRAP_ADMIN_EMAIL' in values && 'BOOTSTRAP_ADMIN_PASSWORD' in values;
+  if (areBothRight && (email === undefined) !== (adminPassword === undefined))
+    faults.push('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both, or neither');
+  for (const name of ['ENCRYPTION_KEYS', 'SERVICE_CLIENTS'] as const)
+    if (hasTwice(values[name])) faults.push(`${name} must name each id once`);
+  return faults;
+}
+
+export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, identityVariables, findContradictions);
 
 export type IdentityConfig = ReturnType<typeof loadIdentityConfig>;

@@ -18,8 +18,8 @@ const clientSecret: Variable<string> = {
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
-export function loadMailConfig(env: NodeJS.ProcessEnv) {
-  const values = loadConfig(env, {
+/** Everything that the service reads from its environment. */
+export const mailVariables = {
     ...serviceVariables,
     DATABASE_URL: databaseUrl,
     DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 6),
@@ -41,7 +41,12 @@ export function loadMailConfig(env: NodeJS.ProcessEnv) {
     SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
     SENDS_MAX: withDefault(integer(1, 10_000), 500),
     SENDS_PER_ORG_MAX: withDefault(integer(1, 10_000), 200),
-  });
+} as const;
+
+export function loadMailConfig(env: NodeJS.ProcessEnv) {
+  const values = loadConfig(env, mailVariables, ({ SENDS_PER_ORG_MAX = 0, SENDS_MAX = Infinity }) =>
+    SENDS_PER_ORG_MAX > SENDS_MAX ? ['SENDS_PER_ORG_MAX must not exceed SENDS_MAX'] : [],
+  );
   return Object.freeze({ ...values, CONFIG_MANAGER_URL: values.CONFIG_MANAGER_URL ?? values.IDENTITY_URL });
 }
 
