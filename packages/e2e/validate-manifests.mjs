@@ -40,7 +40,8 @@ async function findWrongFields(manifests) {
   try {
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     await writeFile(join(folder, 'manifests.ts'), lines.join(''));
-    const options = '--noEmit --ignoreConfig --strict --skipLibCheck --module nodenext --target es2023 --types node';
+    const options =
+      '--noEmit --ignoreConfig --strict --skipLibCheck --module nodenext --target es2023 --types node';
     const tsc = join(here, '../../node_modules/.bin/tsc');
     await promisify(execFile)(tsc, [...options.split(' '), 'manifests.ts'], { cwd: folder });
     return [];
@@ -54,5 +55,8 @@ async function findWrongFields(manifests) {
 }
 
 const manifests = JSON.parse(await text(process.stdin));
-const faults = [...(await Promise.all(manifests.map(findWrongValues))).flat(), ...(await findWrongFields(manifests))];
+const faults = [
+  ...(await Promise.all(manifests.map(findWrongValues))).flat(),
+  ...(await findWrongFields(manifests)),
+];
 process.stdout.write(JSON.stringify(faults));

@@ -3,8 +3,9 @@ import type { Variable, Variables } from './config.js';
 function describeDefault({ fallback }: Variable<unknown>): string {
   if (!fallback) return 'required';
   const { value } = fallback;
-  if (value === undefined || value instanceof Map) return 'optional';
-  return Array.isArray(value) && value.length === 0 ? 'optional' : `default ${String(value)}`;
+  const shown = Array.isArray(value) ? value.join(',') : value;
+  const isPlain = typeof shown === 'string' || typeof shown === 'number';
+  return isPlain && shown !== '' ? `default ${shown}` : 'optional';
 }
 
 /**

@@ -103,7 +103,9 @@ test('what variables contradict is told with the other faults, and sees only val
     'C is missing: it must be a whole number from 0 to 9',
     'A must not exceed B',
   ]);
-  expect(faultsOf(() => load({ A: '9', B: SECRET, C: '1' }))).toEqual(['B must be a whole number from 0 to 9']);
+  expect(faultsOf(() => load({ A: '9', B: SECRET, C: '1' }))).toEqual([
+    'B must be a whole number from 0 to 9',
+  ]);
   expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });
 });
 

@@ -11,7 +11,9 @@ export interface Variable<T> {
 }
 
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
-export type Values<V extends Variables> = { readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never };
+export type Values<V extends Variables> = {
+  readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never;
+};
 
 /** Every fault of the environment at once; the text never repeats a value, it may be a secret. */
 export class ConfigError extends Error {

@@ -41,30 +41,27 @@ export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { 
 
 /** Everything that the service reads from its environment. */
 export const crawlVariables = {
-    ...serviceVariables,
-    DATABASE_URL: databaseUrl,
-    DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
-    /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
-    REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
-    KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
-    KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
-    KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
-    IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
-    SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
-    SERVICE_CLIENT_SECRET: clientSecret,
-    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-    PUBLIC_URL: withDefault(
-      url(['http:', 'https:'], 'https://knowledge.example.com'),
-      'http://127.0.0.1:8080',
-    ),
-    TASKS: withDefault(taskEndpoints, new Map<string, string>()),
-    /** Which half of the service this process is. */
-    ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
-    RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
-    STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
-    RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
-    OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
-    MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
+  ...serviceVariables,
+  DATABASE_URL: databaseUrl,
+  DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
+  /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
+  REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
+  KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
+  KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
+  KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
+  IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
+  SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
+  SERVICE_CLIENT_SECRET: clientSecret,
+  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  TASKS: withDefault(taskEndpoints, new Map<string, string>()),
+  /** Which half of the service this process is. */
+  ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
+  RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
+  STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
+  RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
+  OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
+  MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 
 export const loadCrawlConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, crawlVariables);

@@ -118,7 +118,8 @@ async function runCommand(): Promise<void> {
   else if (command === 'config') {
     process.stdout.write(describeVariables(identityVariables));
     loadIdentityConfig(process.env);
-  } else if (command === 'create-organisation') await runCreateOrganisation(values.name, values['admin-email']);
+  } else if (command === 'create-organisation')
+    await runCreateOrganisation(values.name, values['admin-email']);
   else if (command === 'keys') await runKeys(rest, values.force);
   else throw new UsageError(`unknown command ${command}`);
 }

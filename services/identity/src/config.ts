@@ -82,25 +82,22 @@ export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { 
 
 /** Everything that the service reads from its environment. */
 export const identityVariables = {
-    ...serviceVariables,
-    DATABASE_URL: databaseUrl,
-    DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
-    ENCRYPTION_KEYS: encryptionKeys,
-    /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
-    PUBLIC_URL: withDefault(
-      url(['http:', 'https:'], 'https://knowledge.example.com'),
-      'http://127.0.0.1:8080',
-    ),
-    /** The mail service. Without it nobody is invited, and codes and links are not sent. */
-    MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
-    /** The web app that mailed links lead to; without one, this service's own pages. */
-    APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
-    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-    MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
-    SERVICE_CLIENTS: withDefault(serviceClients, []),
-    BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
-    BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
-    BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
+  ...serviceVariables,
+  DATABASE_URL: databaseUrl,
+  DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
+  ENCRYPTION_KEYS: encryptionKeys,
+  /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
+  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  /** The mail service. Without it nobody is invited, and codes and links are not sent. */
+  MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
+  /** The web app that mailed links lead to; without one, this service's own pages. */
+  APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
+  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
+  SERVICE_CLIENTS: withDefault(serviceClients, []),
+  BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
+  BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
+  BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
 } as const;
 
 const hasTwice = (items: readonly { readonly id: string }[] = []): boolean =>

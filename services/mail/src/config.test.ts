@@ -7,11 +7,17 @@ const env = {
 };
 
 test('one organisation cannot be given more sends than there are in all', () => {
-  expect(loadMailConfig({ ...env, SENDS_MAX: '10', SENDS_PER_ORG_MAX: '10' })).toMatchObject({ SENDS_MAX: 10 });
-  expect(() => loadMailConfig({ ...env, SENDS_MAX: '10' })).toThrow('SENDS_PER_ORG_MAX must not exceed SENDS_MAX');
+  expect(loadMailConfig({ ...env, SENDS_MAX: '10', SENDS_PER_ORG_MAX: '10' })).toMatchObject({
+    SENDS_MAX: 10,
+  });
+  expect(() => loadMailConfig({ ...env, SENDS_MAX: '10' })).toThrow(
+    'SENDS_PER_ORG_MAX must not exceed SENDS_MAX',
+  );
 });
 
 test('SMTP configurations come from identity unless somebody else is named', () => {
   expect(loadMailConfig(env).CONFIG_MANAGER_URL).toBe(env.IDENTITY_URL);
-  expect(loadMailConfig({ ...env, CONFIG_MANAGER_URL: 'http://manager' }).CONFIG_MANAGER_URL).toBe('http://manager');
+  expect(loadMailConfig({ ...env, CONFIG_MANAGER_URL: 'http://manager' }).CONFIG_MANAGER_URL).toBe(
+    'http://manager',
+  );
 });

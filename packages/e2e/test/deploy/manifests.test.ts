@@ -104,7 +104,8 @@ describeWithKustomize('the manifests', () => {
       expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
       for (const { metadata, spec } of workloads(manifests())) {
         const own = policies.filter(
-          ({ spec: { podSelector } }) => podSelector.matchLabels && matches(podSelector, spec.template.metadata.labels),
+          ({ spec: { podSelector } }) =>
+            podSelector.matchLabels && matches(podSelector, spec.template.metadata.labels),
         );
         expect([metadata.name, own.length]).toEqual([metadata.name, 1]);
       }
@@ -124,8 +125,12 @@ describeWithKustomize('the manifests', () => {
     test('migrates each database with the image that serves it', () => {
       const imageOf = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
       for (const { name } of SERVICES) {
-        const job = manifests().find(({ kind, metadata }) => kind === 'Job' && metadata.name === `migrate-${name}`);
-        const service = manifests().find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+        const job = manifests().find(
+          ({ kind, metadata }) => kind === 'Job' && metadata.name === `migrate-${name}`,
+        );
+        const service = manifests().find(
+          ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
+        );
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
         expect(imageOf(job as Manifest)).toBe(imageOf(service as Manifest));
       }
@@ -137,7 +142,9 @@ describeWithKustomize('the manifests', () => {
         for (const path of prefixes) expect([path, targets.get(path)]).toEqual([path, name]);
         for (const path of internal) expect([path, targets.get(path)]).toEqual([path, 'nowhere']);
       }
-      expect(targets.size).toBe(SERVICES.flatMap(({ prefixes, internal }) => [...prefixes, ...internal]).length);
+      expect(targets.size).toBe(
+        SERVICES.flatMap(({ prefixes, internal }) => [...prefixes, ...internal]).length,
+      );
     });
   });
 
@@ -151,7 +158,9 @@ describeWithKustomize('the manifests', () => {
   }, 60_000);
 
   test('the alternative of KEDA replaces the autoscaler of the workers', async () => {
-    const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
+    const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
+      ({ metadata }) => metadata.name,
+    );
     expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
     const withKeda = await buildOverlay('../../packages/e2e/test/fixtures/keda');
     expect(await validate(withKeda)).toEqual([]);
@@ -164,7 +173,7 @@ describeWithKustomize('the manifests', () => {
     const known = await knownMetrics();
     const production = built.get('production') ?? [];
     const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
-    const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '') as Tree;
+    const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '');
     const scaling = readFileSync(join(root, 'k8s/components/keda/scaled-object.yaml'), 'utf8').match(/query: (.*)/)?.[1] ?? '';
     const expressions: string[] = [
       ...rules.map(({ expr }) => expr),

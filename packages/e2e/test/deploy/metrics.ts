@@ -15,7 +15,9 @@ function namesInSources(): string[] {
       }
       return files
         .filter((file) => file.endsWith('metrics.ts'))
-        .flatMap((file) => [...readFileSync(join(sources, file), 'utf8').matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g)])
+        .flatMap((file) => [
+          ...readFileSync(join(sources, file), 'utf8').matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g),
+        ])
         .map(([, name = '']) => name);
     }),
   );
