@@ -1,10 +1,15 @@
 import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { readBearer } from './bearer.js';
-import { missingCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import {
+  invalidCredential,
+  missingCredential,
+  type RefusalMessages,
+  standardRefusals,
+} from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
@@ -18,10 +23,14 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** An `onRequest` hook: 401 without a living credential, 503 when that can't be known. */
-    authenticate: onRequestAsyncHookHandler;
+    authenticate: onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
     signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
-    /** The pipeline itself, for a bearer that came another way than in a header. */
+    /**
+     * The pipeline itself, for a bearer that came another way than in a header.
+     *
+     * @throws AppError 401 when it is refused, 503 when that can't be known.
+     */
     verifyBearer: (presented: string) => Promise<Principal>;
   }
 }
@@ -72,29 +81,38 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     decoratorName: 'jwtPayload',
   });
   const messages = options.messages ?? standardRefusals;
+  // Made once, sent many times.
   const missing = missingCredential(messages);
+  const refusal = invalidCredential(messages);
   const verification = createVerification({
     checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
     liveness: options.liveness,
     clock: options.clock,
     clockToleranceMs: options.clockToleranceMs,
-    messages,
   });
   app.decorateRequest('principal', null);
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
-  app.decorate('verifyBearer', async (presented) =>
-    verification.verifyLiveness(verification.verifyLocally(presented)),
-  );
-  // Not an async function: garbage is thrown out before there is a promise.
-  app.decorate('authenticate', (request) => {
-    const presented = readBearer(request.raw);
-    if (presented === undefined) throw missing;
+  app.decorate('verifyBearer', async (presented) => {
     const credential = verification.verifyLocally(presented);
-    return verification.verifyLiveness(credential).then((principal) => {
-      request.principal = principal;
-    });
+    const principal = credential && (await verification.verifyLiveness(credential));
+    if (!principal) throw refusal;
+    return principal;
+  });
+  // Neither throws nor makes a promise for garbage.
+  app.decorate('authenticate', (request, _reply, done) => {
+    const presented = readBearer(request.raw);
+    const credential = presented === undefined ? undefined : verification.verifyLocally(presented);
+    if (!credential) {
+      done(presented === undefined ? missing : refusal);
+      return;
+    }
+    verification.verifyLiveness(credential).then((principal) => {
+      request.principal = principal ?? null;
+      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
+      done(principal ? undefined : refusal);
+    }, done);
   });
 }
 

@@ -17,12 +17,10 @@ const VERIFIED_MAX = 20_000;
 /** Refused tokens have a cache of their own, so that garbage never drives a good token out. */
 const REFUSED_MAX = 5_000;
 
-function readKeyId(token: string): string | undefined {
+function readKeyId(header: string): string | undefined {
   try {
-    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()) as {
-      kid?: unknown;
-    };
-    return typeof header.kid === 'string' ? header.kid : undefined;
+    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: unknown };
+    return typeof kid === 'string' ? kid : undefined;
   } catch {
     return undefined;
   }
@@ -52,8 +50,8 @@ function looksSigned(token: string): boolean {
 /**
  * The local half of verification: no I/O, so that garbage costs nothing but its own bytes.
  *
- * What is remembered is the signature's verdict, under the token's SHA-256; expiry and liveness
- * are asked every time. A change of the keys forgets everything.
+ * What is remembered is the signature's verdict on the whole token; expiry and liveness are asked
+ * every time. A change of the keys forgets everything.
  *
  * @returns a function from the presented bearer to the credential, or undefined when it isn't ours.
  */
@@ -81,12 +79,16 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
       refused.clear();
       keys = current;
     }
+    const known = verified.get(token);
+    if (known) return known;
+    // Of no key of ours: nothing to hash or to remember.
+    const pem = current.get(readKeyId(token.slice(0, token.indexOf('.'))) ?? '');
+    if (pem === undefined) return undefined;
+    // Under its digest: what was refused may be long, and is somebody else's.
     const digest = digestOf(token);
-    const known = verified.get(digest);
-    if (known || refused.has(digest)) return known;
-    const pem = current.get(readKeyId(token) ?? '');
-    const credential = pem === undefined ? undefined : check(token, digest, pem);
-    if (credential) verified.set(digest, credential);
+    if (refused.has(digest)) return undefined;
+    const credential = check(token, digest, pem);
+    if (credential) verified.set(token, credential);
     else refused.set(digest, true);
     return credential;
   };

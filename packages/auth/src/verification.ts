@@ -1,5 +1,4 @@
 import type { Clock } from '@platform/service-kit';
-import { invalidCredential, type RefusalMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import type { LiveOwner, Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
@@ -10,7 +9,6 @@ export interface VerificationOptions {
   readonly clock: Clock;
   /** How far this machine's clock may run ahead of identity's, which has the last word. Milliseconds. */
   readonly clockToleranceMs: number;
-  readonly messages: RefusalMessages;
 }
 
 function principalOf({ claims, scopes, token }: SignedCredential, owner: LiveOwner): Principal {
@@ -30,38 +28,36 @@ function principalOf({ claims, scopes, token }: SignedCredential, owner: LiveOwn
   };
 }
 
-/** The one pipeline, in its two halves. Fails closed at every step. */
+/**
+ * The one pipeline, in its two halves. Fails closed at every step. A refusal is a value rather than
+ * an error: garbage must cost little, and a stack would tell nobody anything.
+ */
 export interface Verification {
   /**
    * Signature and expiry, without I/O.
    *
-   * @throws AppError 401.
+   * @returns undefined when it isn't ours, or expired.
    */
-  verifyLocally(presented: string): SignedCredential;
+  verifyLocally(presented: string): SignedCredential | undefined;
   /**
    * Is it still alive, and whose is it?
    *
-   * @throws AppError 401, or 503 when it can't be known.
+   * @returns undefined when it is revoked, or its owner gone.
+   * @throws AppError 503 when that can't be known.
    */
-  verifyLiveness(credential: SignedCredential): Promise<Principal>;
+  verifyLiveness(credential: SignedCredential): Promise<Principal | undefined>;
 }
 
 export function createVerification(options: VerificationOptions): Verification {
-  const { checkSignature, liveness, clock, clockToleranceMs, messages } = options;
-  // One error for all of them, made once: garbage must cost little, and a stack would tell nobody anything.
-  const refusal = invalidCredential(messages);
+  const { checkSignature, liveness, clock, clockToleranceMs } = options;
   return {
     verifyLocally(presented) {
       const credential = checkSignature(presented);
-      if (!credential) throw refusal;
+      if (!credential) return undefined;
       const { exp } = credential.claims;
-      if (exp !== undefined && exp * 1_000 + clockToleranceMs <= clock()) throw refusal;
-      return credential;
+      return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
-    async verifyLiveness(credential) {
-      const owner = await liveness(credential);
-      if (!owner) throw refusal;
-      return principalOf(credential, owner);
-    },
+    verifyLiveness: (credential) =>
+      liveness(credential).then((owner) => owner && principalOf(credential, owner)),
   };
 }

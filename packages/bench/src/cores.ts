@@ -5,7 +5,10 @@ import { availableParallelism, platform } from 'node:os';
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
-export const canPin = (): boolean => platform() === 'linux' && availableParallelism() >= 2;
+/** Asked before anything is pinned: `availableParallelism` counts the cores that this process may use. */
+const isPinnable = platform() === 'linux' && availableParallelism() >= 2;
+
+export const canPin = (): boolean => isPinnable;
 
 /** Puts this process, and what it starts from now on, on the core of the load. */
 export function pinThisProcess(): void {

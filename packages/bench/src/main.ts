@@ -4,9 +4,10 @@ import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
 import type { Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
+import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
 
-const suites: readonly Suite[] = [authSuite, mailSuite];
+const suites: readonly Suite[] = [authSuite, mailSuite, crawlSuite];
 
 const usage = `npm run bench -- <suite> [options]
 
@@ -19,8 +20,8 @@ Options
   --out <folder>    where <suite>.json and <suite>.svg go (default packages/bench/results)
   -h, --help        this text
 
-The server has a core of its own, the load and the backing services share the other; ratios are
-of one run. Stop other work on the machine first.
+The server has a core of its own, the load and the backing services share the other (crawl: all
+share both); ratios are of one run. Stop other work on the machine first.
 `;
 
 const options = {
@@ -56,9 +57,9 @@ async function main(): Promise<void> {
     fail('--seconds takes a whole number from 1 to 60');
   const unknown = values.only.find((part) => !suite.parts.includes(part));
   if (unknown !== undefined) fail(`${suite.name} has no part ${unknown}: ${suite.parts.join(', ')}`);
-  if (!canPin())
+  if (!suite.isUnpinned && !canPin())
     process.stderr.write('This machine can not pin processes to cores: the ratios will be rough.\n');
-  pinThisProcess();
+  if (!suite.isUnpinned) pinThisProcess();
   const startedAt = Date.now();
   const progress = (line: string) =>
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);

@@ -16,18 +16,17 @@ const describeMachine = () => ({
 });
 
 const round = (value: number): number => Number(value.toPrecision(4));
-const goalOf = ({ goal }: Ratio): string => ('min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`);
+function verdictOf(ratio: Ratio): string {
+  const { goal } = ratio;
+  if (goal === undefined) return '';
+  return `${'min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`} ${isReached(ratio) ? '✔' : '✘'}`;
+}
 
 /** The table on screen. */
 export function formatTable({ figures, ratios }: SuiteResult): string {
   const lines = [
     ...figures.map(({ name, value, unit, note }) => [name, `${round(value)} ${unit}`, '', note]),
-    ...ratios.map((ratio) => [
-      `[${ratio.name}]`,
-      String(round(ratio.value)),
-      `${goalOf(ratio)} ${isReached(ratio) ? '✔' : '✘'}`,
-      ratio.note,
-    ]),
+    ...ratios.map((ratio) => [`[${ratio.name}]`, String(round(ratio.value)), verdictOf(ratio), ratio.note]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   return lines

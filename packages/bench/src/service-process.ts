@@ -10,6 +10,8 @@ export interface ServiceProcess {
   readonly url: string;
   /** The most resident memory so far, in MiB (Linux; elsewhere NaN). */
   residentPeakMib(): Promise<number>;
+  /** The resident memory, in MiB (Linux; elsewhere NaN). */
+  residentMib(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -44,12 +46,14 @@ export async function startProcess(
   const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);
+  const readMib = async (line: RegExp) => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+    return Number(line.exec(status)?.[1] ?? Number.NaN) / 1_024;
+  };
   return {
     url,
-    async residentPeakMib() {
-      const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
-      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1_024;
-    },
+    residentPeakMib: () => readMib(/VmHWM:\s+(\d+)/),
+    residentMib: () => readMib(/VmRSS:\s+(\d+)/),
     async stop() {
       child.kill('SIGTERM');
       await once(child, 'exit');

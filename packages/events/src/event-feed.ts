@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { decodeCursor, encodeCursor } from './cursor.js';
+import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
 
 export interface EventFeedQuery {
@@ -18,8 +19,11 @@ export interface EventFeedPage {
   readonly hasMore: boolean;
 }
 
-/** So many rows get their position in one transaction; others wait for it meanwhile. */
-const POSITIONS_MAX = 5_000;
+/**
+ * A reader gives so many rows their position, whosesoever they are, and no more: the newest event is
+ * read at once where nobody else does (see {@link createPositionAssigner}), and a backlog is nobody's wait.
+ */
+const POSITIONS_MAX = 100;
 
 /**
  * Reads an organisation's events in the order in which they became visible. Whoever follows `nextCursor` sees every
@@ -32,7 +36,7 @@ export async function readEvents(
   { orgId, after, limit }: EventFeedQuery,
 ): Promise<EventFeedPage> {
   const position = after === undefined ? '0' : decodeCursor(after);
-  await assignPositions(pool);
+  await assignPositions(pool, POSITIONS_MAX);
   const { rows } = await pool.query<{ event: SyncEvent; position: string }>({
     name: 'outbox-feed',
     text: `select event, position from sync_events.outbox
@@ -46,13 +50,4 @@ export async function readEvents(
     nextCursor: last === undefined ? (after ?? null) : encodeCursor(last),
     hasMore: rows.length > limit,
   };
-}
-
-async function assignPositions(pool: Pick<pg.Pool, 'query'>): Promise<void> {
-  const statement = {
-    name: 'outbox-assign-positions',
-    text: 'select sync_events.assign_positions($1) as assigned',
-    values: [POSITIONS_MAX],
-  };
-  while ((await pool.query<{ assigned: number }>(statement)).rows[0]?.assigned === POSITIONS_MAX);
 }

@@ -16,4 +16,5 @@ export { InvalidEventError, parseSyncEvent } from './parse-event.js';
 export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
 export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';
+export { createPositionAssigner, type PositionAssigner } from './positions.js';
 export { createSyncEvent, type SyncEvent, syncEventContracts, type SyncEventInput } from './sync-event.js';

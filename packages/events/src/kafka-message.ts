@@ -14,11 +14,14 @@ export const keyOf = ({ payload }: SyncEvent): string => `${payload.orgId}:${pay
  * The message of an event: its JSON as the value, and headers for consumers that route without parsing it;
  * those with `ce_` are the binary mode of the CloudEvents 1.0 Kafka protocol binding.
  */
-export function toKafkaMessage(event: SyncEvent): KafkaMessage {
+export const toKafkaMessage = (event: SyncEvent): KafkaMessage => messageOf(event, JSON.stringify(event));
+
+/** @param value - the event's JSON as it is stored: it is sent byte for byte. */
+export function messageOf(event: SyncEvent, value: string): KafkaMessage {
   const { eventId, eventType, timestamp, payload } = event;
   return {
     key: keyOf(event),
-    value: JSON.stringify(event),
+    value,
     headers: {
       eventType,
       timestamp: String(timestamp),

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createSyncEvent, insertOutboxEvent, InvalidCursorError, readEvents } from '../src/index.js';
+import { waitFor } from '@platform/testing';
+import {
+  createPositionAssigner,
+  createSyncEvent,
+  insertOutboxEvent,
+  InvalidCursorError,
+  readEvents,
+} from '../src/index.js';
 import { createOutboxRetention } from '../src/retention.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
@@ -96,6 +103,43 @@ describe('feed', () => {
     expect(page.hasMore).toBe(false);
     const next = await readEvents(database.pool, { orgId: 'org-1', limit: 10, after: page.nextCursor ?? '' });
     expect(next).toEqual({ data: [], nextCursor: page.nextCursor, hasMore: false });
+  });
+
+  const countPlaced = async () =>
+    (await database.pool.query('select from sync_events.outbox where position is not null')).rowCount ?? 0;
+
+  test("a reader does at most a little of the others' work, and the rest is done without any reader", async () => {
+    await database.addMany(1_500, 5);
+    await readEvents(database.pool, { orgId: 'org-9', limit: 10 });
+    expect(await countPlaced()).toBeLessThanOrEqual(100);
+    const assigner = createPositionAssigner({ pool: database.pool, log: createRecordingLog() });
+    assigner.start();
+    await waitFor(async () => (await countPlaced()) === 1_500, { what: 'all positions' });
+    const event = await database.add('org-9');
+    assigner.wake();
+    await waitFor(async () => (await countPlaced()) === 1_501, { what: 'the last position' });
+    await assigner.stop();
+    expect(ids(await readEvents(database.pool, { orgId: 'org-9', limit: 10 }))).toEqual([event.eventId]);
+  });
+
+  test('positions are given again once the database can be asked', async () => {
+    let isAway = true;
+    const log = createRecordingLog();
+    const pool = {
+      query: ((...given: Parameters<typeof database.pool.query>) =>
+        isAway
+          ? Promise.reject(new Error('away'))
+          : database.pool.query(...given)) as typeof database.pool.query,
+    };
+    await database.add('org-1');
+    const assigner = createPositionAssigner({ pool, log });
+    assigner.start();
+    await waitFor(() => log.lines.length > 0, { what: 'a warning' });
+    isAway = false;
+    assigner.wake();
+    await waitFor(async () => (await countPlaced()) === 1, { what: 'the position' });
+    await assigner.stop();
+    expect(log.lines).toHaveLength(1);
   });
 
   test.each(['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])(

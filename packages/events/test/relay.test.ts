@@ -70,6 +70,18 @@ describeWith('kafka', 'relay', () => {
     });
   });
 
+  test('what is published is byte for byte what was stored', async () => {
+    start();
+    await database.addMany(1, 1);
+    await allPublished();
+    const reader = await read();
+    await waitFor(() => reader.messages.length === 1, { what: 'the message' });
+    const { rows } = await database.pool.query<{ text: string }>(
+      'select event::text as text from sync_events.outbox',
+    );
+    expect(reader.values).toEqual(rows.map(({ text }) => text));
+  });
+
   test('each event is published once, in order per key, by several relays and at 1,000 a second or more', async () => {
     const before = performance.now();
     const total = 10_000;

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bindings, ChildLoggerOptions } from 'pino';
 
-type LevelName = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
  * The logger of one request, made when its first line is written: most requests write none, and a
@@ -12,39 +12,35 @@ export class RequestLogger implements FastifyBaseLogger {
   readonly #bindings: Bindings;
   #child: FastifyBaseLogger | undefined;
 
+  declare readonly fatal: FastifyBaseLogger['fatal'];
+  declare readonly error: FastifyBaseLogger['error'];
+  declare readonly warn: FastifyBaseLogger['warn'];
+  declare readonly info: FastifyBaseLogger['info'];
+  declare readonly debug: FastifyBaseLogger['debug'];
+  declare readonly trace: FastifyBaseLogger['trace'];
+  declare readonly silent: FastifyBaseLogger['silent'];
+
+  static {
+    // Methods of the prototype: Fastify looks at each of every request's logger, and a getter would make the child.
+    for (const level of levels)
+      Object.defineProperty(RequestLogger.prototype, level, {
+        value(this: RequestLogger, ...line: Parameters<FastifyBaseLogger['info']>) {
+          this.#written()[level](...line);
+        },
+      });
+  }
+
   constructor(parent: FastifyBaseLogger, bindings: Bindings) {
     this.#parent = parent;
     this.#bindings = bindings;
   }
 
-  #log<N extends LevelName>(name: N): FastifyBaseLogger[N] {
-    const logger = (this.#child ??= this.#parent.child(this.#bindings));
-    return logger[name].bind(logger);
+  #written(): FastifyBaseLogger {
+    return (this.#child ??= this.#parent.child(this.#bindings));
   }
 
   get level(): string {
     return this.#parent.level;
-  }
-  get fatal() {
-    return this.#log('fatal');
-  }
-  get error() {
-    return this.#log('error');
-  }
-  get warn() {
-    return this.#log('warn');
-  }
-  get info() {
-    return this.#log('info');
-  }
-  get debug() {
-    return this.#log('debug');
-  }
-  get trace() {
-    return this.#log('trace');
-  }
-  get silent() {
-    return this.#log('silent');
   }
 
   child(bindings: Bindings, options?: ChildLoggerOptions): FastifyBaseLogger {

@@ -8,6 +8,7 @@ import { eventRoutes } from './features/events/routes.js';
 import type { CrawlQueues } from './features/queues/queues.js';
 import { runRoutes } from './features/runs/routes.js';
 import { createRunService } from './features/runs/service.js';
+import { createScheduleChanges } from './features/schedules/locked.js';
 import { createNextRunsService } from './features/schedules/next-runs.js';
 import { nextRunRoutes } from './features/schedules/next-runs.routes.js';
 import { scheduleRoutes } from './features/schedules/routes.js';
@@ -63,9 +64,10 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
     messages: crawlRefusals,
   });
   // Administrators, each with the scope that the route needs.
-  scheduleRoutes(app, createScheduleService({ pool, queues, clock }));
+  const change = createScheduleChanges(pool);
+  scheduleRoutes(app, createScheduleService({ pool, change, queues, clock }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, prisma, queues, clock }));
+  runRoutes(app, createRunService({ pool, change, prisma, queues, clock }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
   eventRoutes(app, (query) => readEvents(pool, query));
 }

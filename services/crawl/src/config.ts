@@ -44,6 +44,8 @@ export const crawlVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
+  /** Of the half that runs the crawls: requests, however many, leave it these. */
+  WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
   /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
   REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
   KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     workersMax: connectors.length,
     log,
   });
-  const queues = openQueues({ engine, retryDelayMs: config.RETRY_DELAY_MS, log });
+  const queues = openQueues({ engine, retryDelayMs: config.RETRY_DELAY_MS, clock, log });
   shutdown.on('close', 'queues', async () => {
     await queues.close();
     await engine.close();

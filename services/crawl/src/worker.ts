@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityClient } from '@platform/auth';
-import { createEventRelay, createOutboxRetention } from '@platform/events';
-import type { Clock, Shutdown } from '@platform/service-kit';
+import { createEventRelay, createOutboxRetention, createPositionAssigner } from '@platform/events';
+import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
+import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
 import type { Engine } from './features/queues/engine.js';
@@ -9,7 +10,7 @@ import type { CrawlQueues } from './features/queues/queues.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
-import { saveProgress } from './features/runs/queries.js';
+import { saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
 import type { CrawlMetrics } from './metrics.js';
@@ -33,14 +34,30 @@ export interface WorkerDeps {
   readonly clock: Clock;
 }
 
-/** Moves events to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
-function startOutbox({ config, resources, registry, shutdown, clock }: WorkerDeps): () => void {
-  const { pool, log } = resources;
+/** Connections of its own: requests must not keep a run from going on, or a lease from being renewed. */
+function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
+  const pool = createPool({
+    connectionString: config.DATABASE_URL,
+    applicationName: 'crawl-worker',
+    connectionsMax: config.WORKER_CONNECTIONS_MAX,
+    log: resources.log,
+  });
+  shutdown.on('close', 'database of the workers', () => pool.end());
+  return pool;
+}
+
+/** Puts events in order, moves them to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
+function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
+  const { config, registry, shutdown, clock } = deps;
+  const { log } = deps.resources;
   const hasKafka = config.KAFKA_BROKERS.length > 0;
   const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: hasKafka });
   retention.start();
   shutdown.on('flush', 'outbox retention', () => retention.stop());
-  if (!hasKafka) return () => undefined;
+  const positions = createPositionAssigner({ pool, log });
+  positions.start();
+  shutdown.on('flush', 'positions of events', () => positions.stop());
+  if (!hasKafka) return positions.wake;
   const relay = createEventRelay({
     connectionString: config.DATABASE_URL,
     kafka: { brokers: [...config.KAFKA_BROKERS], clientId: 'crawl' },
@@ -60,8 +77,9 @@ function startOutbox({ config, resources, registry, shutdown, clock }: WorkerDep
 /** The half of the service that runs the crawls. */
 export function startWorker(deps: WorkerDeps): void {
   const { config, resources, engine, metrics, shutdown, clock } = deps;
-  const { pool, log } = resources;
-  const onEvent = startOutbox(deps);
+  const { log } = resources;
+  const pool = openPool(deps);
+  const onEvent = startOutbox(deps, pool);
   const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();

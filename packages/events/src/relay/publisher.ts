@@ -1,5 +1,6 @@
 import { Partitioners } from 'kafkajs';
-import { toKafkaMessage } from '../kafka-message.js';
+import { messageOf } from '../kafka-message.js';
+import type { SyncEvent } from '../sync-event.js';
 import { type LaneResult, publishLane, type SendToPartition, settleWithProgress } from './lane.js';
 import type { EventRelayOptions } from './options.js';
 import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
@@ -59,7 +60,10 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
     async publish(lanes) {
       const { producer } = connection;
       const send: SendToPartition = async (partition, events) => {
-        const messages = events.map(({ event }) => ({ ...toKafkaMessage(event), partition }));
+        const messages = events.map(({ event }) => ({
+          ...messageOf(JSON.parse(event) as SyncEvent, event),
+          partition,
+        }));
         await producer.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
       };
       const sends = new Map(

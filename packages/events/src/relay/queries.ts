@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { SyncEvent } from '../sync-event.js';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -7,7 +6,8 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 export interface PendingEvent {
   readonly event_id: string;
   readonly event_key: string;
-  readonly event: SyncEvent;
+  /** Its JSON, as it was stored. */
+  readonly event: string;
   /** A bigint, as text. */
   readonly position: string;
   readonly created_at: Date;
@@ -45,7 +45,7 @@ export async function readPending(db: Queryable, after: string, limit: number): 
   });
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
-    text: `select event_id, event_key, event, position, created_at from sync_events.outbox
+    text: `select event_id, event_key, event::text as event, position, created_at from sync_events.outbox
             where published_at is null and position > $1 order by position limit $2`,
     values: [after, limit],
   });

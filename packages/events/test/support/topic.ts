@@ -61,6 +61,8 @@ export async function countLeaderless(brokers: string[], topic: string): Promise
 export interface TopicReader {
   /** In the order of arrival, which is the topic's order within each key. */
   readonly messages: ReadMessage[];
+  /** The value of each, byte for byte. */
+  readonly values: string[];
   stop(): Promise<void>;
 }
 
@@ -72,10 +74,16 @@ export async function readTopic(brokers: string[], topic: string): Promise<Topic
     retry: { retries: 20, maxRetryTime: 500 },
   });
   const messages: ReadMessage[] = [];
+  const values: string[] = [];
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
-  await consumer.run({ eachMessage: async ({ message }) => void messages.push(toRead(message)) });
-  return { messages, stop: () => consumer.disconnect() };
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      values.push(String(message.value));
+      messages.push(toRead(message));
+    },
+  });
+  return { messages, values, stop: () => consumer.disconnect() };
 }
 
 function toRead({ key, value, headers = {} }: KafkaMessage): ReadMessage {

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import type { Schedule } from '../../src/features/schedules/queries.js';
-import { onceJobId, type CrawlJob } from '../../src/features/queues/job.js';
-import { findOverdue } from '../../src/features/reconciliation/queries.js';
-import { renewLeases } from '../../src/features/runs/queries.js';
+import { onceJobId, tickJobId, type CrawlJob } from '../../src/features/queues/job.js';
+import { type ExpectedJob, findActivePage, findOverdue } from '../../src/features/reconciliation/queries.js';
+import { renewLeases } from '../../src/features/runs/holding.queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
+import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
 
 /* What becomes of the rows when things happen at the same time, without a queue. */
 
@@ -34,22 +34,38 @@ describe('rows of runs', () => {
 
   const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
   const newLifecycle = () => createRunLifecycle({ pool, clock: () => now, times, onEvent: () => undefined });
-  async function scheduleOnce(): Promise<{ job: CrawlJob; id: string }> {
+  async function insertSchedule(type: object) {
     const [id, orgId] = [randomUUID(), randomUUID()];
-    const config = { scheduleType: 'once', scheduledTime: new Date(at).toISOString(), timezone: 'UTC' };
+    const config = { ...type, timezone: 'UTC' };
     await pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
          state, revision, scheduled_at, next_run_at)
        values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
       [id, orgId, randomUUID(), JSON.stringify({ ...config, jitterMs: 0, missedRunPolicy: 'run_once' }), new Date(at)],
     ); // prettier-ignore
-    const data = { kind: 'once', orgId, connector: 'files_1', scheduleId: id, revision: 1, at } as const;
-    return { id, job: { id: onceJobId(id, 1), data } as unknown as CrawlJob };
+    return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
+  }
+  async function scheduleOnce() {
+    const schedule = await insertSchedule({
+      scheduleType: 'once',
+      scheduledTime: new Date(at).toISOString(),
+    });
+    const job = {
+      id: onceJobId(schedule.id, 1),
+      data: { ...schedule, kind: 'once', at },
+    } as unknown as CrawlJob;
+    return { ...schedule, job };
+  }
+  async function scheduleDaily() {
+    const schedule = await insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 });
+    const job = (time: number) =>
+      ({ id: tickJobId('crawl', time), data: { ...schedule, kind: 'tick' } }) as unknown as CrawlJob;
+    return { ...schedule, job };
   }
   const runsOf = async (id: string) =>
     (
       await pool.query<{ state: string; reason: string | null }>(
-        'select state, reason from runs where schedule_id = $1',
+        'select state, reason from runs where schedule_id = $1 order by id',
         [id],
       )
     ).rows;
@@ -101,7 +117,7 @@ describe('rows of runs', () => {
     const { id, job } = await scheduleOnce();
     const begun = await newLifecycle().begin(job);
     now += times.leaseMs - 1;
-    expect(await newLifecycle().begin(job)).toEqual({ busyUntil: at + times.leaseMs });
+    expect(await newLifecycle().begin(job)).toMatchObject({ busyUntil: at + times.leaseMs });
     if (!begun || 'busyUntil' in begun) throw new Error('not begun');
     expect(await newLifecycle().complete(begun)).toBe(true);
     expect(await runsOf(id)).toMatchObject([{ state: 'completed' }]);
@@ -124,10 +140,55 @@ describe('rows of runs', () => {
     expect(await lifecycle.complete(second)).toBe(true);
   });
 
+  it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
+    const { id, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job);
+    if (!first || 'busyUntil' in first) throw new Error('not begun');
+    await lifecycle.handBack(first);
+    await lifecycle.handBack(first);
+    const second = await lifecycle.begin(job);
+    if (!second || 'busyUntil' in second) throw new Error('not begun again');
+    expect(second.run.attempts).toBe(1);
+    await lifecycle.handBack(first);
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await runsOf(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
+  });
+
+  it('a finished one-off job that left the history is shown no longer', async () => {
+    const { id, orgId, job } = await scheduleOnce();
+    const lifecycle = newLifecycle();
+    const begun = await lifecycle.begin(job);
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    await lifecycle.complete(begun);
+    expect((await findStatus(pool, orgId, 'files_1'))?.run?.state).toBe('completed');
+    await pool.query('delete from runs where schedule_id = $1', [id]);
+    expect(await findStatus(pool, orgId, 'files_1')).toBeUndefined();
+    expect(await findStatuses(pool, orgId)).toEqual([]);
+  });
+
+  it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {
+    const { id, orgId, job } = await scheduleDaily();
+    const asked = await newLifecycle().begin(job(at));
+    expect(asked).toBeDefined();
+    expect(await newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
+    expect(await runsOf(id)).toEqual([
+      { state: 'active', reason: null },
+      { state: 'skipped', reason: 'The run before was still in progress' },
+    ]);
+    const status = await findStatus(pool, orgId, 'files_1');
+    expect([status?.run?.state, status?.schedule.nextRunAt]).toEqual([
+      'active',
+      new Date(at + 2 * 86_400_000),
+    ]);
+  });
+
   it('late schedules are read page by page, those of one instant, too', async () => {
     const late = [await scheduleOnce(), await scheduleOnce(), await scheduleOnce()].map(({ id }) => id);
     const found: string[] = [];
-    for (let last: Schedule | undefined; found.length < 100;) {
+    for (let last: ExpectedJob | undefined; found.length < 100;) {
       const page = await findOverdue(pool, new Date(at + 1), last, 1);
       found.push(...page.map(({ id }) => id));
       last = page.at(-1);
@@ -135,6 +196,16 @@ describe('rows of runs', () => {
     }
     expect(found).toEqual(expect.arrayContaining(late));
     expect(new Set(found).size).toBe(found.length);
+  });
+
+  it('the reconciler reads of each row what it compares, not its configuration', async () => {
+    await scheduleOnce();
+    const pages = [
+      await findOverdue(pool, new Date(at + 1), undefined, 1),
+      await findActivePage(pool, 'files_1', '00000000-0000-0000-0000-000000000000', 1),
+    ];
+    const read = ['connector', 'id', 'isRecurring', 'nextRunAt', 'orgId', 'revision'];
+    for (const [row] of pages) expect(Object.keys(row ?? {}).toSorted()).toEqual(read);
   });
 });
 

@@ -194,23 +194,27 @@ describe.each(backends)('runs on %s', (backend) => {
     expect((await outcome('failed')).reason).toContain('more than 65536 bytes');
   });
 
-  it('a tick that finds a run in progress is skipped, and the history says so', async () => {
+  it('a one-off job whose time comes in another run waits, and runs after it', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
-    await schedule({
-      scheduleConfig: { scheduleType: 'once', scheduledTime: new Date(Date.now() + 700).toISOString() },
-    });
-    await platform.call('POST', '/files_1/run');
-    expect(await outcome('skipped')).toMatchObject({
-      trigger: 'schedule',
-      reason: 'The run before was still in progress',
-    });
+    const scheduledTime = new Date(Date.now() + 700).toISOString();
+    await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
+    const { body } = await platform.call('POST', '/files_1/run');
     await waitFor(() => held.length === 1, { what: 'the order' });
-    held.forEach((response) => json(response, 200));
-    await waitFor(async () => (await platform.call('GET', '/stats')).body.data.active === 0, {
-      what: 'the end',
+    await waitFor(async () => platform.crawl.logged().includes('waits for the run before it'), {
+      what: 'the job that waits',
     });
-  });
+    expect(await latest()).toMatchObject({ runId: body.data.runId, outcome: 'active' });
+    json(held[0] as ServerResponse, 200);
+    await waitFor(() => held.length === 2, { what: 'its own order', timeoutMs: 15_000 });
+    json(held[1] as ServerResponse, 200);
+    await outcome('completed');
+    const { body: runs } = await platform.call('GET', '/files_1/runs?limit=2');
+    expect(runs.data).toMatchObject([
+      { trigger: 'schedule', scheduledFor: scheduledTime, outcome: 'completed', attempts: 1 },
+      { trigger: 'manual', outcome: 'completed' },
+    ]);
+  }, 30_000);
 
   it('history is paged, newest first, and tells what /stats counts', async () => {
     await schedule({}, 'chat_1');

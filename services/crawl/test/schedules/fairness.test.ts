@@ -36,6 +36,28 @@ describe.each(backends)('many organisations on %s', (backend) => {
     held.forEach((response) => json(response, 200));
   }, 60_000);
 
+  it('who was due first is first, whatever priority others ask for', async () => {
+    const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
+    for (const [index, { token }] of organisations.entries())
+      await platform.call('POST', '/files_1/schedule', {
+        token,
+        body: { scheduleConfig, priority: index === 5 ? 10 : 1 },
+      });
+    endpoint.asked.length = 0;
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    const [patient, eager] = organisations.splice(5) as [Organisation, Organisation];
+    await Promise.all(organisations.map(run));
+    await waitFor(() => held.length === 5, { what: 'a queue at its limit' });
+    for (const organisation of [patient, eager]) expect((await run(organisation)).status).toBe(202);
+    json(held[0] as ServerResponse, 200);
+    await waitFor(() => held.length === 6, { what: 'the next order' });
+    expect(endpoint.asked[5]?.body.orgId).toBe(patient.orgId);
+    held.forEach((response) => json(response, 200));
+    await waitFor(() => held.length === 7, { what: 'the last order' });
+    json(held[6] as ServerResponse, 200);
+  }, 60_000);
+
   it('a queue does five runs at a time, over two replicas', async () => {
     const second = await platform.addCrawl();
     const organisations = await Promise.all(Array.from({ length: 8 }, () => platform.createOrganisation()));

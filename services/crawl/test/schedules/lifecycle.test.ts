@@ -69,6 +69,9 @@ describe.each(backends)('schedules on %s', (backend) => {
     expect(item.processedOn).toBeGreaterThanOrEqual(Date.parse(at));
     const { body: runs } = await platform.call('GET', '/code_1/runs');
     expect(runs.data).toHaveLength(1);
+    // Nobody has asked for events yet: a reader is not what puts them in order.
+    const unplaced = 'select from sync_events.outbox where position is null';
+    await waitFor(async () => (await platform.db.query(unplaced)).rowCount === 0, { what: 'a position' });
     const { body: events } = await platform.call('GET', '/events');
     const own = events.data.filter(
       (event: { payload: { connector: string } }) => event.payload.connector === 'code_1',

@@ -36,6 +36,5 @@ export interface RunJob {
   readonly orgId: string;
   readonly connector: Connector;
   readonly recoveries: number;
-  readonly priority: number;
   readonly attemptsLeft: number;
 }

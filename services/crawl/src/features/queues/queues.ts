@@ -1,12 +1,12 @@
 import { type Connector, connectors } from '@platform/events';
-import { dependencyUnavailable, type Logger } from '@platform/service-kit';
-import type { JobsOptions, JobSchedulerJson, QueueOptions } from 'bullmq';
+import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions } from 'bullmq';
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
 import { planOf } from '../schedules/plan.js';
-import type { Schedule } from '../schedules/queries.js';
+import type { Replaced, Schedule } from '../schedules/queries.js';
 import type { CrawlQueue, Engine } from './engine.js';
-import { type CrawlJobData, onceJobId, type RunJob, runJobId } from './job.js';
+import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
 
 /** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
 export const repeatSettings: NonNullable<QueueOptions['settings']> = {
@@ -29,7 +29,7 @@ export interface Scheduler {
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
   /** Makes the queue agree with the row; `previous` is what the row was before. */
-  apply(schedule: Schedule, previous?: Schedule): Promise<void>;
+  apply(schedule: Schedule, previous?: Replaced): Promise<void>;
   /** Removes every job that the schedule has not begun. */
   clear(schedule: Schedule): Promise<void>;
   addRun(run: RunJob): Promise<void>;
@@ -53,6 +53,9 @@ const schedulerOf = ({ key, template }: JobSchedulerJson<CrawlJobData>): Schedul
     : { key, scheduleId: undefined, revision: undefined };
 };
 
+const isJobIdTaken = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
+
 /** Runs one question to BullMQ; whatever it fails with, the caller hears 503. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {
   try {
@@ -62,16 +65,21 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-function jobOptions(priority: number, attempts: number, retryDelayMs: number): JobsOptions {
-  return { ...HISTORY, priority, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
+/**
+ * Without a priority, so in the order in which they became due (on PostgreSQL: were made). BullMQ's is strict over the whole
+ * queue, and a queue is all organisations': those who ask for 1 would keep the others waiting for good.
+ */
+function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
+  return { ...HISTORY, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
 }
 
 export function openQueues(deps: {
   readonly engine: Engine;
   readonly retryDelayMs: number;
+  readonly clock: Clock;
   readonly log: Logger;
 }): CrawlQueues {
-  const { engine, retryDelayMs, log } = deps;
+  const { engine, retryDelayMs, clock, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
   function queueOf(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
@@ -89,27 +97,35 @@ export function openQueues(deps: {
     return queue;
   }
 
-  async function removeOnce(schedule: Schedule): Promise<void> {
+  async function removeOnce(schedule: Replaced): Promise<void> {
     if (schedule.config.scheduleType === 'once')
       await queueOf(schedule.connector).remove(onceJobId(schedule.id, schedule.revision));
   }
 
-  async function applyRow(schedule: Schedule, previous: Schedule | undefined): Promise<void> {
-    const { id, orgId, connector, revision, priority, maxRetries, config } = schedule;
+  async function applyRow(schedule: Schedule, previous: Replaced | undefined): Promise<void> {
+    const { id, orgId, connector, revision, maxRetries, config } = schedule;
     const key = jobKeyOf(connector, orgId);
     const plan = planOf(config, key);
-    const opts = jobOptions(priority, maxRetries + 1, retryDelayMs);
+    const opts = jobOptions(maxRetries + 1, retryDelayMs);
     const name = queueNameOf(connector);
     const queue = queueOf(connector);
     if (previous) await removeOnce(previous);
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      const made = await queue.upsertJobScheduler(
-        key,
-        { pattern: patternOf(recurrence), tz: recurrence.timezone },
-        { name, data, opts },
-      );
+      const upsert = () =>
+        queue.upsertJobScheduler(
+          key,
+          { pattern: patternOf(recurrence), tz: recurrence.timezone },
+          { name, data, opts },
+        );
+      const made = await upsert().catch(async (error: unknown) => {
+        if (!isJobIdTaken(error)) throw error;
+        // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.
+        await queue.removeJobScheduler(key);
+        await queue.remove(tickJobId(key, nextTime(recurrence, Date.now()) ?? 0));
+        return upsert();
+      });
       // BullMQ is silent about a scheduler that it does not make.
       if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');
       return;
@@ -120,7 +136,7 @@ export function openQueues(deps: {
     await queue.add(name, data, {
       ...opts,
       jobId: onceJobId(id, revision),
-      delay: Math.max(0, at - Date.now()),
+      delay: Math.max(0, at - clock()),
     });
   }
 
@@ -132,10 +148,10 @@ export function openQueues(deps: {
         if (schedule.config.scheduleType !== 'once')
           await queueOf(schedule.connector).removeJobScheduler(jobKeyOf(schedule.connector, schedule.orgId));
       }),
-    addRun: ({ runId, orgId, connector, recoveries, priority, attemptsLeft }) =>
+    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
       ask(async () => {
         const opts = {
-          ...jobOptions(priority, attemptsLeft, retryDelayMs),
+          ...jobOptions(attemptsLeft, retryDelayMs),
           jobId: runJobId(runId, recoveries),
         };
         await queueOf(connector).add(queueNameOf(connector), { kind: 'run', orgId, connector, runId }, opts);

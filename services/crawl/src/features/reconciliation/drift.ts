@@ -1,15 +1,15 @@
 import { type Connector, connectors } from '@platform/events';
-import type { Logger } from '@platform/service-kit';
+import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { validate as isUuid } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
-import { inTransaction } from '../../transaction.js';
 import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
-import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { inSchedule } from '../schedules/locked.js';
+import { findSchedule } from '../schedules/queries.js';
 import { each } from './each.js';
-import { countRecurring, findActivePage, findRecurringOrgs } from './queries.js';
+import { countRecurring, type ExpectedJob, findActivePage, findRecurringOrgs } from './queries.js';
 import { isPending } from './watchdog.js';
 
 /*
@@ -35,15 +35,15 @@ export interface Drift {
 export function createDrift(deps: {
   readonly pool: pg.Pool;
   readonly queues: CrawlQueues;
+  readonly clock: Clock;
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
 }): Drift {
-  const { pool, queues, metrics, log } = deps;
+  const { pool, queues, clock, metrics, log } = deps;
   let turn = 0;
 
-  async function repairRow({ orgId, connector }: Schedule): Promise<void> {
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+  async function repairRow({ orgId, connector }: ExpectedJob): Promise<void> {
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       if (schedule?.state === 'active') await queues.apply(schedule);
     });
@@ -57,8 +57,7 @@ export function createDrift(deps: {
       await queues.removeScheduler(connector, key);
       return;
     }
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const isWanted = schedule?.state === 'active' && schedule.config.scheduleType !== 'once';
       if (!isWanted) await queues.removeScheduler(connector, key);
@@ -71,15 +70,15 @@ export function createDrift(deps: {
     orgId,
     connector,
     revision,
-    config,
+    isRecurring,
     nextRunAt,
-  }: Schedule): Promise<boolean> {
-    if (config.scheduleType !== 'once') {
+  }: ExpectedJob): Promise<boolean> {
+    if (isRecurring) {
       const scheduler = await queues.findScheduler(connector, jobKeyOf(connector, orgId));
       return scheduler?.scheduleId === id && scheduler.revision === revision;
     }
     // Past its time it is the watchdog's.
-    if (nextRunAt === null || nextRunAt.getTime() <= Date.now()) return true;
+    if (nextRunAt === null || nextRunAt.getTime() <= clock()) return true;
     return isPending(await queues.jobState(connector, onceJobId(id, revision)));
   }
 
@@ -87,8 +86,8 @@ export function createDrift(deps: {
     let repaired = 0;
     for (let afterId = FIRST_ID; !isStopping();) {
       const page = await findActivePage(pool, connector, afterId, PAGE);
-      const missing: Schedule[] = [];
-      const look = async (schedule: Schedule) => {
+      const missing: ExpectedJob[] = [];
+      const look = async (schedule: ExpectedJob) => {
         if (!(await isInQueue(schedule))) missing.push(schedule);
       };
       await each(page, look, { log, what: 'a look for a job' });
@@ -135,11 +134,10 @@ export function createDrift(deps: {
       for (const connector of connectors) if (!isStopping()) await compare(connector, isStopping);
     },
     async compareSome(isStopping) {
-      const expected = await countRecurring(pool);
       const inTurn = connectors[turn++ % connectors.length];
       for (const connector of connectors) {
         if (isStopping()) return;
-        const isSame = (await queues.countSchedulers(connector)) === (expected.get(connector) ?? 0);
+        const isSame = (await queues.countSchedulers(connector)) === (await countRecurring(pool, connector));
         if (!isSame || connector === inTurn) await compare(connector, isStopping);
       }
     },

@@ -12,7 +12,6 @@ import { isPending } from './watchdog.js';
 const BATCH = 500;
 const RECOVERIES_AT_ONCE = 4;
 const PICK_UP_MS = 60_000;
-const PRIORITY_DEFAULT = 5;
 
 /**
  * Runs that are in progress by their row, and in nobody's hands. While the queue has their job,
@@ -30,7 +29,7 @@ export function createLostRuns(deps: {
   async function recover(run: LostRun): Promise<void> {
     const { id: runId, orgId, connector } = run;
     const now = new Date(clock());
-    if (run.priority === null && (await abortOrphan(pool, runId, now))) {
+    if (!run.hasSchedule && (await abortOrphan(pool, runId, now))) {
       metrics.repairs.inc({ kind: 'orphaned_run' });
       log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
       return;
@@ -46,8 +45,7 @@ export function createLostRuns(deps: {
       if (recoveries === undefined) return;
       await noteJob(tx, runId, runJobId(runId, recoveries));
       const attemptsLeft = Math.max(1, run.attemptsMax - run.attempts + 1);
-      const priority = run.priority ?? PRIORITY_DEFAULT;
-      await queues.addRun({ runId, orgId, connector, recoveries, priority, attemptsLeft });
+      await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
       metrics.repairs.inc({ kind: 'lost_run' });
       log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
     });

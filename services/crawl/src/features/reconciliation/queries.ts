@@ -2,7 +2,7 @@ import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Transaction } from '../../transaction.js';
 import { type Run, runColumns } from '../runs/queries.js';
-import { type Schedule, scheduleColumns } from '../schedules/queries.js';
+import type { Schedule } from '../schedules/queries.js';
 
 /* Each reads a bounded part of an index; none reads all that there is at once. */
 
@@ -36,16 +36,24 @@ export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promis
   }
 }
 
+/** What a look for a schedule's job needs of its row: a repair reads all of it, under its lock. */
+export interface ExpectedJob extends Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision' | 'nextRunAt'> {
+  readonly isRecurring: boolean;
+}
+
+const expectedJob = `s.id, s.org_id as "orgId", s.connector, s.revision::float8 as revision,
+   s.next_run_at as "nextRunAt", s.is_recurring as "isRecurring"`;
+
 /** Expected before `before`, no run in progress that could be the one, in order after `last`. */
 export async function findOverdue(
   db: pg.Pool,
   before: Date,
-  last: Pick<Schedule, 'id' | 'nextRunAt'> | undefined,
+  last: Pick<ExpectedJob, 'id' | 'nextRunAt'> | undefined,
   limit: number,
-): Promise<Schedule[]> {
-  const { rows } = await db.query<Schedule>({
+): Promise<ExpectedJob[]> {
+  const { rows } = await db.query<ExpectedJob>({
     name: 'overdue_schedules',
-    text: `select ${scheduleColumns('s')} from schedules s
+    text: `select ${expectedJob} from schedules s
            where s.state = 'active' and s.next_run_at < $1
              and ($2::uuid is null or (s.next_run_at, s.id) > ($3::timestamptz, $2)) and not exists (
              select from runs r where r.org_id = s.org_id and r.connector = s.connector
@@ -75,14 +83,14 @@ export const countMissed = (tx: Transaction, id: string, nextRunAt: Date | null)
   });
 
 export interface LostRun extends Run {
-  readonly priority: number | null;
+  readonly hasSchedule: boolean;
 }
 
 /** In progress, without a sign of a worker for longer than a lease. */
 export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'lost_runs',
-    text: `select ${runColumns('r')}, s.priority from runs r left join schedules s on s.id = r.schedule_id
+    text: `select ${runColumns('r')}, s.id is not null as "hasSchedule" from runs r left join schedules s on s.id = r.schedule_id
            where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1
            order by r.lease_until limit $2`,
     values: [now, limit],
@@ -118,13 +126,15 @@ export async function requeueLost(
 export const noteJob = (tx: Transaction, id: string, jobId: string): Promise<unknown> =>
   tx.query({ name: 'note_job', text: 'update runs set job_id = $2 where id = $1', values: [id, jobId] });
 
-export async function countRecurring(db: pg.Pool): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ connector: string; count: number }>({
+/** As many job schedulers should the queue have. */
+export async function countRecurring(db: pg.Pool, connector: Connector): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
     name: 'count_recurring',
-    text: `select connector, count(*)::int as count from schedules
-           where state = 'active' and is_recurring group by connector`,
+    text: `select count(*)::int as count from schedules
+           where connector = $1 and state = 'active' and is_recurring`,
+    values: [connector],
   });
-  return new Map(rows.map(({ connector, count }) => [connector, count]));
+  return rows[0]?.count ?? 0;
 }
 
 /** The active schedules of a queue, by id, after `afterId`. */
@@ -133,11 +143,11 @@ export async function findActivePage(
   connector: Connector,
   afterId: string,
   limit: number,
-): Promise<Schedule[]> {
-  const { rows } = await db.query<Schedule>({
+): Promise<ExpectedJob[]> {
+  const { rows } = await db.query<ExpectedJob>({
     name: 'active_page',
-    text: `select ${scheduleColumns('schedules')} from schedules
-           where connector = $1 and state = 'active' and id > $2 order by id limit $3`,
+    text: `select ${expectedJob} from schedules s
+           where s.connector = $1 and s.state = 'active' and s.id > $2 order by s.id limit $3`,
     values: [connector, afterId, limit],
   });
   return rows;

@@ -3,14 +3,15 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
-import { inTransaction, type Transaction } from '../../transaction.js';
+import type { Transaction } from '../../transaction.js';
 import { onceJobId, runJobId, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
+import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
-import { findSchedule, lockSchedule, type Schedule } from '../schedules/queries.js';
+import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
-import { countMissed, findOverdue, markOverdue } from './queries.js';
+import { countMissed, type ExpectedJob, findOverdue, markOverdue } from './queries.js';
 
 /*
  * Finds schedules whose expected run did not start in time. The row says what is expected, so a
@@ -43,8 +44,8 @@ export interface WatchdogDeps {
   readonly overdueGraceMs: number;
 }
 
-const jobIdOf = ({ id, revision, config, connector, orgId }: Schedule, expected: number): string =>
-  config.scheduleType === 'once' ? onceJobId(id, revision) : tickJobId(jobKeyOf(connector, orgId), expected);
+const jobIdOf = ({ id, revision, isRecurring, connector, orgId }: ExpectedJob, expected: number): string =>
+  isRecurring ? tickJobId(jobKeyOf(connector, orgId), expected) : onceJobId(id, revision);
 
 async function insertMissed(
   tx: Transaction,
@@ -70,18 +71,17 @@ async function insertMissed(
     nextRunAt: undefined,
   });
   if (!run) return;
-  const { orgId, connector, priority } = schedule;
+  const { orgId, connector } = schedule;
   if (!isSkipped)
-    await queues.addRun({ runId, orgId, connector, recoveries: 0, priority, attemptsLeft: run.attemptsMax });
+    await queues.addRun({ runId, orgId, connector, recoveries: 0, attemptsLeft: run.attemptsMax });
   else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
 }
 
 export function createWatchdog(deps: WatchdogDeps) {
   const { pool, queues, clock, metrics, log, overdueGraceMs } = deps;
 
-  async function makeUp({ orgId, connector, revision, nextRunAt }: Schedule): Promise<void> {
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+  async function makeUp({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
+    await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const expected = schedule?.nextRunAt;
       const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
@@ -99,7 +99,7 @@ export function createWatchdog(deps: WatchdogDeps) {
   }
 
   /** @returns those of a page that wait for a worker. */
-  async function lookAt(page: readonly Schedule[]): Promise<string[]> {
+  async function lookAt(page: readonly ExpectedJob[]): Promise<string[]> {
     const waiting: string[] = [];
     await each(
       page,
@@ -119,7 +119,7 @@ export function createWatchdog(deps: WatchdogDeps) {
     const before = new Date(clock() - overdueGraceMs);
     let count = 0;
     // Page by page to the end: those that wait must not hide those that were missed.
-    for (let last: Schedule | undefined; !isStopping();) {
+    for (let last: ExpectedJob | undefined; !isStopping();) {
       const page = await findOverdue(pool, before, last, PAGE);
       count += (await lookAt(page)).length;
       last = page.at(-1);

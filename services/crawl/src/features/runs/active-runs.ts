@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { type Holding, renewLeases } from './queries.js';
+import { type Holding, renewLeases } from './holding.queries.js';
 
 /** Why a run is stopped from outside. */
 export type StopReason = 'ended' | 'timeout' | 'shutdown';

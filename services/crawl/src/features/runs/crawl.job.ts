@@ -9,7 +9,8 @@ import type { Task, TaskOrder } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
-import type { BegunRun, RunLifecycle } from './run-lifecycle.js';
+import type { RunLifecycle } from './run-lifecycle.js';
+import type { BegunRun } from './take-up.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;
@@ -109,7 +110,10 @@ export function createProcessor(deps: CrawlJobDeps) {
   return async (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
     const begun = await persist(() => lifecycle.begin(job), stopping);
     if (!begun) return 'void';
-    if ('busyUntil' in begun) return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    if ('busyUntil' in begun) {
+      deps.log.debug({ jobId: job.id }, `a job ${begun.why}`);
+      return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    }
     const startedAt = clock();
     const { outcome, reason } = await settle(begun);
     const { id: runId, connector, orgId } = begun.run;
@@ -141,11 +145,12 @@ export function startWorkers(
   };
   return connectors.map((connector) => {
     const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
-    let toldAt = 0;
+    let toldAt = -Infinity;
     worker.on('error', (error) => {
       // While the backend is away there is one at each try, from every worker.
-      if (Date.now() - toldAt < ERROR_LOG_EVERY_MS) return;
-      toldAt = Date.now();
+      const now = performance.now();
+      if (now - toldAt < ERROR_LOG_EVERY_MS) return;
+      toldAt = now;
       options.log.warn({ err: error, connector }, 'worker error');
     });
     return worker;

@@ -1,39 +1,12 @@
 import { createSyncEvent, insertOutboxEvent } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { jobKeyOf } from '../../connectors.js';
 import { inTransaction } from '../../transaction.js';
-import { type CrawlJob, timeOfTick } from '../queues/job.js';
-import { nextRunAfter, planOf } from '../schedules/plan.js';
-import { lockSchedule, type Schedule } from '../schedules/queries.js';
-import {
-  abortOrphan,
-  endRun,
-  findLease,
-  findScheduleById,
-  findTick,
-  finishOneOff,
-  insertRun,
-  lockScheduleRow,
-  markHandedBack,
-  markRetrying,
-  pruneRuns,
-  retakeRun,
-  type Run,
-} from './queries.js';
-import { decideTick, RECOVERIES_MAX } from './run-state.js';
-
-/** A run in this worker's hands. */
-export interface BegunRun {
-  readonly run: Run;
-  readonly schedule: Schedule;
-}
-
-/** The run of a job is in other hands, at least until then, epoch ms. */
-export interface BusyRun {
-  readonly busyUntil: number;
-}
+import type { CrawlJob } from '../queues/job.js';
+import type { Schedule } from '../schedules/queries.js';
+import { endRun, lockScheduleRow, markHandedBack, markRetrying } from './holding.queries.js';
+import { finishOneOff, pruneRuns, type Run } from './queries.js';
+import { type BegunRun, type BusyRun, createTakeUp, type RunTimes } from './take-up.js';
 
 export interface RunLifecycle {
   /** @returns undefined when there is nothing to do for the job. */
@@ -45,24 +18,12 @@ export interface RunLifecycle {
   handBack(begun: BegunRun): Promise<void>;
 }
 
-export interface RunTimes {
-  /** How long a run may go without a sign of its worker. */
-  readonly leaseMs: number;
-  readonly retryDelayMs: number;
-  readonly misfireGraceMs: number;
-}
-
 /** What the table keeps of each connector of an organisation. */
 const RUNS_KEPT = 200;
 const PRUNE_EVERY = 16;
 /** A retry that isn't taken up this long after its time is taken for lost. */
 const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
-
-/** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
-type Look = BegunRun | BusyRun | 'void' | 'unknown';
-
-const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
 
 /** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
 const storable = (reason: string): string =>
@@ -76,73 +37,6 @@ export function createRunLifecycle(deps: {
   readonly onEvent: () => void;
 }): RunLifecycle {
   const { pool, clock, times, onEvent } = deps;
-  const leaseUntil = () => new Date(clock() + times.leaseMs);
-
-  async function retake(job: CrawlJob, runId: string): Promise<Look> {
-    const run = await retakeRun(pool, runId, {
-      at: new Date(clock()),
-      jobId: job.id ?? '',
-      leaseUntil: leaseUntil(),
-    });
-    if (!run) {
-      const leased = await findLease(pool, runId);
-      return leased ? { busyUntil: leased.getTime() } : 'unknown';
-    }
-    const schedule = await findScheduleById(pool, run.scheduleId);
-    // Left in progress it would keep every later run of the connector out.
-    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
-    if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
-    await end(run, schedule, 'failed', `Its worker vanished ${run.recoveries} times`);
-    return 'void';
-  }
-
-  async function startTick(
-    job: CrawlJob,
-    schedule: Schedule,
-    at: number,
-    skipReason: string | null,
-  ): Promise<Look> {
-    const now = clock();
-    const isOnce = schedule.config.scheduleType === 'once';
-    const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
-    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
-    const isSkipped = skipReason !== null;
-    const run = await insertRun(pool, {
-      id: uuidv7(),
-      schedule,
-      trigger: 'schedule',
-      tick: tickOf(schedule.revision, at),
-      jobId: job.id ?? '',
-      state: isSkipped ? 'skipped' : 'active',
-      scheduledFor: new Date(at),
-      at: new Date(now),
-      leaseUntil: isSkipped ? null : leaseUntil(),
-      reason: skipReason,
-      nextRunAt: next === undefined ? undefined : new Date(next),
-    });
-    // Two deliveries at once: a second look finds what the other has made of it.
-    if (!run) return 'unknown';
-    if (isSkipped && isOnce) await finishOneOff(pool, run);
-    return isSkipped ? 'void' : { run, schedule };
-  }
-
-  async function look(job: CrawlJob): Promise<Look> {
-    const { data } = job;
-    if (data.kind === 'run') return retake(job, data.runId);
-    const { scheduleId, revision } = data;
-    const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
-    const found = await findTick(pool, {
-      scheduleId,
-      tick: tickOf(revision, at),
-      revision,
-      scheduledFor: at,
-    });
-    const decision = decideTick(found, clock(), times.misfireGraceMs);
-    if (decision.action === 'retake') return retake(job, decision.runId);
-    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
-      return decision.action === 'void' ? 'void' : 'unknown';
-    return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
-  }
 
   async function end(run: Run, schedule: Schedule, outcome: 'completed' | 'failed', reason: string | null) {
     const now = clock();
@@ -169,14 +63,12 @@ export function createRunLifecycle(deps: {
   }
 
   return {
-    async begin(job) {
-      const first = await look(job);
-      if (first !== 'unknown') return first === 'void' ? undefined : first;
-      // A job can be here before the transaction that made it has ended; that one holds the lock.
-      await inTransaction(pool, (tx) => lockSchedule(tx, job.data.orgId, job.data.connector));
-      const second = await look(job);
-      return typeof second === 'string' ? undefined : second;
-    },
+    begin: createTakeUp({
+      pool,
+      clock,
+      times,
+      giveUp: (run, schedule, reason) => end(run, schedule, 'failed', reason),
+    }),
     complete: ({ run, schedule }) => end(run, schedule, 'completed', null),
     async fail({ run, schedule }, reason) {
       if (run.attempts >= run.attemptsMax)

@@ -5,7 +5,7 @@ import type { Schedule } from '../schedules/queries.js';
  *
  *   (none)    ─ tick taken up ──────────────────► active
  *   (none)    ─ asked for, or missed ───────────► waiting
- *   (none)    ─ another run in progress, or too late for a schedule that skips ─► skipped
+ *   (none)    ─ another run in progress (recurring), or too late for a schedule that skips ─► skipped
  *   waiting   ─ taken up by a worker ───────────► active
  *   active    ─ task done ──────────────────────► completed   with its sync event, in one transaction
  *   active    ─ task failed, attempts left ─────► retrying
@@ -17,7 +17,7 @@ import type { Schedule } from '../schedules/queries.js';
  *
  * completed, failed, aborted and skipped are final. Every transition is one statement that names
  * the state it starts from, so of two workers with one run in their hands the second changes
- * nothing (`Holding` in queries.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
+ * nothing (`Holding` in holding.queries.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
  */
 export const runStates = [
   'waiting',
@@ -48,14 +48,15 @@ export interface Tick {
 }
 
 export type TickDecision =
-  | { readonly action: 'void' | 'unknown' | 'start' }
+  | { readonly action: 'void' | 'unknown' | 'start' | 'wait' }
   | { readonly action: 'retake'; readonly runId: string }
   | { readonly action: 'skip'; readonly reason: string };
 
 /**
  * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late
  * (removed, paused, replaced schedules), or before the transaction that made them has ended: that
- * is what `unknown` leaves open.
+ * is what `unknown` leaves open. A tick that overlaps is left out, as another will come; a one-off
+ * job waits: it has no other.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
@@ -63,12 +64,13 @@ export function decideTick(tick: Tick, now: number, misfireGraceMs: number): Tic
     return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
   if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision)
     return { action: 'unknown' };
-  if (tick.hasOtherInProgress) return { action: 'skip', reason: 'The run before was still in progress' };
+  if (tick.hasOtherInProgress && schedule.config.scheduleType !== 'once')
+    return { action: 'skip', reason: 'The run before was still in progress' };
   const lateMs = now - tick.scheduledFor;
   if (schedule.config.missedRunPolicy === 'skip' && lateMs > misfireGraceMs)
     return {
       action: 'skip',
       reason: `Missed: it could have started only ${Math.round(lateMs / 1_000)} s late`,
     };
-  return { action: 'start' };
+  return { action: tick.hasOtherInProgress ? 'wait' : 'start' };
 }

@@ -3,10 +3,10 @@ import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from 
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
-import { inTransaction } from '../../transaction.js';
 import { runJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
-import { findSchedule, lockSchedule } from '../schedules/queries.js';
+import type { ChangeSchedule } from '../schedules/locked.js';
+import { findSchedule } from '../schedules/queries.js';
 import { runInProgress, schedulePaused } from './errors.js';
 import { countRuns, findRuns } from './history.queries.js';
 import { hasRunInProgress, insertRun } from './queries.js';
@@ -24,19 +24,19 @@ const PICK_UP_MS = 60_000;
 
 export function createRunService(deps: {
   readonly pool: pg.Pool;
+  readonly change: ChangeSchedule;
   readonly prisma: Prisma;
   readonly queues: CrawlQueues;
   readonly clock: Clock;
 }): RunService {
-  const { pool, prisma, queues, clock } = deps;
+  const { pool, change, prisma, queues, clock } = deps;
   return {
     async request(orgId, connector) {
-      // Whoever asks a thousand times must not have a thousand requests wait for the lock.
+      // Whoever asks a thousand times is told so without a wait.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const at = new Date(clock());
       const runId = uuidv7();
-      return inTransaction(pool, async (tx) => {
-        await lockSchedule(tx, orgId, connector);
+      return change(orgId, connector, async (tx) => {
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule) return undefined;
         if (schedule.state === 'paused') throw schedulePaused();
@@ -54,13 +54,11 @@ export function createRunService(deps: {
           nextRunAt: undefined,
         });
         if (!run) throw runInProgress();
-        const { priority } = schedule;
         await queues.addRun({
           runId,
           orgId,
           connector,
           recoveries: 0,
-          priority,
           attemptsLeft: run.attemptsMax,
         });
         return { runId, connector, requestedAt: at.toISOString() };

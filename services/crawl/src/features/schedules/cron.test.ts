@@ -129,3 +129,29 @@ describe('jitter', () => {
     expect(patternOf({ cron: '1 2 * * *', timezone: 'UTC', offsetMs: 0 })).toBe('1 2 * * *');
   });
 });
+
+describe('the next time', () => {
+  it('is the same whatever was asked before', () => {
+    const recurrence = { cron: '*/20 9-10 * * *', timezone: 'Europe/Berlin', offsetMs: 0 };
+    const at = (time: string) => Date.parse(`2026-06-30T${time}Z`);
+    const ask = (after: string, offsetMs = 0) => nextTime({ ...recurrence, offsetMs }, at(after));
+    expect(ask('07:00:30')).toBe(at('07:20:00'));
+    // Later, up to the answer; the answer itself; past it; before the first question.
+    expect(ask('07:19:59.999')).toBe(at('07:20:00'));
+    expect(ask('07:20:00')).toBe(at('07:40:00'));
+    expect(ask('08:30:00')).toBe(at('08:40:00'));
+    expect(ask('06:59:59')).toBe(at('07:00:00'));
+    expect(ask('07:00:30', 60_000)).toBe(at('07:01:00'));
+    // Of another zone.
+    expect(nextTime({ ...recurrence, timezone: 'UTC' }, at('06:59:45'))).toBe(at('09:00:00'));
+  });
+  it('of more expressions than are remembered is right', () => {
+    const after = Date.parse('2026-06-30T00:00:30Z');
+    const next = (hour: number, minute: number) =>
+      nextTime({ cron: `${minute} ${hour} * * *`, timezone: 'UTC', offsetMs: 0 }, after);
+    for (let turn = 0; turn < 2; turn += 1)
+      for (let hour = 1; hour < 20; hour += 1)
+        for (let minute = 0; minute < 60; minute += 1)
+          expect(next(hour, minute)).toBe(Date.parse('2026-06-30T00:00:00Z') + (hour * 60 + minute) * 60_000);
+  });
+});

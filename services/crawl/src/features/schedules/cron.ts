@@ -66,13 +66,48 @@ function skippedTime(cron: string, timezone: string, after: number, before: numb
   return undefined;
 }
 
+function findTime(cron: string, timezone: string, after: number): number | undefined {
+  const match = nextMatch(cron, timezone, after);
+  if (match === undefined || timezone === 'UTC') return match;
+  return skippedTime(cron, timezone, after, match) ?? match;
+}
+
+/*
+ * The search costs some 0.1 ms, and each change and each tick asks two or three times. The answer to
+ * one question is that of every later one up to the answer itself, so the last of an expression and
+ * zone is kept: of some thousand, the latest used.
+ */
+const ANSWERS_MAX = 1_000;
+const answers = new Map<string, { readonly after: number; readonly time: number }>();
+
+const keyOf = (cron: string, timezone: string): string => `${timezone} ${cron}`;
+
+function recall(key: string, after: number): number | undefined {
+  const known = answers.get(key);
+  return known && known.after <= after && after < known.time ? known.time : undefined;
+}
+
+function remember(key: string, after: number, time: number): void {
+  answers.delete(key);
+  answers.set(key, { after, time });
+  if (answers.size > ANSWERS_MAX) for (const oldest of answers.keys()) return void answers.delete(oldest);
+}
+
+/** Whether the answer to `nextTime` is at hand, which says that the expression can be read. */
+export const isTimeKnown = ({ cron, timezone, offsetMs }: Recurrence, after: number): boolean =>
+  recall(keyOf(cron, timezone), after - offsetMs) !== undefined;
+
 /** @returns the first time after `after`, epoch ms; undefined when there is none. */
 export function nextTime({ cron, timezone, offsetMs }: Recurrence, after: number): number | undefined {
   const from = after - offsetMs;
-  const match = nextMatch(cron, timezone, from);
-  if (match === undefined) return undefined;
-  const skipped = timezone === 'UTC' ? undefined : skippedTime(cron, timezone, from, match);
-  return (skipped ?? match) + offsetMs;
+  const key = keyOf(cron, timezone);
+  let time = recall(key, from);
+  if (time === undefined) {
+    time = findTime(cron, timezone, from);
+    if (time === undefined) return undefined;
+    remember(key, from, time);
+  }
+  return time + offsetMs;
 }
 
 /** The next `count` times after `after`, fewer when there are no more. */

@@ -1,5 +1,5 @@
 import type { Connector } from '@platform/events';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Transaction } from '../../transaction.js';
 import type { ScheduleConfig } from './schemas.js';
 
@@ -34,16 +34,12 @@ export const scheduleColumns = (table: string) =>
 const columns = scheduleColumns('schedules');
 
 /**
- * Makes everything that writes a connector's schedule, or changes its jobs, wait for one another:
- * the row may not exist yet, so the lock is on its name. Two upserts of one job scheduler at once
- * are not safe on BullMQ's PostgreSQL backend.
+ * Opens a transaction, see `inTransaction`, that makes everything that writes a connector's
+ * schedule, or changes its jobs, wait for one another: the row may not exist yet, so the lock is on
+ * its name. Two upserts of one job scheduler at once are not safe on BullMQ's PostgreSQL backend.
  */
-export const lockSchedule = (tx: Transaction, orgId: string, connector: string): Promise<unknown> =>
-  tx.query({
-    name: 'lock_schedule',
-    text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
-    values: [`${orgId}:${connector}`],
-  });
+export const beginLocked = (orgId: string, connector: string): string =>
+  `begin; select pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(`${orgId}:${connector}`)}, 0))`;
 
 export interface NewSchedule extends Pick<
   Schedule,
@@ -53,7 +49,13 @@ export interface NewSchedule extends Pick<
   readonly nextRunAt: Date;
 }
 
+/** What the queue must know of a schedule that is replaced. */
+export type Replaced = Pick<Schedule, 'id' | 'connector' | 'config' | 'revision'>;
+
 const upsert = `
+  with previous as (
+    select id, connector, config, revision::float8 as revision from schedules where org_id = $2 and connector = $3
+  )
   insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
     state, revision, scheduled_at, next_run_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11)
@@ -62,11 +64,14 @@ const upsert = `
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', revision = excluded.revision, scheduled_at = excluded.scheduled_at,
     next_run_at = excluded.next_run_at, paused_at = null, overdue_since = null, missed_runs = 0
-  returning ${columns}`;
+  returning ${columns}, (select to_jsonb(previous) from previous) as previous`;
 
-/** Creates the schedule, or replaces all of it. */
-export async function upsertSchedule(tx: Transaction, schedule: NewSchedule): Promise<Schedule> {
-  const { rows } = await tx.query<Schedule>({
+/** Creates the schedule, or replaces all of it. @returns it, and what it was before. */
+export async function upsertSchedule(
+  tx: Transaction,
+  schedule: NewSchedule,
+): Promise<Schedule & { readonly previous: Replaced | null }> {
+  const { rows } = await tx.query<Schedule & { previous: Replaced | null }>({
     name: 'upsert_schedule',
     text: upsert,
     values: [
@@ -83,7 +88,7 @@ export async function upsertSchedule(tx: Transaction, schedule: NewSchedule): Pr
       schedule.nextRunAt,
     ],
   });
-  return rows[0] as Schedule;
+  return rows[0] as Schedule & { previous: Replaced | null };
 }
 
 /** @returns undefined when there is none of that organisation. */

@@ -93,7 +93,12 @@ export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
 
 /** Everything of the body but the configuration; limits of section 8. */
 export const optionProperties = {
-  priority: Type.Integer({ minimum: 1, maximum: 10, default: 5, description: '1 goes first.' }),
+  priority: Type.Integer({
+    minimum: 1,
+    maximum: 10,
+    default: 5,
+    description: 'Kept and shown; runs start in the order in which they are due.',
+  }),
   maxRetries: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'After the first attempt.' }),
   timeout: Type.Integer({
     minimum: 1_000,

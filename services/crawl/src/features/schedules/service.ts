@@ -4,7 +4,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
-import { inTransaction, type Transaction } from '../../transaction.js';
+import type { Transaction } from '../../transaction.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { abortRun, finishOneOff, insertRun } from '../runs/queries.js';
 import {
@@ -15,12 +15,12 @@ import {
   nothingToResume,
   timeNotInFuture,
 } from './errors.js';
+import type { ChangeSchedule } from './locked.js';
 import { nextRunAfter, planOf } from './plan.js';
 import {
   deleteSchedule,
   findConnectors,
   findSchedule,
-  lockSchedule,
   markPaused,
   markResumed,
   type Schedule,
@@ -70,6 +70,7 @@ export interface ScheduleService {
 
 interface Deps {
   readonly pool: pg.Pool;
+  readonly change: ChangeSchedule;
   readonly queues: CrawlQueues;
   readonly clock: Clock;
 }
@@ -131,10 +132,9 @@ async function resumeLate(tx: Transaction, schedule: Schedule, now: number): Pro
   if (run) await finishOneOff(tx, run);
 }
 
-export function createScheduleService({ pool, queues, clock }: Deps): ScheduleService {
+export function createScheduleService({ pool, change, queues, clock }: Deps): ScheduleService {
   async function remove(orgId: string, connector: Connector): Promise<void> {
-    await inTransaction(pool, async (tx) => {
-      await lockSchedule(tx, orgId, connector);
+    await change(orgId, connector, async (tx) => {
       const removed = await deleteSchedule(tx, orgId, connector);
       if (removed) await stopRun(tx, queues, removed, 'The schedule was removed', new Date(clock()));
     });
@@ -143,11 +143,9 @@ export function createScheduleService({ pool, queues, clock }: Deps): ScheduleSe
   return {
     async schedule(principal, connector, given) {
       const wanted = readNewSchedule(principal, connector, given, clock());
-      const { revision } = await inTransaction(pool, async (tx) => {
-        await lockSchedule(tx, wanted.orgId, connector);
-        const previous = await findSchedule(tx, wanted.orgId, connector);
+      const { revision } = await change(wanted.orgId, connector, async (tx) => {
         const schedule = await upsertSchedule(tx, wanted);
-        await queues.apply(schedule, previous);
+        await queues.apply(schedule, schedule.previous ?? undefined);
         return schedule;
       });
       return {
@@ -170,8 +168,7 @@ export function createScheduleService({ pool, queues, clock }: Deps): ScheduleSe
 
     async pause(orgId, connector) {
       const at = new Date(clock());
-      await inTransaction(pool, async (tx) => {
-        await lockSchedule(tx, orgId, connector);
+      await change(orgId, connector, async (tx) => {
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule || schedule.state === 'finished') throw nothingToPause();
         if (schedule.state === 'paused') throw alreadyPaused();
@@ -183,8 +180,7 @@ export function createScheduleService({ pool, queues, clock }: Deps): ScheduleSe
 
     async resume(orgId, connector) {
       const now = clock();
-      await inTransaction(pool, async (tx) => {
-        await lockSchedule(tx, orgId, connector);
+      await change(orgId, connector, async (tx) => {
         const paused = await findSchedule(tx, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
         const next = nextRunAfter(planOf(paused.config, jobKeyOf(connector, orgId)), now);

@@ -7,6 +7,7 @@ const shown = ['state', 'progress', 'attempts', 'reason', 'created_at', 'started
 /*
  * A schedule with the run in progress, found by the index that allows only one; of a finished
  * one-off job, the run that it had, found by the history's index. No more than two rows a schedule.
+ * A finished job that has left the history is none any more.
  */
 const statuses = (filter: string) => `
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')}
@@ -19,7 +20,7 @@ const statuses = (filter: string) => `
         and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
       order by had.id desc limit 1
     ) last on true
-  where s.org_id = $1 ${filter}
+  where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)
   order by s.connector`;
 const ofOne = statuses('and s.connector = $2');
 const ofAll = statuses('');

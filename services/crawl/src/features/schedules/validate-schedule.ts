@@ -1,7 +1,7 @@
 import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { cronOf, nextTime } from './cron.js';
+import { cronOf, isTimeKnown, nextTime } from './cron.js';
 import {
   configSchemas,
   optionProperties,
@@ -9,6 +9,7 @@ import {
   type ScheduleConfig,
   type ScheduleType,
 } from './schemas.js';
+import { isTimeZone } from './zone-clock.js';
 
 /*
  * The rules of a schedule's body that need no I/O: the schema of its type, then what a schema
@@ -37,17 +38,6 @@ function runCheck(check: ReturnType<typeof checkOf>, value: unknown, context: st
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An IANA name, as Intl knows it; an offset such as `+02:00` is none. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name }).format();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Whether any of the months has any of the days; a day of the week is in all of them. */
@@ -57,10 +47,8 @@ function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): 
   return dayOfMonth.values.some((day) => typeof day !== 'number' || day <= longest);
 }
 
-/** Why a recurring schedule can't be run; undefined when it can. `now` in epoch ms. */
-function findCronFault(cron: string, timezone: string, now: number): string | undefined {
-  // The parser would take `H` for a random value, another at each reading.
-  if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
+/** Why an expression can't be read, or has no day to fire on; undefined when there is nothing of the kind. */
+function findFieldFault(cron: string, timezone: string): string | undefined {
   try {
     // Told before the search, which would be long: nobody's request may hold all others up.
     if (!hasPossibleDay(CronExpressionParser.parse(cron, { tz: timezone }).fields)) return neverFires;
@@ -69,9 +57,19 @@ function findCronFault(cron: string, timezone: string, now: number): string | un
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
     return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
   }
+  return undefined;
+}
+
+/** Why a recurring schedule can't be run; undefined when it can. `now` in epoch ms. */
+function findCronFault(cron: string, timezone: string, now: number): string | undefined {
+  // The parser would take `H` for a random value, another at each reading.
+  if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
+  const recurrence = { cron, timezone, offsetMs: 0 };
+  const fault = isTimeKnown(recurrence, now) ? undefined : findFieldFault(cron, timezone);
+  if (fault !== undefined) return fault;
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);
-  const next = nextTime({ cron, timezone, offsetMs: 0 }, now);
+  const next = nextTime(recurrence, now);
   return next === undefined || next > latest.getTime() ? neverFires : undefined;
 }
 const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;

@@ -5,7 +5,7 @@
 
 const DAY_MS = 86_400_000;
 
-/** By the name in small letters: zone names are validated, and there are some 600. */
+/** By the name in small letters: only what Intl knows gets here, and that is some 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
@@ -24,6 +24,17 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   });
   formats.set(key, made);
   return made;
+}
+
+/** An IANA name, as Intl knows it; an offset such as `+02:00` is none. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** How far the zone's clocks are ahead of UTC at an instant, in ms. */

@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import type { SuiteResult } from '../../suite.js';
+import { DUE, SCHEDULES } from './dataset.js';
+import { readEvents } from './event-log.js';
+import { measureRawRuns } from './raw.js';
+import type { Backing, Site } from './setting.js';
+
+/*
+ * The service is down at a time at which 12,000 of its 50,000 schedules are due, and is started
+ * again: how soon it is ready, whether every one of them runs, and how fast they do.
+ */
+const DOWN_MS = 1_000;
+const RUNS_TIMEOUT_MS = 90_000;
+/** Of the events by their time, what lies between these shares: without the start and the last few. */
+const [FROM, TO] = [0.1, 0.95];
+
+function rateOf(seenAt: readonly number[]): number {
+  const sorted = seenAt.toSorted((a, b) => a - b);
+  const [first, last] = [Math.floor(sorted.length * FROM), Math.floor(sorted.length * TO)];
+  return ((last - first) * 1_000) / ((sorted[last] ?? 0) - (sorted[first] ?? 0));
+}
+
+/** @param site - whose service is stopped. @param dueAt - epoch ms. */
+export async function measureBacklog(
+  site: Site,
+  backing: { readonly kafka: Kafka; readonly redis: Backing['redis'] },
+  dueAt: number,
+): Promise<SuiteResult> {
+  const events = await readEvents(backing.kafka, site.topic);
+  try {
+    if (Date.now() > dueAt) throw new Error('the measurements before took too long: its time has passed');
+    await delay(dueAt + DOWN_MS - Date.now());
+    const startedAt = performance.now();
+    const crawl = await site.start();
+    const readySeconds = (performance.now() - startedAt) / 1_000;
+    await events.waitFor(DUE, RUNS_TIMEOUT_MS).catch(() => undefined);
+    const residentMib = await crawl.residentPeakMib();
+    await crawl.stop();
+    const missed = DUE - events.keys.size;
+    const doubled = events.seenAt.size - events.keys.size;
+    const rate = rateOf([...events.seenAt.values()]);
+    const raw = await measureRawRuns(backing.redis, DUE);
+    return {
+      figures: [
+        { name: 'missed', value: missed, unit: 'runs', note: `of ${DUE} due while it was down; must be 0` },
+        { name: 'doubled', value: doubled, unit: 'runs', note: 'of them; must be 0' },
+        { name: 'resident', value: residentMib, unit: 'MiB', note: `peak of crawl, ${SCHEDULES} schedules` },
+        { name: 'raw_runs', value: raw, unit: 'jobs/s', note: 'BullMQ alone, jobs that do nothing' },
+      ],
+      ratios: [
+        {
+          name: 'restart_50k_seconds',
+          value: readySeconds,
+          goal: { max: 10 },
+          note: `seconds until ready with ${SCHEDULES} schedules`,
+        },
+        {
+          name: 'runs_per_second',
+          value: rate,
+          goal: { min: 500 },
+          note: 'ticks of recurring schedules, to their events on Kafka',
+        },
+        { name: 'runs_vs_raw_bullmq', value: rate / raw, note: 'runs_per_second / raw_runs' },
+      ],
+    };
+  } finally {
+    await events.stop();
+  }
+}

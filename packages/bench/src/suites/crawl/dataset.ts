@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectors } from '@platform/events';
+import pg from 'pg';
+
+export const SCHEDULES = 50_000;
+/** Of them, those that are due while the service is down. */
+export const DUE = 12_000;
+
+/*
+ * Rows as the API would have written them, in one statement; the service's reconciler makes the jobs
+ * at its start. An organisation has every connector.
+ */
+const insertInto = `
+  with orgs as materialized (select g, uuidv7() as id from generate_series(0, $1::int / cardinality($2::text[])) g)
+  insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, state, revision,
+    scheduled_at, next_run_at)
+  select uuidv7(), orgs.id, ($2::text[])[1 + n % cardinality($2::text[])], orgs.id,
+    config || '{"isEnabled": true, "timezone": "UTC", "missedRunPolicy": "run_once"}', 5, 3, 300000, 'active',
+    nextval('schedule_revisions'), now(), at
+  from generate_series(0, $1::int - 1) n join orgs on orgs.g = n / cardinality($2::text[]), lateral`;
+
+/** The first `$4` are due at `$3`, the others from two to twenty-two hours later. */
+const insertDaily = `${insertInto} (
+    select $3::timestamptz + case when n < $4::int then '0' else make_interval(mins => 120 + n % 1200) end as at
+  ) due, lateral (
+    select jsonb_build_object('scheduleType', 'daily', 'hour', extract(hour from at)::int,
+      'minute', extract(minute from at)::int, 'jitterMs', 0) as config
+  ) as daily`;
+
+/** Every minute; `$3` is the jitter, which spreads them over as many milliseconds. */
+const insertMinutely = `${insertInto} (
+    select now() + interval '2 minutes' as at, jsonb_build_object('scheduleType', 'custom',
+      'cronExpression', '* * * * *', 'jitterMs', $3::int) as config
+  ) as minutely`;
+
+async function run(databaseUrl: string, statement: string, values: readonly unknown[]): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("set timezone = 'UTC'");
+    await client.query(statement, [values[0], [...connectors], ...values.slice(1)]);
+    await client.query('vacuum analyze schedules');
+  } finally {
+    await client.end();
+  }
+}
+
+/** @param dueAt - a full minute, epoch ms. */
+export const insertDailySchedules = (databaseUrl: string, dueAt: number): Promise<void> =>
+  run(databaseUrl, insertDaily, [SCHEDULES, new Date(dueAt), DUE]);
+
+export const insertMinutelySchedules = (
+  databaseUrl: string,
+  given: { readonly count: number; readonly jitterMs: number },
+): Promise<void> => run(databaseUrl, insertMinutely, [given.count, given.jitterMs]);
+
+const POLL_MS = 250;
+const BUILD_TIMEOUT_MS = 120_000;
+
+/** The value of a metric, over all of its labels. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+/** Waits until the service has made the jobs of so many rows. @returns seconds. */
+export async function waitForJobs(url: string, count: number): Promise<number> {
+  const startedAt = performance.now();
+  while ((await readMetric(url, 'crawl_repairs_total')) < count) {
+    if (performance.now() - startedAt > BUILD_TIMEOUT_MS)
+      throw new Error(`the queue of ${count} schedules was not made within ${BUILD_TIMEOUT_MS} ms`);
+    await delay(POLL_MS);
+  }
+  return (performance.now() - startedAt) / 1_000;
+}

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  findFreePort,
+  startEmbeddedKafka,
+  startEmbeddedPostgres,
+  startEmbeddedRedis,
+} from '@platform/embedded';
+import { Kafka, logLevel } from 'kafkajs';
+import { createDatabase, startBenchIdentity } from '../../identity.js';
+import { type ServiceProcess, startProcess } from '../../service-process.js';
+
+/*
+ * Nothing is pinned here: crawl, identity, PostgreSQL, Redis, Kafka and the load share the cores as
+ * they would on one small machine.
+ */
+const SECRET = 'benchmark-secret-of-the-crawl-service';
+const PARTITIONS = 12;
+const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+const crawlFile = (name: string) =>
+  fileURLToPath(new URL(`../../../../../services/crawl/dist/${name}`, import.meta.url));
+const temporary = () => mkdtemp(join(tmpdir(), 'platform-bench-'));
+
+/** Where a crawl's rows, jobs and events are; no two share any of them. */
+export interface Site {
+  readonly databaseUrl: string;
+  readonly topic: string;
+  /** Starts the service, as it runs in production; returns when it says that it is ready. */
+  start(): Promise<ServiceProcess>;
+}
+
+export interface Backing {
+  /** Of an administrator. */
+  readonly session: string;
+  readonly kafka: Kafka;
+  /** For BullMQ alone. */
+  readonly redis: { readonly host: string; readonly port: number; readonly db: number };
+  createSite(name: string): Promise<Site>;
+  stop(): Promise<void>;
+}
+
+export async function startBacking(): Promise<Backing> {
+  const [postgres, redis, broker] = await Promise.all([
+    startEmbeddedPostgres({
+      dataDir: await temporary(),
+      // The commit's fsync would measure the disk; everything else is as in production.
+      settings: { synchronous_commit: 'off', shared_buffers: '256MB', max_wal_size: '4GB' },
+      isTemporary: true,
+    }),
+    startEmbeddedRedis({ dataDir: await temporary(), isTemporary: true }),
+    startEmbeddedKafka({ dataDir: await temporary(), isTemporary: true }),
+  ]);
+  const identity = await startBenchIdentity(postgres, 'bench_identity', `crawl:${SECRET}`, 'load');
+  const kafka = new Kafka({ brokers: [broker.brokers], clientId: 'bench', logLevel: logLevel.NOTHING });
+  let databases = 0;
+
+  async function createSite(name: string): Promise<Site> {
+    const databaseUrl = await createDatabase(postgres, `bench_crawl_${name}`);
+    const topic = `sync-events-${name}`;
+    const environment = {
+      PATH: process.env.PATH,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: `${redis.url}/${(databases += 1)}`,
+      KAFKA_BROKERS: broker.brokers,
+      KAFKA_TOPIC: topic,
+      IDENTITY_URL: identity.url,
+      SERVICE_CLIENT_SECRET: SECRET,
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      NODE_ENV: 'production',
+    };
+    execFileSync(process.execPath, [crawlFile('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
+    const admin = kafka.admin();
+    await admin.connect();
+    await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }], waitForLeaders: true });
+    await admin.disconnect();
+    const start = async () => {
+      const port = await findFreePort();
+      const program = [...nodeFlags, crawlFile('server.js')];
+      return startProcess(program, port, '/health/ready', { ...environment, PORT: String(port) }, 'load');
+    };
+    return { databaseUrl, topic, start };
+  }
+
+  return {
+    session: identity.session,
+    kafka,
+    redis: { host: '127.0.0.1', port: redis.port, db: 0 },
+    createSite,
+    async stop() {
+      await identity.stop();
+      await Promise.all([postgres.stop(), redis.close(), broker.close()]);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kafka } from 'kafkajs';
+import pg from 'pg';
+import { median, percentile, type SuiteResult } from '../../suite.js';
+import { insertMinutelySchedules, waitForJobs } from './dataset.js';
+import { readEvents } from './event-log.js';
+import type { Site } from './setting.js';
+
+/** Of as many organisations and connectors, each at its own time of the minute: one run at a time, mostly. */
+const SCHEDULES = 360;
+const JITTER_MS = 60_000;
+/** The first runs are slower: V8 compiles what it sees used. */
+const WARM_UP_MS = 8_000;
+
+/** The time of each tick, epoch ms, by its event's id. */
+async function readTicks(databaseUrl: string): Promise<Map<string, number>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ event_id: string; scheduled_for: Date }>(
+      `select event_id, scheduled_for from runs where state = 'completed' and trigger = 'schedule'`,
+    );
+    return new Map(rows.map(({ event_id: id, scheduled_for: at }) => [id, at.getTime()]));
+  } finally {
+    await client.end();
+  }
+}
+
+/** From the time that a schedule names to the sight of its event, by a consumer, until `endsAt` (epoch ms). */
+export async function measureTicks(site: Site, kafka: Kafka, endsAt: number): Promise<SuiteResult> {
+  await insertMinutelySchedules(site.databaseUrl, { count: SCHEDULES, jitterMs: JITTER_MS });
+  const events = await readEvents(kafka, site.topic);
+  const crawl = await site.start();
+  try {
+    await waitForJobs(crawl.url, SCHEDULES);
+    await delay(WARM_UP_MS);
+    const from = Date.now();
+    await delay(endsAt - from);
+    const tookMs = [...(await readTicks(site.databaseUrl))].flatMap(([id, at]) => {
+      const seenAt = events.seenAt.get(id);
+      return seenAt !== undefined && at > from ? [seenAt - at] : [];
+    });
+    return {
+      figures: [
+        { name: 'tick_to_event', value: median(tookMs), unit: 'ms', note: `p50 of ${tookMs.length} runs` },
+      ],
+      ratios: [
+        {
+          name: 'tick_to_event_p99_ms',
+          value: percentile(tookMs, 0.99),
+          goal: { max: 250 },
+          note: "milliseconds from a schedule's time to its event at a Kafka consumer",
+        },
+      ],
+    };
+  } finally {
+    await crawl.stop();
+    await events.stop();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Transaction } from '../../transaction.js';
+import type { Db, Run } from './queries.js';
+
+/* What a worker writes of the run in its hands. */
+
+/**
+ * What a worker writes of a run counts only while the run is still in its hands: each time it is
+ * taken up it has another number. So a write whose answer was lost can be repeated.
+ */
+export type Holding = Pick<Run, 'id' | 'takenUp'>;
+const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
+
+export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.query({
+    name: 'lock_schedule_row',
+    text: 'select from schedules where id = $1 for no key update',
+    values: [id],
+  });
+
+const end = (outcome: 'completed' | 'failed') => `
+  with ended as (
+    update runs set state = '${outcome}', finished_at = $2, reason = $3, event_id = $4, lease_until = null,
+      progress = ${outcome === 'completed' ? '100' : 'progress'}
+    where id = $1 and ${isHeld(5)} returning org_id
+  )
+  insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
+  on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1`;
+const endStatements = { completed: end('completed'), failed: end('failed') };
+
+export interface RunEnd {
+  readonly run: Holding;
+  readonly outcome: 'completed' | 'failed';
+  readonly at: Date;
+  readonly reason: string | null;
+  readonly eventId: string | null;
+}
+
+/** @returns whether the run was in these hands until now. */
+export async function endRun(db: Db, { run, outcome, at, reason, eventId }: RunEnd): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: `end_run_${outcome}`,
+    text: endStatements[outcome],
+    values: [run.id, at, reason, eventId, run.takenUp],
+  });
+  return rowCount === 1;
+}
+
+/** @returns whether the run was in these hands until now, or was put back by them. */
+export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'retry_run',
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3
+           where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
+    values: [run.id, reason, leaseUntil, run.takenUp],
+  });
+  return rowCount === 1;
+}
+
+/** The attempt that was under way doesn't count. */
+export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<unknown> =>
+  db.query({
+    name: 'hand_back_run',
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
+           where id = $1 and ${isHeld(3)}`,
+    values: [run.id, leaseUntil, run.takenUp],
+  });
+
+/** Keeps runs from being taken for lost. @returns those that are still in these hands. */
+export async function renewLeases(
+  db: Db,
+  runs: readonly Holding[],
+  leaseUntil: Date,
+): Promise<ReadonlySet<Holding>> {
+  const { rows } = await db.query<{ number: number }>({
+    name: 'renew_leases',
+    text: `update runs set lease_until = $3
+           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
+           where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
+           returning held.number::int as number`,
+    values: [runs.map(({ id }) => id), runs.map(({ takenUp }) => takenUp), leaseUntil],
+  });
+  return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
+}
+
+export const saveProgress = (db: Db, id: string, progress: number): Promise<unknown> =>
+  db.query({
+    name: 'run_progress',
+    text: `update runs set progress = greatest(progress, $2) where id = $1 and state = 'active'`,
+    values: [id, progress],
+  });

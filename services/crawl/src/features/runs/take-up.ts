@@ -1,0 +1,127 @@
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { jobKeyOf } from '../../connectors.js';
+import { type CrawlJob, timeOfTick } from '../queues/job.js';
+import { inSchedule } from '../schedules/locked.js';
+import { nextRunAfter, planOf } from '../schedules/plan.js';
+import type { Schedule } from '../schedules/queries.js';
+import { findLease, findScheduleById, findTick, retakeRun } from './delivery.queries.js';
+import { abortOrphan, finishOneOff, insertRun, type Run } from './queries.js';
+import { decideTick, RECOVERIES_MAX } from './run-state.js';
+
+/** A run in this worker's hands. */
+export interface BegunRun {
+  readonly run: Run;
+  readonly schedule: Schedule;
+}
+
+/** Not to be looked at before then, epoch ms: the run is in other hands, or waits for the one before it. */
+export interface BusyRun {
+  readonly busyUntil: number;
+  readonly why: 'waits for the run before it' | 'is in other hands';
+}
+
+export interface RunTimes {
+  /** How long a run may go without a sign of its worker. */
+  readonly leaseMs: number;
+  readonly retryDelayMs: number;
+  readonly misfireGraceMs: number;
+}
+
+/** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
+type Look = BegunRun | BusyRun | 'void' | 'unknown';
+
+/** How often a one-off job looks whether the run before it has ended. */
+const OVERLAP_LOOK_MS = 1_000;
+
+const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
+
+/** Finds out what a delivered job is to do, and takes it into this worker's hands. */
+export function createTakeUp(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly times: RunTimes;
+  /** Ends a run that its workers don't survive. */
+  readonly giveUp: (run: Run, schedule: Schedule, reason: string) => Promise<unknown>;
+}) {
+  const { pool, clock, times, giveUp } = deps;
+  const leaseUntil = () => new Date(clock() + times.leaseMs);
+
+  async function retake(job: CrawlJob, runId: string): Promise<Look> {
+    const run = await retakeRun(pool, runId, {
+      at: new Date(clock()),
+      jobId: job.id ?? '',
+      leaseUntil: leaseUntil(),
+    });
+    if (!run) {
+      const leased = await findLease(pool, runId);
+      return leased ? { busyUntil: leased.getTime(), why: 'is in other hands' } : 'unknown';
+    }
+    const schedule = await findScheduleById(pool, run.scheduleId);
+    // Left in progress it would keep every later run of the connector out.
+    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
+    if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
+    await giveUp(run, schedule, `Its worker vanished ${run.recoveries} times`);
+    return 'void';
+  }
+
+  async function startTick(
+    job: CrawlJob,
+    schedule: Schedule,
+    at: number,
+    skipReason: string | null,
+  ): Promise<Look> {
+    const now = clock();
+    const isOnce = schedule.config.scheduleType === 'once';
+    const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
+    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
+    const isSkipped = skipReason !== null;
+    const run = await insertRun(pool, {
+      id: uuidv7(),
+      schedule,
+      trigger: 'schedule',
+      tick: tickOf(schedule.revision, at),
+      jobId: job.id ?? '',
+      state: isSkipped ? 'skipped' : 'active',
+      scheduledFor: new Date(at),
+      at: new Date(now),
+      leaseUntil: isSkipped ? null : leaseUntil(),
+      reason: skipReason,
+      nextRunAt: next === undefined ? undefined : new Date(next),
+    });
+    // Two deliveries at once: a second look finds what the other has made of it.
+    if (!run) return 'unknown';
+    if (isSkipped && isOnce) await finishOneOff(pool, run);
+    return isSkipped ? 'void' : { run, schedule };
+  }
+
+  async function look(job: CrawlJob): Promise<Look> {
+    const { data } = job;
+    if (data.kind === 'run') return retake(job, data.runId);
+    const { scheduleId, revision } = data;
+    const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
+    const found = await findTick(pool, {
+      scheduleId,
+      tick: tickOf(revision, at),
+      revision,
+      scheduledFor: at,
+    });
+    const decision = decideTick(found, clock(), times.misfireGraceMs);
+    if (decision.action === 'wait')
+      return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
+    if (decision.action === 'retake') return retake(job, decision.runId);
+    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
+      return decision.action === 'void' ? 'void' : 'unknown';
+    return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
+  }
+
+  return async (job: CrawlJob): Promise<BegunRun | BusyRun | undefined> => {
+    const first = await look(job);
+    if (first !== 'unknown') return first === 'void' ? undefined : first;
+    // A job can be here before the transaction that made it has ended; that one holds the lock.
+    await inSchedule(pool, job.data.orgId, job.data.connector, () => Promise.resolve());
+    const second = await look(job);
+    return typeof second === 'string' ? undefined : second;
+  };
+}

@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import { inTransaction, type Transaction } from '../../transaction.js';
+import { createTurns } from '../../turns.js';
+import { beginLocked } from './queries.js';
+
+/** Runs `work` in a transaction that holds the lock of the connector's schedule. */
+export const inSchedule = <T>(
+  pool: pg.Pool,
+  orgId: string,
+  connector: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> => inTransaction(pool, work, beginLocked(orgId, connector));
+
+/** {@link inSchedule} for requests. @throws AppError 503 when too many ask for the same. */
+export type ChangeSchedule = <T>(
+  orgId: string,
+  connector: string,
+  work: (tx: Transaction) => Promise<T>,
+) => Promise<T>;
+
+const WAITING_MAX = 50;
+const WAIT_MS = 1_000;
+
+/**
+ * Whoever waits for a schedule's lock does so before taking a connection: one for each schedule, and
+ * of one organisation no more than half of them all, however much it asks at once.
+ */
+export function createScheduleChanges(pool: pg.Pool): ChangeSchedule {
+  const limits = { waitingMax: WAITING_MAX, waitMs: WAIT_MS };
+  const ofSchedule = createTurns({ ...limits, atOnce: 1 });
+  const ofOrganisation = createTurns({ ...limits, atOnce: Math.max(1, Math.floor(pool.options.max / 2)) });
+  return (orgId, connector, work) =>
+    ofSchedule(`${orgId}:${connector}`, () =>
+      ofOrganisation(orgId, () => inSchedule(pool, orgId, connector, work)),
+    );
+}

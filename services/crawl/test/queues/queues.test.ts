@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { connectors } from '@platform/events';
+import { createLogger, migrate } from '@platform/service-kit';
+import {
+  createTestDatabase,
+  type OwnRedis,
+  startOwnRedis,
+  type TestDatabase,
+  waitFor,
+} from '@platform/testing';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { jobKeyOf, queueNameOf } from '../../src/connectors.js';
+import { createEngine, type Engine, migrateQueues } from '../../src/features/queues/engine.js';
+import { onceJobId, tickJobId } from '../../src/features/queues/job.js';
+import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
+import { createDrift } from '../../src/features/reconciliation/drift.js';
+import { nextRunAfter, planOf } from '../../src/features/schedules/plan.js';
+import { type Schedule, upsertSchedule } from '../../src/features/schedules/queries.js';
+import type { ScheduleConfig } from '../../src/features/schedules/schemas.js';
+import { createCrawlMetrics } from '../../src/metrics.js';
+import { inTransaction } from '../../src/transaction.js';
+import { backends } from '../support/platform.js';
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
+
+describe.each(backends)('the queues on %s', (backend) => {
+  const log = createLogger('test', 'silent');
+  const connector = 'files_1';
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  let redis: OwnRedis | undefined;
+  let engine: Engine;
+  let queues: CrawlQueues;
+  let aheadMs = 0;
+  beforeAll(async () => {
+    database = await createTestDatabase({
+      template: 'crawl-queues',
+      migrationsDir,
+      migrate: async (url) => {
+        await migrate(url, migrationsDir);
+        await migrateQueues(url);
+      },
+    });
+    pool = new pg.Pool({ connectionString: database.url });
+    redis = backend === 'redis' ? await startOwnRedis() : undefined;
+    engine = createEngine({
+      redisUrl: redis?.url,
+      databaseUrl: database.url,
+      workersMax: connectors.length,
+      log,
+    });
+    queues = openQueues({ engine, retryDelayMs: 100, clock: () => Date.now() + aheadMs, log });
+    await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+  }, 60_000);
+  afterAll(async () => {
+    await queues.close();
+    await engine.close();
+    await redis?.close();
+    await pool.end();
+    await database.drop();
+  }, 30_000);
+  beforeEach(() => (aheadMs = 0));
+
+  const scheduleOf = (type: object, nextRunAt: Date): Schedule => ({
+    id: randomUUID(),
+    orgId: randomUUID(),
+    connector,
+    userId: randomUUID(),
+    config: {
+      timezone: 'UTC',
+      isEnabled: true,
+      jitterMs: 0,
+      missedRunPolicy: 'run_once',
+      ...type,
+    } as ScheduleConfig,
+    priority: 5,
+    maxRetries: 0,
+    timeoutMs: 1_000,
+    metadata: null,
+    state: 'active',
+    revision: 1,
+    scheduledAt: new Date(),
+    pausedAt: null,
+    nextRunAt,
+    overdueSince: null,
+    missedRuns: 0,
+  });
+
+  it('a schedule is taken although the clock stepped back over a time that has run already', async () => {
+    const schedule = scheduleOf({ scheduleType: 'monthly', dayOfMonth: 1, hour: 0, minute: 0 }, new Date());
+    const key = jobKeyOf(connector, schedule.orgId);
+    const jobId = tickJobId(key, nextRunAfter(planOf(schedule.config, key), Date.now()) ?? 0);
+    const queue = engine.queue(queueNameOf(connector), {});
+    await queue.add('tick', { kind: 'run', orgId: schedule.orgId, connector, runId: 'x' }, { jobId });
+    const worker = engine.worker(queueNameOf(connector), () => Promise.resolve(), {});
+    await waitFor(async () => (await queues.jobState(connector, jobId)) === 'completed', {
+      what: 'the first run',
+    });
+    await worker.close();
+    await queues.apply(schedule);
+    expect(await queues.jobState(connector, jobId)).toBe('delayed');
+    expect(await queues.findScheduler(connector, key)).toMatchObject({ scheduleId: schedule.id });
+    await queue.close();
+  });
+
+  it('what is scheduled while the queues are compared is not taken for a difference', async () => {
+    const last = connectors.at(-1) ?? connector;
+    const wanted = {
+      ...scheduleOf({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date(Date.now() + 60_000)),
+      connector: last,
+      nextRunAt: new Date(Date.now() + 60_000),
+    };
+    const read: string[] = [];
+    const seen: CrawlQueues = {
+      ...queues,
+      async countSchedulers(asked) {
+        if (asked === connectors[0])
+          await inTransaction(pool, async (tx) => queues.apply(await upsertSchedule(tx, wanted)));
+        return queues.countSchedulers(asked);
+      },
+      listSchedulers(asked, offset, count) {
+        read.push(asked);
+        return queues.listSchedulers(asked, offset, count);
+      },
+    };
+    const metrics = createCrawlMetrics(new Registry());
+    const drift = createDrift({ pool, queues: seen, clock: Date.now, metrics, log });
+    await queues.removeScheduler(connector, (await queues.listSchedulers(connector, 0, 1))[0]?.key ?? '');
+    await drift.compareSome(() => false);
+    // The one whose turn it is.
+    expect(read).toEqual([connectors[0]]);
+    expect(await queues.countSchedulers(last)).toBe(1);
+  });
+
+  it("a one-off job's time is told by the service's clock", async () => {
+    aheadMs = 3_600_000;
+    const nextRunAt = new Date(Date.now() + aheadMs - 1);
+    const schedule = scheduleOf({ scheduleType: 'once', scheduledTime: nextRunAt.toISOString() }, nextRunAt);
+    await queues.apply(schedule);
+    expect(await queues.jobState(connector, onceJobId(schedule.id, 1))).toBe('waiting');
+  });
+});
