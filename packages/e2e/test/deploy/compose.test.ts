@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
-import { root, type Tree } from './kustomize.js';
+import { root } from './kustomize.js';
 import { askConfig, mountSecrets } from './service-config.js';
 
 interface ComposeService {
