@@ -72,9 +72,11 @@ const identity: ServiceDefinition = {
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
     ].join(),
-    BOOTSTRAP_ADMIN_EMAIL: adminEmail,
-    // Without one, identity takes the admin for made: it was, at the first start.
-    ...(adminPassword !== undefined && { BOOTSTRAP_ADMIN_PASSWORD: adminPassword }),
+    // Without a password the admin is made: it was, at the first start.
+    ...(adminPassword !== undefined && {
+      BOOTSTRAP_ADMIN_EMAIL: adminEmail,
+      BOOTSTRAP_ADMIN_PASSWORD: adminPassword,
+    }),
   }),
 };
 

@@ -12,9 +12,11 @@ export {
   serviceVariables,
   text,
   url,
+  type Values,
   type Variable,
   withDefault,
 } from './config.js';
+export { describeVariables } from './config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './database.js';
 export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
 export {

@@ -6,11 +6,19 @@ import {
   assertMigrated,
   createLogger,
   createShutdown,
+  describeVariables,
   migrate,
   runMain,
   systemClock,
 } from '@platform/service-kit';
-import { isEmailAddress, loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
+import {
+  identityVariables,
+  isEmailAddress,
+  loadAdminPassword,
+  loadDatabaseConfig,
+  loadEncryptionKeys,
+  loadIdentityConfig,
+} from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { resealAll } from './features/resealing/command.js';
@@ -23,6 +31,7 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 const usage = `identity <command>
 
   migrate                       apply the database migrations that are missing
+  config                        every variable, and what is wrong with the environment
   create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
   keys list                     the signing keys, the newest first
@@ -117,7 +126,11 @@ async function runCommand(): Promise<void> {
   const [command, ...rest] = positionals;
   if (values.help || command === undefined) process.stdout.write(usage);
   else if (command === 'migrate') await runMigrate();
-  else if (command === 'create-organisation') await runCreateOrganisation(values.name, values['admin-email']);
+  else if (command === 'config') {
+    process.stdout.write(describeVariables(identityVariables));
+    loadIdentityConfig(process.env);
+  } else if (command === 'create-organisation')
+    await runCreateOrganisation(values.name, values['admin-email']);
   else if (command === 'keys') await runKeys(rest, values.force);
   else if (command === 'reseal' && rest.length === 0) await runReseal();
   else throw new UsageError(`unknown command ${command}`);
