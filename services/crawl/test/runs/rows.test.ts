@@ -192,9 +192,7 @@ describe('rows of runs', () => {
     statements.mockRestore();
     chance.mockRestore();
     expect(begun.schedule).toMatchObject({ timeoutMs: 60_000, scheduledAt: new Date(at), metadata: null });
-    expect((await findStatus(pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
-      new Date(at + 86_400_000),
-    );
+    expect((await findStatus(pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(new Date(at + 86_400_000));
     expect(await runsOf(id)).toEqual([{ state: 'completed', reason: null }]);
     expect(await countOf(orgId)).toEqual({ completed: 1, events: 1 });
     const { rows } = await pool.query('select event_id from runs where schedule_id = $1', [id]);

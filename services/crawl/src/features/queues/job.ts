@@ -17,10 +17,9 @@ export type CrawlJobData = { readonly orgId: string; readonly connector: Connect
   | { readonly kind: 'run'; readonly runId: string }
 );
 
-export type CrawlJob = Pick<
-  Job<CrawlJobData>,
-  'id' | 'data' | 'moveToDelayed'
-> & { readonly opts: JobSchedulerJobOptions };
+export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'moveToDelayed'> & {
+  readonly opts: JobSchedulerJobOptions;
+};
 
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
