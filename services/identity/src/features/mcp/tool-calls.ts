@@ -1,8 +1,8 @@
-import { ServiceFault } from '@platform/clients';
-import { AppError, type Logger, translateError } from '@platform/service-kit';
+import type { Logger } from '@platform/service-kit';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { canCall, describeNeeds } from './authority.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
+import { createFailures } from './failures.js';
 import type { ToolContext } from './tool.js';
 
 /** Who calls, and what they can see. */
@@ -22,7 +22,13 @@ export type CallTool = (
   args: Record<string, unknown>,
 ) => Promise<CallToolResult>;
 
-const toolError = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true });
+/** Longer, an error would fill the model's context: what matters comes first. */
+const ERROR_LENGTH_MAX = 2_000;
+
+const toolError = (text: string): CallToolResult => ({
+  content: [{ type: 'text', text: text.slice(0, ERROR_LENGTH_MAX) }],
+  isError: true,
+});
 
 const toolResult = (result: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(result) }],
@@ -35,19 +41,8 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
     : describeNeeds(principal, tool);
 }
 
-const detailsOf = ({ details }: AppError): string | undefined =>
-  details?.map(({ field, message }) => `${field} ${message}`).join('; ');
-
-/** A fault of the REST endpoint in its own words; what broke inside is logged, not told. */
-function describeFailure(thrown: unknown, name: string, log: Logger): string {
-  const fault = thrown instanceof ServiceFault ? thrown : translateError(thrown);
-  const isBroken = fault instanceof ServiceFault ? fault.kind !== 'refused' : fault.statusCode >= 500;
-  if (isBroken) log.error({ err: fault.cause ?? fault, tool: name }, 'tool failed');
-  const details = fault instanceof AppError ? detailsOf(fault) : fault.details;
-  return details ? `${fault.message}: ${details}` : fault.message;
-}
-
 export function createToolCalls(catalogue: Catalogue, log: Logger): CallTool {
+  const describeFailure = createFailures(log);
   return async ({ view, context }, name, args) => {
     const entry = catalogue.find(name);
     if (!entry)
@@ -61,7 +56,7 @@ export function createToolCalls(catalogue: Catalogue, log: Logger): CallTool {
     try {
       return toolResult(await entry.tool.call(args, context));
     } catch (thrown) {
-      return toolError(describeFailure(thrown, name, log));
+      return toolError(describeFailure(thrown, name, context).text);
     }
   };
 }
