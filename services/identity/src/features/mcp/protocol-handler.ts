@@ -37,11 +37,12 @@ function contextIn(
   { mcpReq }: ServerContext,
   onerror: (error: Error) => void,
 ): ToolContext {
-  const { principal, requestId, traceparent, tracestate } = context;
+  const { principal, requestId, client, traceparent, tracestate } = context;
   const progressToken = mcpReq._meta?.progressToken;
   return {
     principal,
     requestId,
+    client,
     traceparent,
     tracestate,
     signal: AbortSignal.any([context.signal, mcpReq.signal]),

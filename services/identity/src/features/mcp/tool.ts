@@ -20,6 +20,8 @@ export interface Progress {
 export interface ToolContext {
   readonly principal: UserPrincipal;
   readonly requestId: string;
+  /** What the client says it is. */
+  readonly client: string | undefined;
   /** W3C Trace Context, as the request carried it. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
