@@ -58,6 +58,7 @@ export interface IdentityDeps {
     | 'TOKEN_ISSUER'
     | 'TOOL_CALL_DAYS'
     | 'TOOL_TIMEOUT_MS'
+    | 'TOOL_WAIT_MAX_MS'
     | 'TRUST_PROXY'
   >;
   readonly resources: Resources;
@@ -148,6 +149,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     tokens,
     ...openServiceClients(deps),
+    waitMaxMs: config.TOOL_WAIT_MAX_MS,
   });
   const { record: recordCall } = toolCalls;
   const endpoint = createToolEndpoint({ tools, recordCall, log: resources.log, version: VERSION });

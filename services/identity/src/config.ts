@@ -100,6 +100,8 @@ export const identityVariables = {
   CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
   /** How long a remote tool waits for another service. */
   TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
+  /** How long a remote tool waits for a run to end, when it is asked to. */
+  TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
   /** Of one credential at `/mcp`, in one replica. */
   MCP_REQUESTS_PER_MINUTE: withDefault(integer(1, 10_000_000), 6_000),
   /** How long calls of remote tools can be looked up. */

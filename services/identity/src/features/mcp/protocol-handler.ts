@@ -45,6 +45,7 @@ function contextIn(
     client,
     traceparent,
     tracestate,
+    isStreamed: progressToken !== undefined,
     signal: AbortSignal.any([context.signal, mcpReq.signal]),
     async report(progress: Progress) {
       if (progressToken === undefined) return;

@@ -25,6 +25,7 @@ export class RequestContext implements ToolContext {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
+  readonly isStreamed = false;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #controller: AbortController | undefined;

@@ -27,6 +27,8 @@ export interface ToolContext {
   readonly tracestate: string | undefined;
   /** Aborted when the client goes away or cancels. Made when it is first read. */
   readonly signal: AbortSignal;
+  /** Whether the client hears of progress before the answer. */
+  readonly isStreamed: boolean;
   /** Tells the client, if it asked to be told. Never fails. */
   report(progress: Progress): Promise<void>;
 }
