@@ -131,7 +131,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
     'waits for a run, is told of its progress, and hears how it ended',
     async () => {
       const agent = await connect(version, (await createToken(AGENT)).accessToken);
-      const connector = `calendar_${version === 'v1' ? 1 : 2}`;
+      const connector = `issues_${version === 'v1' ? 1 : 2}`;
       const told: { progress: number; total?: number }[] = [];
       const result = await agent.call(
         'schedule_crawl',
@@ -146,6 +146,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
       expect(told.at(-1)).toMatchObject({ progress: 100, total: 100 });
       const steps = told.map(({ progress }) => progress);
       expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b));
+      await call('DELETE', `${CRAWL}/${connector}/schedule`);
       const writer = await connect(version, (await createToken(['crawl:write'])).accessToken);
       const refused = await writer.call('schedule_crawl', {
         connector: 'mail_2',
@@ -184,6 +185,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
       await call('DELETE', `${PATS}/${revoked.id}`);
       expect(await second.answer).toMatchObject({ isError: true });
       await until(async () => (await outcomesOf(revoked)).includes('refused'));
+      await call('DELETE', `${CRAWL}/mail_1/schedule`);
     },
     START_MS,
   );
