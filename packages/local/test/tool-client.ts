@@ -34,7 +34,7 @@ type CallTool = (call: { name: string; arguments: object }, options: CallOptions
 const wrap = (client: EarlierClient | ModernClient, callTool: CallTool): ToolClient => ({
   listNames: async () => (await client.listTools()).tools.map(({ name }) => name),
   call: async (name, args = {}, options = {}) =>
-    (await callTool({ name, arguments: args }, options)) as unknown as ToolResult,
+    (await callTool({ name, arguments: args }, options)) as ToolResult,
   close: () => client.close(),
 });
 

@@ -153,7 +153,10 @@ describe.each(connectors)('an agent on the %s client', (version) => {
         scheduleConfig: soon(1_000),
         wait: true,
       });
-      expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('crawl:read') }] });
+      expect(refused).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('crawl:read') }],
+      });
       expect((await call('GET', `${CRAWL}/mail_2/schedule`)).status).toBe(404);
     },
     START_MS,
@@ -176,7 +179,9 @@ describe.each(connectors)('an agent on the %s client', (version) => {
         return { agent, answer };
       };
       const outcomesOf = async ({ id }: { id: string }) =>
-        (await call('GET', `${PATS}/${id}/activity`)).body.data.map(({ outcome }: { outcome: string }) => outcome);
+        (await call('GET', `${PATS}/${id}/activity`)).body.data.map(
+          ({ outcome }: { outcome: string }) => outcome,
+        );
       const first = await waitWith(gone);
       await first.agent.close();
       await expect(first.answer).rejects.toThrow(/.+/);

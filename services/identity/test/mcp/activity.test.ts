@@ -26,7 +26,8 @@ async function written(token: CreatedToken, calls: number) {
 }
 async function callTimes(token: CreatedToken, times: number) {
   const { legacy } = createCaller(identity, token.accessToken);
-  for (let count = 0; count < times; count += 1) await legacy('tools/call', { name: 'whoami', arguments: {} });
+  for (let count = 0; count < times; count += 1)
+    await legacy('tools/call', { name: 'whoami', arguments: {} });
   return written(token, times);
 }
 
@@ -87,7 +88,11 @@ test('pages follow one another, newest first, each call once', async () => {
   const seen: object[] = [];
   let cursor: string | null = null;
   do {
-    const { body } = await activityOf(token, session, `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+    const { body } = await activityOf(
+      token,
+      session,
+      `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+    );
     seen.push(...body.data);
     cursor = body.nextCursor as string | null;
   } while (cursor !== null);
@@ -125,8 +130,8 @@ test('what is gathered is written at the end, what can not be written is kept an
   const principal = { orgId, userId: randomUUID(), kind: 'pat', credentialId: randomUUID() } as never;
   let isAway = true;
   const pool = {
-    query: async (...args: [never]) => {
-      const answer = await identity.db.query(...args);
+    query: async (statement: { text: string; values: unknown[] }) => {
+      const answer = await identity.db.query(statement);
       // The worst of failures: it was written, and nobody was told.
       if (isAway) throw new Error('connection lost');
       return answer;

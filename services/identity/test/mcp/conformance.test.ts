@@ -16,7 +16,8 @@ const prompts = 'the endpoint offers no prompts, and says so in its capabilities
 const resources = 'the endpoint offers no resources, and says so in its capabilities';
 const completions = 'there are no prompts and resources whose arguments could be completed';
 const logging = 'the endpoint sends no log messages to clients, and says so in its capabilities';
-const asking = 'no tool asks its client for something: it has no sampling, elicitation or roots to be asked for';
+const asking =
+  'no tool asks its client for something: it has no sampling, elicitation or roots to be asked for';
 
 const everywhere = {
   'completion-complete': completions,

@@ -122,7 +122,7 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test("a member gets the default, and what only an administrator grants is 400", async () => {
+test('a member gets the default, and what only an administrator grants is 400', async () => {
   expect((await identity.createToken(member.session)).scopes).toEqual(mcpScopes);
   for (const scope of ['user:write', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG']) {
     const refused = await create(member.session, { name: 'a', scopes: ['kb:read', scope] });

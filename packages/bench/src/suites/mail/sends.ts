@@ -29,7 +29,12 @@ export interface Setting {
 /** Everything that a mail passes through, and a token with `SEND_MAIL`. */
 export async function prepare(): Promise<Setting> {
   const ground = await startGround();
-  const identity = await startBenchIdentity(ground.postgres, 'bench_identity', { SERVICE_CLIENTS: `mail:${SECRET}` }, 'load');
+  const identity = await startBenchIdentity(
+    ground.postgres,
+    'bench_identity',
+    { SERVICE_CLIENTS: `mail:${SECRET}` },
+    'load',
+  );
   const configuration = { ...smtp, port: ground.sinkPort };
   await send(
     `${identity.url}/api/v1/configurationManager/smtpConfig`,

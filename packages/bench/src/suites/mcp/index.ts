@@ -2,7 +2,12 @@ import type { Suite, SuiteOptions, SuiteResult } from '../../suite.js';
 import { measureMemory } from './memory.js';
 import { measureThroughput } from './throughput.js';
 
-const throughputParts = ['list_vs_per_request_server', 'list_vs_echo', 'call_vs_per_request_server', 'call_vs_echo'];
+const throughputParts = [
+  'list_vs_per_request_server',
+  'list_vs_echo',
+  'call_vs_per_request_server',
+  'call_vs_echo',
+];
 const memoryParts = ['resident_growth'];
 
 async function run(options: SuiteOptions): Promise<SuiteResult> {

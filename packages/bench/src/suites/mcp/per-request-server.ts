@@ -44,7 +44,9 @@ function createServer(): McpServer {
     () => ({ content: [{ type: 'text', text: JSON.stringify({ user }) }], structuredContent: { user } }),
   );
   for (const [name, inputSchema] of inputs)
-    server.registerTool(name, { title: name, description, inputSchema, annotations }, () => ({ content: [] }));
+    server.registerTool(name, { title: name, description, inputSchema, annotations }, () => ({
+      content: [],
+    }));
   return server;
 }
 
@@ -60,7 +62,7 @@ app.post('/mcp', async (request, response) => {
     void transport.close();
     void server.close();
   });
-  await server.connect(transport as Transport);
+  await server.connect(transport);
   await transport.handleRequest(request, response, request.body);
 });
 process.once('SIGTERM', () => process.exit(0));

@@ -19,7 +19,8 @@ interface Source {
  */
 export function clientNameOf({ headers, body }: Source): string | undefined {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
-  const info = params?._meta?.[CLIENT_INFO_META_KEY] as { name?: unknown; version?: unknown } | null | undefined;
+  const info = params?._meta?.[CLIENT_INFO_META_KEY] as
+    { name?: unknown; version?: unknown } | null | undefined;
   const said =
     typeof info?.name === 'string'
       ? `${info.name} ${typeof info.version === 'string' ? info.version : ''}`

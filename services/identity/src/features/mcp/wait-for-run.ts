@@ -38,7 +38,9 @@ async function findRun(
 ): Promise<Run | undefined> {
   const input = { path: { connector }, query: { limit: 100 } };
   const { data } = await crawl.call('listRuns', input, callContextOf(context));
-  return data.findLast((run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since));
+  return data.findLast(
+    (run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since),
+  );
 }
 
 /** A service that is away for a moment doesn't end the wait; a refusal does: the credential may be revoked. */

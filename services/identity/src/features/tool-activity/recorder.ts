@@ -34,7 +34,10 @@ export interface ToolCallRecorder {
   stop(): Promise<void>;
 }
 
-function toRow({ principal, tool, outcome, durationMs, requestId, client }: ToolCall, at: number): ToolCallRow {
+function toRow(
+  { principal, tool, outcome, durationMs, requestId, client }: ToolCall,
+  at: number,
+): ToolCallRow {
   return {
     id: uuidv7({ msecs: at }),
     org_id: principal.orgId,
