@@ -1,8 +1,10 @@
 import type { Logger } from '@platform/service-kit';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { canCall, describeNeeds } from './authority.js';
+import type { ToolCallRecorder } from '../tool-activity/recorder.js';
+import type { ToolCallOutcome } from '../tool-activity/schemas.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
-import { createFailures } from './failures.js';
+import { createFailures, type DescribeFailure } from './failures.js';
 import type { ToolContext } from './tool.js';
 
 /** Who calls, and what they can see. */
@@ -41,22 +43,47 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
     : describeNeeds(principal, tool);
 }
 
-export function createToolCalls(catalogue: Catalogue, log: Logger): CallTool {
+/** What came of a call: for the caller, and for the record. */
+interface Ending {
+  readonly result: CallToolResult;
+  readonly outcome: ToolCallOutcome;
+}
+
+const denied = (text: string): Ending => ({ result: toolError(text), outcome: 'denied' });
+
+async function callEntry(entry: ToolEntry, caller: Caller, args: Record<string, unknown>, describeFailure: DescribeFailure) {
+  const { context, view } = caller;
+  const { name } = entry.tool;
+  if (!view.names.has(name)) return denied(describeRefusal(entry, context));
+  const faults = entry.check(args);
+  if (faults.length > 0) {
+    const described = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
+    return { result: toolError(`Invalid arguments: ${described}`), outcome: 'invalid_arguments' } as const;
+  }
+  try {
+    return { result: toolResult(await entry.tool.call(args, context)), outcome: 'completed' } as const;
+  } catch (thrown) {
+    const { text, outcome } = describeFailure(thrown, name, context);
+    return { result: toolError(text), outcome };
+  }
+}
+
+export function createToolCalls(
+  catalogue: Catalogue,
+  log: Logger,
+  recordCall: ToolCallRecorder['record'],
+): CallTool {
   const describeFailure = createFailures(log);
-  return async ({ view, context }, name, args) => {
+  return async (caller, name, args) => {
     const entry = catalogue.find(name);
     if (!entry)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
-    if (!view.names.has(name)) return toolError(describeRefusal(entry, context));
-    const faults = entry.check(args);
-    if (faults.length > 0)
-      return toolError(
-        `Invalid arguments: ${faults.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
-      );
-    try {
-      return toolResult(await entry.tool.call(args, context));
-    } catch (thrown) {
-      return toolError(describeFailure(thrown, name, context).text);
-    }
+    const startedAt = performance.now();
+    const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
+    const { principal, requestId, client } = caller.context;
+    const durationMs = performance.now() - startedAt;
+    const written = recordCall({ principal, tool: name, outcome, durationMs, requestId, client });
+    if (written) await written;
+    return result;
   };
 }
