@@ -95,7 +95,7 @@ describe.each(backends)('a pause and a fault on %s', (backend) => {
 
   it('of the end of a one-off job and its pause one is first: done with an event, or paused and done once resumed', async () => {
     const soon = () => ({ scheduleType: 'once', scheduledTime: new Date(Date.now() + 1_500).toISOString() });
-    await Promise.all(connectors.map((connector) => crawls.schedule(connector, soon())));
+    await Promise.all(connectors.map((connector) => crawls.schedule(connector, soon)));
     await waitFor(() => held.size === connectors.length, { what: 'all orders', ...SLOW });
     const end = (connector: string) => {
       json(held.get(connector) as ServerResponse, 200);

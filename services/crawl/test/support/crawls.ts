@@ -12,8 +12,8 @@ export const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
 /** What tests of faults do with the schedules and runs of the first organisation. */
 export interface Crawls {
-  /** Until it is taken: 503 is asked again. */
-  schedule(connector: Connector, scheduleConfig?: object): Promise<Answer>;
+  /** Until it is taken; a function is asked for the configuration each time. */
+  schedule(connector: Connector, scheduleConfig?: object | (() => object)): Promise<Answer>;
   /** Starts a run beside the schedule. @returns its id. */
   run(connector: Connector): Promise<string>;
   // The tests look into answers of every shape.
@@ -33,10 +33,10 @@ export interface Crawls {
 
 export function crawlsOf(platform: () => Platform): Crawls {
   const call = (method: string, path: string, body?: unknown) => platform().call(method, path, { body });
-  const until = (path: string, wanted: number, body?: unknown) =>
+  const until = (path: string, wanted: number, body?: () => unknown) =>
     waitFor(
       async () => {
-        const answer = await call('POST', path, body);
+        const answer = await call('POST', path, body?.());
         if (answer.status !== wanted) throw new Error(answer.text);
         return answer;
       },
@@ -74,7 +74,10 @@ export function crawlsOf(platform: () => Platform): Crawls {
 
   const runs = async (connector: Connector) => (await call('GET', `/${connector}/runs?limit=100`)).body.data;
   return {
-    schedule: (connector, scheduleConfig = daily) => until(`/${connector}/schedule`, 201, { scheduleConfig }),
+    schedule: (connector, given = daily) =>
+      until(`/${connector}/schedule`, 201, () => ({
+        scheduleConfig: typeof given === 'function' ? (given as () => object)() : given,
+      })),
     run: async (connector) => (await until(`/${connector}/run`, 202)).body.data.runId,
     runs,
     outcome: (connector, wanted) =>
