@@ -6,6 +6,8 @@ const esOnly = [
   '@modelcontextprotocol\\+',
   'content-disposition@',
   'cookie@',
+  // Its TypeScript, for the condition that our own packages use too.
+  'eventsource@',
   'eventsource-parser@',
   'nodemailer@',
   'typebox@',

@@ -8,7 +8,9 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  readonly seconds: number;
+  /** One of both ends it. */
+  readonly seconds?: number;
+  readonly requests?: number;
   /** Taken in turn; none: no `Authorization`. */
   readonly bearers?: readonly string[];
   readonly expected?: number;
@@ -26,7 +28,8 @@ const CONNECTIONS = 50;
  * @throws Error when an answer has another status than expected.
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
-  const { seconds, bearers = [], body, expected = 200, connections = CONNECTIONS } = options;
+  const { seconds = Infinity, requests = Infinity, connections = CONNECTIONS } = options;
+  const { bearers = [], body, expected = 200 } = options;
   const url = new URL(address);
   const latenciesMs: number[] = [];
   const calls = (bearers.length === 0 ? [undefined] : bearers).map((bearer) =>
@@ -34,11 +37,13 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
   );
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
+  // Each connection sends a first one without being asked.
+  let left = requests - connections;
   // Each connection begins elsewhere in the list, or all would ask for the same token at once.
   const offset = (connection: number) => Math.floor((calls.length / connections) * connection);
   await Promise.all(
     Array.from({ length: connections }, (_value, index) =>
-      callInTurn(url, calls, (now) => now < endsAt, offset(index)),
+      callInTurn(url, calls, (now) => now < endsAt && (left -= 1) >= 0, offset(index)),
     ),
   );
   const tookSeconds = (performance.now() - startedAt) / 1_000;

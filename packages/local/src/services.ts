@@ -67,13 +67,16 @@ const identity: ServiceDefinition = {
   env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, urlOf }) => ({
     ENCRYPTION_KEYS: encryptionKeys,
     MAIL_URL: urlOf('mail'),
+    CRAWL_URL: urlOf('crawl'),
     SERVICE_CLIENTS: [
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
     ].join(),
-    BOOTSTRAP_ADMIN_EMAIL: adminEmail,
-    // Without one, identity takes the admin for made: it was, at the first start.
-    ...(adminPassword !== undefined && { BOOTSTRAP_ADMIN_PASSWORD: adminPassword }),
+    // Without a password the admin is made: it was, at the first start.
+    ...(adminPassword !== undefined && {
+      BOOTSTRAP_ADMIN_EMAIL: adminEmail,
+      BOOTSTRAP_ADMIN_PASSWORD: adminPassword,
+    }),
   }),
 };
 

@@ -12,6 +12,7 @@ import {
   url,
   withDefault,
 } from './config.js';
+import { describeVariables } from './config-description.js';
 
 const SECRET = 'never-to-be-printed';
 let folder: string;
@@ -93,3 +94,22 @@ test('proxies are addresses or ranges', () => {
   ])
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });
+
+test('what variables contradict is told with the other faults, and sees only values that are right', () => {
+  const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
+  const load = (env: NodeJS.ProcessEnv) =>
+    loadConfig(env, variables, ({ A = 0, B = 9 }) => (A > B ? ['A must not exceed B'] : []));
+  expect(faultsOf(() => load({ A: '3' }))).toEqual([
+    'C is missing: it must be a whole number from 0 to 9',
+    'A must not exceed B',
+  ]);
+  expect(faultsOf(() => load({ A: '9', B: SECRET, C: '1' }))).toEqual([
+    'B must be a whole number from 0 to 9',
+  ]);
+  expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });
+});
+
+test('the variables are described with what they must be and their defaults', () => {
+  const variables = { A: text('a secret'), B: withDefault(list('names'), ['x', 'y']), C: withDefault(text('a name'), undefined) };
+  expect(describeVariables(variables)).toBe('A\trequired\ta secret\nB\tdefault x,y\tnames\nC\toptional\ta name\n');
+}); // prettier-ignore

@@ -10,8 +10,10 @@ export interface Variable<T> {
   readonly fallback?: { readonly value: T };
 }
 
-type Variables = Readonly<Record<string, Variable<unknown>>>;
-type Values<V extends Variables> = { readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never };
+export type Variables = Readonly<Record<string, Variable<unknown>>>;
+export type Values<V extends Variables> = {
+  readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never;
+};
 
 /** Every fault of the environment at once; the text never repeats a value, it may be a secret. */
 export class ConfigError extends Error {
@@ -42,9 +44,14 @@ function readText(env: NodeJS.ProcessEnv, name: string, faults: string[]): strin
  * Reads the configuration once, at start. Each variable can also be given as `NAME_FILE`, the
  * path of a file that holds the value (mounted secrets).
  *
+ * @param findContradictions - the faults between variables. It sees those values that are right by themselves.
  * @throws {@link ConfigError} naming every variable that is missing or wrong.
  */
-export function loadConfig<V extends Variables>(env: NodeJS.ProcessEnv, variables: V): Values<V> {
+export function loadConfig<V extends Variables>(
+  env: NodeJS.ProcessEnv,
+  variables: V,
+  findContradictions: (values: Partial<Values<V>>) => readonly string[] = () => [],
+): Values<V> {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, variable] of Object.entries(variables)) {
@@ -60,6 +67,7 @@ export function loadConfig<V extends Variables>(env: NodeJS.ProcessEnv, variable
     if (value === undefined) faults.push(`${name} must be ${variable.mustBe}`);
     else values[name] = value;
   }
+  faults.push(...findContradictions(values as Partial<Values<V>>));
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(values) as Values<V>;
 }

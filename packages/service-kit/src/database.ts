@@ -5,6 +5,8 @@ export interface PoolOptions {
   readonly connectionString: string;
   readonly applicationName: string;
   readonly connectionsMax: number;
+  /** PostgreSQL's settings for these connections, such as `enable_seqscan`. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -29,9 +31,11 @@ function discardUnlessIdle(client: pg.PoolClient): void {
 
 /** Opens no connection by itself; the first query does. */
 export function createPool(options: PoolOptions): pg.Pool {
+  const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     application_name: options.applicationName,
+    ...(settings.length > 0 && { options: settings.join(' ') }),
     max: options.connectionsMax,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

@@ -12,9 +12,11 @@ export {
   serviceVariables,
   text,
   url,
+  type Values,
   type Variable,
   withDefault,
 } from './config.js';
+export { describeVariables } from './config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './database.js';
 export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
 export {
@@ -28,6 +30,7 @@ export {
   validationError,
 } from './errors.js';
 export type { Health, ReadinessCheck } from './health.js';
+export { type FindBodyFault, registerJsonBody } from './json-body.js';
 export { createLogger, type Logger, scrub } from './logging.js';
 export { assertMigrated, migrate, MigrationError } from './migrations.js';
 export {

@@ -22,11 +22,16 @@ function findUnstorableText(root: unknown): FaultDetail | undefined {
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
+/** A fault of a body that the parser took. @param text of which `value` was parsed */
+export type FindBodyFault = (text: string, value: unknown) => FaultDetail | undefined;
+
 /**
  * JSON bodies: prototype keys are refused, an empty body is no body (clients often set the
  * content type anyway), and text that the database can't hold is a 400 rather than a 500.
+ *
+ * @param findFault what else the routes of this scope refuse, as a 400
  */
-export function registerJsonBody(app: FastifyInstance): void {
+export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
@@ -36,7 +41,8 @@ export function registerJsonBody(app: FastifyInstance): void {
     }
     void parse(request, text, (error, value) => {
       // Only an escape can bring such text in: the bytes themselves were decoded as UTF-8.
-      const fault = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
+      const unstorable = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
+      const fault = unstorable ?? (error === null ? findFault?.(text, value) : undefined);
       done(fault ? validationError([fault]) : error, value);
     });
   });

@@ -4,6 +4,7 @@ import { type Clock, createApp, type ServiceApp, type Shutdown } from '@platform
 import { crawlRefusals } from './authority.js';
 import type { CrawlConfig } from './config.js';
 import { crawlErrors } from './error-family.js';
+import { connectorRoutes } from './features/connectors/routes.js';
 import { eventRoutes } from './features/events/routes.js';
 import type { CrawlQueues } from './features/queues/queues.js';
 import { runRoutes } from './features/runs/routes.js';
@@ -69,6 +70,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
   runRoutes(app, createRunService({ pool, change, prisma, queues, clock }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
+  connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));
 }
 

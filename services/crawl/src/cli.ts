@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { migrate, runMain } from '@platform/service-kit';
-import { loadDatabaseConfig } from './config.js';
+import { describeVariables, migrate, runMain } from '@platform/service-kit';
+import { crawlVariables, loadCrawlConfig, loadDatabaseConfig } from './config.js';
 import { migrateQueues } from './features/queues/engine.js';
 
 const usage = `crawl <command>
 
   migrate    apply the database migrations that are missing, and those of the queue's own schema
+  config     every variable, and what is wrong with the environment
 
 The database is DATABASE_URL.
 `;
@@ -28,7 +29,10 @@ await runMain(async () => {
   const [command] = positionals;
   if (values.help || command === undefined) process.stdout.write(usage);
   else if (command === 'migrate') await runMigrate();
-  else {
+  else if (command === 'config') {
+    process.stdout.write(describeVariables(crawlVariables));
+    loadCrawlConfig(process.env);
+  } else {
     process.stderr.write(`unknown command ${command}\n`);
     process.exitCode = 2;
   }

@@ -15,7 +15,7 @@ import {
 export type TaskEndpoints = ReadonlyMap<string, string>;
 
 const taskEndpoints: Variable<TaskEndpoints> = {
-  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, with * for every other connector',
+  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, each connector once, * for every other',
   parse(value) {
     const entries = (list('').parse(value) ?? []).map((item) =>
       /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item),
@@ -24,7 +24,8 @@ const taskEndpoints: Variable<TaskEndpoints> = {
       (match) =>
         match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
     );
-    return isValid ? new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? ''])) : undefined;
+    const endpoints = new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? '']));
+    return isValid && endpoints.size === entries.length ? endpoints : undefined;
   },
 };
 
@@ -38,34 +39,33 @@ const clientSecret: Variable<string> = {
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
-export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
-    ...serviceVariables,
-    DATABASE_URL: databaseUrl,
-    DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
-    /** Of the half that runs the crawls: requests, however many, leave it these. */
-    WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
-    /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
-    REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
-    KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
-    KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
-    KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
-    IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
-    SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
-    SERVICE_CLIENT_SECRET: clientSecret,
-    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-    PUBLIC_URL: withDefault(
-      url(['http:', 'https:'], 'https://knowledge.example.com'),
-      'http://127.0.0.1:8080',
-    ),
-    TASKS: withDefault(taskEndpoints, new Map<string, string>()),
-    /** Which half of the service this process is. */
-    ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
-    RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
-    STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
-    RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
-    OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
-    MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
-  });
+/** Everything that the service reads from its environment. */
+export const crawlVariables = {
+  ...serviceVariables,
+  DATABASE_URL: databaseUrl,
+  DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
+  /** Of the half that runs the crawls: requests, however many, leave it these. */
+  WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
+  /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
+  REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
+  KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
+  KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
+  KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
+  IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
+  SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
+  SERVICE_CLIENT_SECRET: clientSecret,
+  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  TASKS: withDefault(taskEndpoints, new Map<string, string>()),
+  /** Which half of the service this process is. */
+  ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
+  RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
+  STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
+  RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
+  OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
+  MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
+} as const;
+
+export const loadCrawlConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, crawlVariables);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

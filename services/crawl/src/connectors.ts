@@ -1,5 +1,27 @@
 import { type Connector, isConnector } from '@platform/events';
 
+/** What each connects to (section 2.6). */
+export const connectorKinds: Readonly<Record<Connector, string>> = {
+  mail_1: 'hosted mailbox',
+  mail_2: 'hosted mailbox (second provider)',
+  files_1: 'cloud file storage',
+  files_2: 'cloud file storage (second)',
+  files_3: 'team-site document storage',
+  files_4: 'cloud file storage (third)',
+  files_5: 'cloud file storage (fourth)',
+  wiki_1: 'wiki',
+  chat_1: 'team chat',
+  issues_1: 'issue tracker',
+  issues_2: 'issue tracker (second)',
+  suite_1: 'collaboration suite',
+  code_1: 'code hosting',
+  objects_1: 'object storage',
+  cloud_1: 'cloud storage account',
+  db_1: 'spreadsheet database',
+  support_1: 'ticketing',
+  support_2: 'ticketing (second)',
+};
+
 /** Case doesn't count, spaces are dropped. @returns undefined for an unknown connector. */
 export function canonicalConnector(given: string): Connector | undefined {
   const name = given.replaceAll(/\s/g, '').toLowerCase();

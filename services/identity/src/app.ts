@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody';
 import { authPlugin } from '@platform/auth';
+import { createCrawlClient, createMailClient } from '@platform/clients';
 import {
   type App,
   type Clock,
@@ -21,11 +22,11 @@ import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
 import { createDatabaseLiveness } from './features/liveness/service.js';
 import { createExpiryJob } from './features/maintenance/expiry.job.js';
-import { createToolEndpoint } from './features/mcp/protocol-server.js';
+import { createToolEndpoint } from './features/mcp/endpoint.js';
+import { createTools } from './features/mcp/registry.js';
 import { mcpRoutes } from './features/mcp/routes.js';
-import { listMyTokens } from './features/mcp/tools/list-my-tokens.js';
-import { whoami } from './features/mcp/tools/whoami.js';
-import { findOrganisation } from './features/organisations/queries.js';
+import { createFindOrganisationName } from './features/organisations/names.js';
+import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
 import { createTokenService } from './features/personal-access-tokens/service.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
@@ -43,12 +44,14 @@ export interface IdentityDeps {
   readonly config: Pick<
     IdentityConfig,
     | 'APP_URL'
+    | 'CRAWL_URL'
     | 'ENCRYPTION_KEYS'
     | 'MAIL_URL'
     | 'MCP_SCOPES'
     | 'PUBLIC_URL'
     | 'SERVICE_CLIENTS'
     | 'TOKEN_ISSUER'
+    | 'TOOL_TIMEOUT_MS'
     | 'TRUST_PROXY'
   >;
   readonly resources: Resources;
@@ -87,13 +90,23 @@ async function startBackground(deps: IdentityDeps) {
   return { lastUsed, keys };
 }
 
+/** The services that remote tools call. */
+function openServiceClients({ config, shutdown }: IdentityDeps) {
+  const { CRAWL_URL, MAIL_URL, TOOL_TIMEOUT_MS: timeoutMs } = config;
+  const crawl = CRAWL_URL === undefined ? undefined : createCrawlClient({ baseUrl: CRAWL_URL, timeoutMs });
+  const mail = MAIL_URL === undefined ? undefined : createMailClient({ baseUrl: MAIL_URL, timeoutMs });
+  shutdown.on('close', 'service clients', () => Promise.all([crawl?.close(), mail?.close()]));
+  return { crawl, mail };
+}
+
 /** The service without a listener: what tests drive, and what `server.ts` serves. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
   const { lastUsed, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
-  const { app } = service;
+  const { app, metrics } = service;
+  registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     keySet: keys.keySet,
@@ -121,7 +134,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
       clock,
     }),
   });
-  const tools = [whoami((id) => findOrganisation(prisma, id)), listMyTokens(tokens)];
+  const tools = createTools({
+    findOrganisationName: createFindOrganisationName(pool),
+    tokens,
+    ...openServiceClients(deps),
+  });
   mcpRoutes(app, createToolEndpoint(tools, resources.log, VERSION), config.PUBLIC_URL);
   return service;
 }

@@ -6,13 +6,22 @@ import {
   assertMigrated,
   createLogger,
   createShutdown,
+  describeVariables,
   migrate,
   runMain,
   systemClock,
 } from '@platform/service-kit';
-import { isEmailAddress, loadAdminPassword, loadDatabaseConfig, loadEncryptionKeys } from './config.js';
+import {
+  identityVariables,
+  isEmailAddress,
+  loadAdminPassword,
+  loadDatabaseConfig,
+  loadEncryptionKeys,
+  loadIdentityConfig,
+} from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';
+import { resealAll } from './features/resealing/command.js';
 import { describeKeys, retireKey, rotateKey } from './features/signing-keys/commands.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
@@ -22,14 +31,17 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 const usage = `identity <command>
 
   migrate                       apply the database migrations that are missing
+  config                        every variable, and what is wrong with the environment
   create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
   keys list                     the signing keys, the newest first
   keys rotate                   publish a new signing key; it signs from 20 seconds later on
   keys remove <id> [--force]    refuse what a key signed; without --force only when no active
                                 token is signed with it
+  reseal                        seal what is stored with the first of ENCRYPTION_KEYS; then the
+                                others can be left out
 
-The database is DATABASE_URL; the keys commands need ENCRYPTION_KEYS as well.
+The database is DATABASE_URL; the keys commands and reseal need ENCRYPTION_KEYS as well.
 `;
 
 class UsageError extends Error {
@@ -86,6 +98,14 @@ async function runKeys([action, keyId]: readonly string[], isForced: boolean): P
   });
 }
 
+async function runReseal(): Promise<void> {
+  const box = createSecretBox(loadEncryptionKeys(process.env));
+  await withResources(async ({ pool }) => {
+    for (const [name, count] of Object.entries(await resealAll(pool, box)))
+      process.stdout.write(`${name}: ${count} sealed anew\n`);
+  });
+}
+
 const options = {
   name: { type: 'string' },
   'admin-email': { type: 'string' },
@@ -106,8 +126,13 @@ async function runCommand(): Promise<void> {
   const [command, ...rest] = positionals;
   if (values.help || command === undefined) process.stdout.write(usage);
   else if (command === 'migrate') await runMigrate();
-  else if (command === 'create-organisation') await runCreateOrganisation(values.name, values['admin-email']);
+  else if (command === 'config') {
+    process.stdout.write(describeVariables(identityVariables));
+    loadIdentityConfig(process.env);
+  } else if (command === 'create-organisation')
+    await runCreateOrganisation(values.name, values['admin-email']);
   else if (command === 'keys') await runKeys(rest, values.force);
+  else if (command === 'reseal' && rest.length === 0) await runReseal();
   else throw new UsageError(`unknown command ${command}`);
 }
 

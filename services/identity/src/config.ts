@@ -6,6 +6,7 @@ import {
   serviceVariables,
   text,
   url,
+  type Values,
   type Variable,
   withDefault,
 } from '@platform/service-kit';
@@ -79,27 +80,45 @@ export const loadEncryptionKeys = (env: NodeJS.ProcessEnv): readonly BoxKey[] =>
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
+/** Everything that the service reads from its environment. */
+export const identityVariables = {
+  ...serviceVariables,
+  DATABASE_URL: databaseUrl,
+  DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
+  ENCRYPTION_KEYS: encryptionKeys,
+  /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
+  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  /** The mail service. Without it nobody is invited, and codes and links are not sent. */
+  MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
+  /** The crawl service. Without it there are no crawl tools. */
+  CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
+  /** How long a remote tool waits for another service. */
+  TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
+  /** The web app that mailed links lead to; without one, this service's own pages. */
+  APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
+  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
+  SERVICE_CLIENTS: withDefault(serviceClients, []),
+  BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
+  BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
+  BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
+} as const;
+
+const hasTwice = (items: readonly { readonly id: string }[] = []): boolean =>
+  new Set(items.map(({ id }) => id)).size < items.length;
+
+function findContradictions(values: Partial<Values<typeof identityVariables>>): string[] {
+  const faults: string[] = [];
+  const { BOOTSTRAP_ADMIN_EMAIL: email, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = values;
+  const areBothRight = 'BOOTSTRAP_ADMIN_EMAIL' in values && 'BOOTSTRAP_ADMIN_PASSWORD' in values;
+  if (areBothRight && (email === undefined) !== (adminPassword === undefined))
+    faults.push('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both, or neither');
+  for (const name of ['ENCRYPTION_KEYS', 'SERVICE_CLIENTS'] as const)
+    if (hasTwice(values[name])) faults.push(`${name} must name each id once`);
+  return faults;
+}
+
 export const loadIdentityConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
-    ...serviceVariables,
-    DATABASE_URL: databaseUrl,
-    DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
-    ENCRYPTION_KEYS: encryptionKeys,
-    /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
-    PUBLIC_URL: withDefault(
-      url(['http:', 'https:'], 'https://knowledge.example.com'),
-      'http://127.0.0.1:8080',
-    ),
-    /** The mail service. Without it nobody is invited, and codes and links are not sent. */
-    MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
-    /** The web app that mailed links lead to; without one, this service's own pages. */
-    APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
-    TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-    MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
-    SERVICE_CLIENTS: withDefault(serviceClients, []),
-    BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
-    BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
-    BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
-  });
+  loadConfig(env, identityVariables, findContradictions);
 
 export type IdentityConfig = ReturnType<typeof loadIdentityConfig>;

@@ -18,6 +18,8 @@ export interface SecretBox {
   seal(secret: string, context: string): string;
   /** @throws Error when the key is unknown, or the value or its context was changed. */
   open(sealed: string, context: string): string;
+  /** Whether `seal` would use the same key. Nothing is opened for it. */
+  isSealedWithFirst(sealed: string): boolean;
 }
 
 /** @param keys - the first seals, all open. */
@@ -46,5 +48,6 @@ export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
         decipher.final(),
       ]).toString('utf8');
     },
+    isSealedWithFirst: (sealed) => sealed.startsWith(`v1.${sealing.id}.`),
   };
 }

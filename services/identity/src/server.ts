@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import {
   assertMigrated,
-  ConfigError,
   createLogger,
   createShutdown,
   runMain,
@@ -25,14 +24,12 @@ async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Pr
   });
   if (!(await organisations.isEmpty())) return;
   const { BOOTSTRAP_ADMIN_EMAIL: adminEmail, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = config;
-  if (adminEmail === undefined && adminPassword === undefined) {
+  if (adminEmail === undefined || adminPassword === undefined) {
     log.warn(
       'no organisation yet: set BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD, or create one by command',
     );
     return;
   }
-  if (adminEmail === undefined || adminPassword === undefined)
-    throw new ConfigError(['BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together']);
   if (await organisations.bootstrap({ name: config.BOOTSTRAP_ORG_NAME, adminEmail, adminPassword }))
     log.info('first organisation created');
 }

@@ -58,7 +58,13 @@ async function startBackground(deps: MailDeps) {
     },
   });
   const pools = createTransportPools({ ...limitsOf(deps), poolsMax: config.SMTP_POOLS_MAX });
-  const journal = createJournal({ pool, clock, log, ...(journalTimes && { times: journalTimes }) });
+  const journal = createJournal({
+    pool,
+    clock,
+    log,
+    unsentKeptDays: config.UNSENT_MAILS_KEPT_DAYS,
+    ...(journalTimes && { times: journalTimes }),
+  });
   await Promise.all([identity.start(), journal.start()]);
   shutdown.on('workers', 'SMTP pools', pools.close);
   shutdown.on('flush', 'journal', journal.stop);

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
-import { migrate, runMain } from '@platform/service-kit';
-import { loadDatabaseConfig } from './config.js';
+import { describeVariables, migrate, runMain } from '@platform/service-kit';
+import { loadDatabaseConfig, loadMailConfig, mailVariables } from './config.js';
 
 const usage = `mail <command>
 
   migrate   apply the database migrations that are missing
+  config    every variable, and what is wrong with the environment
 
 The database is DATABASE_URL.
 `;
@@ -19,6 +20,11 @@ async function runMigrate(): Promise<void> {
 await runMain(async () => {
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'migrate' && rest.length === 0) return runMigrate();
+  if (command === 'config' && rest.length === 0) {
+    process.stdout.write(describeVariables(mailVariables));
+    loadMailConfig(process.env);
+    return;
+  }
   if (command === undefined || command === '--help' || command === '-h') {
     process.stdout.write(usage);
     return;

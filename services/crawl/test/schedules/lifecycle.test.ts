@@ -135,6 +135,17 @@ describe.each(backends)('schedules on %s', (backend) => {
     expect((await platform.call('GET', '/code_1/runs', asOther)).body.pagination.total).toBe(0);
   });
 
+  it('the connectors are listed with their kinds, to administrators', async () => {
+    const { status, body } = await platform.call('GET', '/connectors');
+    expect([status, body.data.length]).toEqual([200, 18]);
+    expect(body.data).toContainEqual({
+      connector: 'wiki_1',
+      kind: 'wiki',
+      eventType: 'ReindexAllRecordEvent',
+    });
+    expect((await platform.call('GET', '/connectors', { token: undefined })).status).toBe(401);
+  });
+
   it('the credential is asked first, then the scope, then the role', async () => {
     const member = await platform.toIdentity('POST', '/api/v1/users', {
       body: {

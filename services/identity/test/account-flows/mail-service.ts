@@ -57,6 +57,7 @@ export async function startInbox(): Promise<Inbox> {
 }
 
 export interface MailService {
+  readonly url: string;
   /** Again after `stop`, on the same port and database. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -98,6 +99,7 @@ export async function createMailService(port: number, identityUrl: string): Prom
     });
   }
   return {
+    url: `http://127.0.0.1:${port}`,
     start,
     stop: async () => stopRunning?.(),
     async close() {

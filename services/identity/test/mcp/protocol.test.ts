@@ -60,6 +60,7 @@ test('2026-07-28 discovers, lists and calls without initialize', async () => {
   expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toEqual([
     'whoami',
     'list_my_tokens',
+    'revoke_my_token',
   ]);
   const called = await modern('tools/call', { name: 'whoami', arguments: {} });
   expect(called.body).toMatchObject({

@@ -71,6 +71,46 @@ test('create-organisation makes an administrator who can log in, once', async ()
   await server.exit;
 }); // prettier-ignore
 
+/** The administrator that `create-organisation` has made. */
+const boss = { email: 'boss@second.example', password: 'a-fine-password' };
+
+test('reseal: after it the old encryption key can be left out', async () => {
+  const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
+  const both = { ENCRYPTION_KEYS: `${fresh},${env.ENCRYPTION_KEYS ?? ''}` };
+  const smtpPassword = 's3cret-value-of-the-server';
+  const smtp = { host: 'smtp.corp.example', fromEmail: 'noreply@corp.example', username: 'u', password: smtpPassword };
+  const secret = 'a-secret-of-the-mail-service-0123456789';
+  const withServer = async (more: NodeJS.ProcessEnv, use: (url: string, session: string) => Promise<void>) => {
+    const server = await startServer({ ...env, SERVICE_CLIENTS: `mail:${secret}`, ...more });
+    try {
+      const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: boss });
+      await use(server.url, body.accessToken as string);
+    } finally {
+      server.child.kill('SIGTERM');
+      await server.exit;
+    }
+  };
+  await withServer({}, async (url, token) => {
+    expect((await callUrl(`${url}/api/v1/configurationManager/smtpConfig`, 'POST', { token, body: smtp })).status).toBe(200);
+  });
+  // Without the old key nothing can be sealed anew, and nothing is harmed.
+  const blind = await command(['reseal'], { ENCRYPTION_KEYS: fresh });
+  expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP passwords')]);
+  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 1 sealed anew\nsigning keys: [1-9]\d* sealed anew\nletters on their way: 0 /);
+  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 0 sealed anew\nsigning keys: 0 /);
+  await withServer({ ENCRYPTION_KEYS: fresh }, async (url, session) => {
+    const raw = 'grant_type=client_credentials';
+    const headers = { authorization: `Basic ${Buffer.from(`mail:${secret}`).toString('base64')}`, 'content-type': 'application/x-www-form-urlencoded' };
+    const service = await callUrl(`${url}/api/v1/oauth2/token`, 'POST', { raw, headers });
+    const me = await callUrl(`${url}/api/v1/users/me`, 'GET', { token: session });
+    const path = `/api/v1/configurationManager/internal/smtpConfig?orgId=${me.body.user.orgId as string}`;
+    const fetched = await callUrl(url + path, 'GET', { token: service.body.access_token as string });
+    expect([fetched.status, fetched.body.smtp?.password]).toEqual([200, smtpPassword]);
+  });
+  expect(await command(['reseal'], { ENCRYPTION_KEYS: fresh })).toMatchObject({ code: 0 });
+  env.ENCRYPTION_KEYS = fresh;
+}, 60_000); // prettier-ignore
+
 test('a key is listed, rotated, and removed only when another signs', async () => {
   const list = async () => (await command(['keys', 'list'])).stdout.trim().split('\n').map((line) => line.split(/ +/));
   const [[first = '', state] = []] = await list();

@@ -44,6 +44,28 @@ test('every fault of the environment is told at once, and no value of it', async
   expect(missing.map((line) => /- (\w+) is missing/.exec(line)?.[1])).toEqual([undefined, 'DATABASE_URL', 'ENCRYPTION_KEYS']);
 }); // prettier-ignore
 
+test('variables that contradict one another stop the start, and are told together', async () => {
+  const client = `mail:${'s'.repeat(32)}`;
+  const lines = await startAndFail({ ...env, BOOTSTRAP_ADMIN_PASSWORD: '', SERVICE_CLIENTS: `${client},${client}` });
+  expect(lines).toEqual([
+    'The environment is not right:',
+    '  - BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both, or neither',
+    '  - SERVICE_CLIENTS must name each id once',
+  ]);
+}); // prettier-ignore
+
+test('the command config describes every variable, shows no value, and fails where a start would', async () => {
+  const good = await run('cli.js', env, ['config']).exit;
+  expect([good.code, good.stderr]).toEqual([0, '']);
+  expect(good.stdout).toMatch(/^PORT\tdefault 0\ta TCP port/m);
+  expect(good.stdout).toMatch(/^ENCRYPTION_KEYS\trequired\t/m);
+  expect(good.stdout).not.toContain(encryptionKeys);
+  expect(await run('cli.js', {}, ['config']).exit).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('DATABASE_URL is missing'),
+  });
+});
+
 test('a database that is not migrated, not there or not reachable is one clear line', async () => {
   const empty = await createTestDatabase({ template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined });
   try {

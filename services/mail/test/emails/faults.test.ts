@@ -69,6 +69,36 @@ test.each<[string, Behaviour, number]>([
   expect(smtp.connections()).toBeLessThanOrEqual(connectionsMax);
 });
 
+/** The whole envelope and DATA come in one piece (RFC 2920), as most servers let them. */
+const pipelining =
+  (replies: Partial<Record<Step, string>>): Behaviour =>
+  (step) =>
+    step === 'EHLO' ? '250-test\r\n250-PIPELINING\r\n250 8BITMIME' : replies[step];
+
+test.each<[string, Partial<Record<Step, string>>, object]>([
+  ['refuses the sender', { MAIL: '550 no', RCPT: '503 no sender', DATA: '503 no' }, failed],
+  ['refuses every recipient', { RCPT: '550 no', DATA: '554 no recipients' }, failed],
+  ['refuses DATA', { DATA: '554 no' }, failed],
+  ['closes instead of taking DATA', { DATA: 'close' }, failed],
+  ['refuses the message', { MESSAGE: '554 spam' }, failed],
+  ['closes while it reads the message', { CHUNK: 'close' }, unknown],
+  ['closes after the message', { MESSAGE: 'close' }, unknown],
+])('a server with PIPELINING that %s', async (_name, replies, expected) => {
+  smtp.behave(pipelining(replies));
+  expect(await outcome()).toEqual(expected);
+});
+
+test('with PIPELINING, recipients that are refused are named and the others have their mail', async () => {
+  smtp.behave((step, line, count) =>
+    step === 'RCPT' && line.includes('two@') ? '550 no' : pipelining({})(step, line, count),
+  );
+  const { body } = await mail.send({ sendEmailTo: ['one@b.example', 'two@b.example', 'three@b.example'] });
+  expect(body).toEqual({
+    data: { status: true, data: 'Email sent, but the server refused two@b.example' },
+  });
+  expect(smtp.accepted.map(({ to }) => to)).toEqual([['one@b.example', 'three@b.example']]);
+});
+
 test.each<Step>(['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA'])(
   'a server that hangs at %s: failed after the time-out, tried once',
   async (step) => {

@@ -1,5 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { createTransport } from 'nodemailer';
+import { smtp } from './submission.js';
 
 /*
  * What the service is measured against, on the core of the server: nodemailer with a ready message,
@@ -8,11 +9,17 @@ import { createTransport } from 'nodemailer';
  *   node raw.js <pooled|transport-per-mail> <sink's port> <in flight> <seconds> < {html, text}
  */
 const [kind, port, inFlight, seconds] = process.argv.slice(2);
-const options = { host: '127.0.0.1', port: Number(port), secure: false, ignoreTLS: true } as const;
+const options = {
+  host: smtp.host,
+  port: Number(port),
+  secure: false,
+  requireTLS: true,
+  auth: { user: smtp.username, pass: smtp.password },
+} as const;
 const pooled = createTransport({ ...options, pool: true, maxConnections: 5, maxMessages: Infinity });
 /** What the service sends, ready made. */
 const parts = JSON.parse(await readAll(process.stdin)) as { readonly html: string; readonly text: string };
-const message = { from: 'noreply@corp.example', to: 'to@example.com', subject: 'Your code', ...parts };
+const message = { from: smtp.fromEmail, to: 'to@example.com', subject: 'Your code', ...parts };
 
 async function sendOne(): Promise<void> {
   if (kind === 'pooled') await pooled.sendMail(message);

@@ -1,30 +1,68 @@
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 
 /*
  * An SMTP server that says yes to everything as fast as it can and forgets it, in a process of its
- * own. Not the `smtp-server` package: it waits 100 ms before its greeting, which would flatter
- * whoever keeps connections.
+ * own. It asks for what submission servers ask for: STARTTLS, then AUTH; and it takes the envelope in
+ * one piece (PIPELINING). Not the `smtp-server` package: it waits 100 ms before its greeting, which
+ * would flatter whoever keeps connections.
+ *
+ *   node sink.js <port> <certificate and key, PEM>
  */
+const [port, pemFile = ''] = process.argv.slice(2);
+const pem = readFileSync(pemFile);
+const secureContext = createSecureContext({ cert: pem, key: pem });
 const END_OF_DATA = Buffer.from('\r\n.\r\n');
 
-createServer((socket) => {
+const replies: Readonly<Record<string, string>> = {
+  EHLO: '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 STARTTLS\r\n',
+  AUTH: '235 welcome\r\n',
+  DATA: '354 go on\r\n',
+  QUIT: '221 bye\r\n',
+  STAR: '220 go on\r\n',
+};
+const secureEhlo = '250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n';
+
+/** Answers the commands of one chunk in one write. */
+function createDialogue(isSecure: boolean) {
   let isData = false;
   let tail = Buffer.alloc(0);
-  socket.setNoDelay(true);
-  socket.on('error', () => undefined);
-  socket.write('220 sink\r\n');
-  socket.on('data', (chunk) => {
+  return (chunk: Buffer): string => {
     if (isData) {
       tail = Buffer.concat([tail, chunk.subarray(-END_OF_DATA.length)]).subarray(-END_OF_DATA.length);
-      if (!tail.equals(END_OF_DATA)) return;
+      if (!tail.equals(END_OF_DATA)) return '';
       isData = false;
-      socket.write('250 ok\r\n');
-      return;
+      return '250 ok\r\n';
     }
-    const verb = chunk.toString('latin1', 0, 4).toUpperCase();
-    isData = verb === 'DATA';
+    const verbs = chunk
+      .toString('latin1')
+      .split('\r\n')
+      .slice(0, -1)
+      .map((line) => line.slice(0, 4).toUpperCase());
+    isData = verbs.at(-1) === 'DATA';
     tail = Buffer.alloc(0);
-    socket.write(isData ? '354 go on\r\n' : verb === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n');
+    return verbs
+      .map((verb) => (verb === 'EHLO' && isSecure ? secureEhlo : (replies[verb] ?? '250 ok\r\n')))
+      .join('');
+  };
+}
+
+function converse(socket: Socket, isSecure: boolean): void {
+  const answer = createDialogue(isSecure);
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    const text = answer(chunk);
+    if (text !== '') socket.write(text);
+    if (text !== replies['STAR']) return;
+    socket.removeAllListeners('data');
+    converse(new TLSSocket(socket, { isServer: true, secureContext }), true);
   });
-}).listen(Number(process.argv[2]), '127.0.0.1');
+}
+
+createServer((socket) => {
+  socket.setNoDelay(true);
+  converse(socket, false);
+  socket.write('220 sink\r\n');
+}).listen(Number(port), '127.0.0.1');
 process.once('SIGTERM', () => process.exit(0));

@@ -1,4 +1,4 @@
-import type { Connector } from '@platform/events';
+import { type Connector, connectors } from '@platform/events';
 import { Type } from 'typebox';
 import { canonicalConnector } from '../../connectors.js';
 import { unknownConnector } from './errors.js';
@@ -6,7 +6,9 @@ import { unknownConnector } from './errors.js';
 export const base = '/api/v1/crawlingManager';
 
 export const ConnectorPath = Type.Object({
-  connector: Type.String({ description: 'Case does not count, spaces are dropped.' }),
+  connector: Type.String({
+    description: `One of ${connectors.join(', ')}. Case does not count, spaces are dropped.`,
+  }),
 });
 
 /** @throws AppError 400 for an unknown one. */

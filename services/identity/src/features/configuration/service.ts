@@ -24,7 +24,7 @@ export interface ConfigurationService {
 }
 
 /** Binds the sealed password to its organisation: copied to another row, it doesn't open. */
-const contextOf = (orgId: string): string => `smtp-password:${orgId}`;
+export const smtpPasswordContext = (orgId: string): string => `smtp-password:${orgId}`;
 
 const describe = ({ host, port, fromEmail, username, tls }: SmtpConfigurationRow): SmtpConfig => ({
   host,
@@ -53,7 +53,7 @@ export function createConfigurationService(deps: {
     async getSmtpWithPassword(orgId) {
       const row = await find(orgId);
       if (row.passwordSealed === null) return describe(row);
-      return { ...describe(row), password: box.open(row.passwordSealed, contextOf(orgId)) };
+      return { ...describe(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
     },
 
     async saveSmtp({ orgId, userId: actorId }, { password, username, ...rest }) {
@@ -61,7 +61,7 @@ export function createConfigurationService(deps: {
       const row = {
         ...rest,
         username: username ?? null,
-        passwordSealed: password === undefined ? null : box.seal(password, contextOf(orgId)),
+        passwordSealed: password === undefined ? null : box.seal(password, smtpPasswordContext(orgId)),
       };
       const at = new Date(clock());
       const { host, port, fromEmail, tls } = rest;

@@ -1,18 +1,26 @@
-import { Readable } from 'node:stream';
 import { memberOf, requireMember, scopeCatalogue } from '@platform/auth';
 import {
   type App,
   AppError,
   createErrorHandler,
-  type ErrorFamily,
+  registerJsonBody,
   translateError,
 } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { ToolEndpoint } from './protocol-server.js';
+import type { ToolEndpoint } from './endpoint.js';
+import { findFormFault } from './message-form.js';
+import { readNarrowing } from './narrowing.js';
+import { readPlainMessage } from './plain-message.js';
+import { authInfoOf } from './protocol-handler.js';
+import { RequestContext } from './request-context.js';
+import { jsonRpcErrors, withMetadata } from './rpc-errors.js';
+import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
 const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
+/** Room for small attachments of a mail; large ones go to the REST endpoint. */
+const MESSAGE_BYTES_MAX = 1_048_576;
 
 const ResourceMetadata = Type.Object({
   resource: Type.String(),
@@ -21,40 +29,6 @@ const ResourceMetadata = Type.Object({
   bearer_methods_supported: Type.Array(Type.String()),
 });
 
-/** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
-const codeOf = (status: number, code: string): number =>
-  code === 'INVALID_JSON'
-    ? -32_700
-    : status >= 500
-      ? -32_603
-      : status === 400 || status === 413
-        ? -32_600
-        : -32_001;
-
-const jsonRpcErrors: ErrorFamily = {
-  schema: Type.Object({
-    jsonrpc: Type.Literal('2.0'),
-    id: Type.Null(),
-    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
-  }),
-  render: ({ status, code, message }) => ({
-    jsonrpc: '2.0',
-    id: null,
-    error: { code: codeOf(status, code), message },
-  }),
-};
-
-/** RFC 9728 §5.1: a challenge names where the resource is described. */
-function withMetadata(error: AppError, metadataUrl: string): AppError {
-  const challenge = error.headers?.['www-authenticate'];
-  if (challenge === undefined) return error;
-  const headers = {
-    ...error.headers,
-    'www-authenticate': `${challenge}, resource_metadata="${metadataUrl}"`,
-  };
-  return new AppError({ status: error.statusCode, code: error.code, message: error.message, headers });
-}
-
 /** A page of another site must not use a browser's reach to get at the endpoint (DNS rebinding). */
 function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
   const { origin } = request.headers;
@@ -62,52 +36,42 @@ function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
     throw new AppError({ status: 403, code: 'FOREIGN_ORIGIN', message: 'Forbidden origin' });
 }
 
-function toWebRequest(request: FastifyRequest, url: string): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers))
-    if (typeof value === 'string' && name !== 'content-length' && name !== 'authorization')
-      headers.set(name, value);
-  return new Request(url, { method: 'POST', headers });
-}
-
-async function sendWebResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  void reply.code(response.status);
-  for (const [name, value] of response.headers) if (name !== 'content-length') void reply.header(name, value);
-  if (!response.body) return reply.send();
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  // JSON is small and whole; an event stream goes out as it comes.
-  return reply.send(isStream ? Readable.fromWeb(response.body) : await response.text());
+function assertOneMessage(body: unknown): void {
+  if (body === undefined) throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
+  // Only the revision of March 2025 had batches; a stateless endpoint has no use for them, an attacker has.
+  if (Array.isArray(body))
+    throw new AppError({ status: 400, code: 'BATCH', message: 'Send one message per request' });
+  if (body === null || typeof body !== 'object')
+    throw new AppError({ status: 400, code: 'NO_MESSAGE', message: 'A message is a JSON object' });
 }
 
 function postRoute(scope: App, endpoint: ToolEndpoint, publicUrl: string): void {
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    assertOneMessage(request.body);
+    const principal = memberOf(request);
+    const view = endpoint.viewOf(principal, readNarrowing(request));
+    const caller = { view, context: new RequestContext(principal, request, reply) };
+    const plain = readPlainMessage(request.body, request.headers);
+    if (plain) return reply.type('application/json').send(await endpoint.answer(plain, caller));
+    const response = await endpoint.handler.fetch(
+      toWebRequest(request, publicUrl + PATH, caller.context.signal),
+      { authInfo: authInfoOf(caller), parsedBody: request.body },
+    );
+    return sendWebResponse(reply, response);
+  }
   scope.post(
     PATH,
-    { onRequest: [scope.authenticate, requireMember], schema: { hide: true } },
-    async (request, reply) => {
-      if (request.body === undefined)
-        throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
-      // Only the revision of March 2025 had batches; a stateless endpoint has no use for them, an attacker has.
-      if (Array.isArray(request.body))
-        throw new AppError({ status: 400, code: 'BATCH', message: 'Send one message per request' });
-      const principal = memberOf(request);
-      const response = await endpoint.fetch(toWebRequest(request, publicUrl + PATH), {
-        authInfo: {
-          token: principal.token,
-          clientId: principal.userId,
-          scopes: [...principal.grantedScopes],
-          extra: { principal },
-        },
-        parsedBody: request.body,
-      });
-      return sendWebResponse(reply, response);
+    {
+      bodyLimit: MESSAGE_BYTES_MAX,
+      onRequest: [scope.authenticate, requireMember],
+      schema: { hide: true },
     },
+    handle,
   );
 }
 
-/** Members, with a session or a token: `POST /mcp`. Open to everyone: what the resource is. */
-export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): void {
-  const metadataUrl = publicUrl + METADATA_PATH;
-  const { origin } = new URL(publicUrl);
+/** Open to everyone: what the resource is (RFC 9728). */
+function metadataRoute(app: App, publicUrl: string): void {
   app.get(
     METADATA_PATH,
     {
@@ -127,6 +91,26 @@ export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): 
       });
     },
   );
+}
+
+/** Stateless: there is no stream to open and no session to end. */
+function otherMethods(scope: App): void {
+  scope.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
+    url: PATH,
+    schema: { hide: true },
+    handler: () => {
+      const headers = { allow: 'POST' };
+      throw new AppError({ status: 405, code: 'METHOD_NOT_ALLOWED', message: 'Method not allowed', headers });
+    },
+  });
+}
+
+/** Members, with a session or a token: `POST /mcp`. */
+export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): void {
+  metadataRoute(app, publicUrl);
+  const metadataUrl = publicUrl + METADATA_PATH;
+  const { origin } = new URL(publicUrl);
   app.register((scope: App, _options, done) => {
     const handle = createErrorHandler(jsonRpcErrors);
     scope.setErrorHandler((thrown, request, reply) => {
@@ -136,22 +120,9 @@ export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): 
       assertOwnOrigin(request, origin);
       next();
     });
+    registerJsonBody(scope, findFormFault);
     postRoute(scope, endpoint, publicUrl);
-    // Stateless: there is no stream to open and no session to end.
-    scope.route({
-      method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
-      url: PATH,
-      schema: { hide: true },
-      handler: () => {
-        const headers = { allow: 'POST' };
-        throw new AppError({
-          status: 405,
-          code: 'METHOD_NOT_ALLOWED',
-          message: 'Method not allowed',
-          headers,
-        });
-      },
-    });
+    otherMethods(scope);
     done();
   });
 }

@@ -1,6 +1,4 @@
-import { hasScope, type Scope, type UserPrincipal } from '@platform/auth';
-import type { FaultDetail } from '@platform/service-kit';
-import type { TSchema } from 'typebox';
+import type { Scope, UserPrincipal } from '@platform/auth';
 
 /** Hints for the model's host (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
@@ -10,28 +8,61 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
+/** How far a call is (MCP `notifications/progress`). */
+export interface Progress {
+  /** Grows with each report. */
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** For whom, and as part of what, a tool is called. */
+export interface ToolContext {
+  readonly principal: UserPrincipal;
+  readonly requestId: string;
+  /** W3C Trace Context, as the request carried it. */
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+  /** Aborted when the client goes away or cancels. Made when it is first read. */
+  readonly signal: AbortSignal;
+  /** Tells the client, if it asked to be told. Never fails. */
+  report(progress: Progress): Promise<void>;
+}
+
+/** JSON Schema of an object, TypeBox's included. */
+export interface ToolSchema {
+  readonly type: 'object';
+  readonly properties?: object;
+  readonly required?: readonly string[] | undefined;
+  readonly additionalProperties?: unknown;
+}
+
 /** One remote tool. Each has a file of its own under `tools/`. */
-export interface Tool {
+export interface Tool<Arguments = Readonly<Record<string, unknown>>> {
   /** Lower snake case. */
   readonly name: string;
   readonly title: string;
   /** For the model: what it does, when to use it, what it returns, in which units. */
   readonly description: string;
-  readonly inputSchema: TSchema;
-  readonly outputSchema: TSchema;
+  readonly inputSchema: ToolSchema;
+  /** What of the arguments is checked before the call, when a REST endpoint checks the rest. Default: all. */
+  readonly checkedSchema?: ToolSchema;
+  readonly outputSchema: ToolSchema;
   readonly annotations: ToolAnnotations;
   /** All of them are needed, from a token. */
   readonly scopes: readonly Scope[];
   /** Whether the owner must be an administrator now. */
   readonly isAdminOnly: boolean;
-  /** @throws AppError, whose message the caller is shown. */
-  call(principal: UserPrincipal, args: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>;
+  /** Whether a session isn't enough. */
+  readonly isTokenOnly?: boolean;
+  /** @throws AppError or ServiceFault, whose message the caller is shown. */
+  call(args: Arguments, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
-/** Shown is what can be called, by one rule for both. */
-export const canCall = (principal: UserPrincipal, tool: Tool): boolean =>
-  tool.scopes.every((scope) => hasScope(principal, scope)) &&
-  (!tool.isAdminOnly || principal.role === 'admin');
-
-/** Faults of the arguments, in the words of the REST endpoints. */
-export type CheckArguments = (args: unknown) => FaultDetail[];
+/** Of tools that look and change nothing. */
+export const READ_ONLY: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};

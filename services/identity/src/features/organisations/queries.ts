@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
 
 /** Replicas that start together create the first organisation once. */
@@ -12,5 +13,16 @@ export const insertOrganisation = (
   organisation: { readonly id: string; readonly name: string; readonly createdAt: Date },
 ): Promise<unknown> => db.organisation.create({ data: organisation, select: { id: true } });
 
-export const findOrganisation = (db: Prisma, id: string): Promise<{ id: string; name: string } | null> =>
-  db.organisation.findUnique({ where: { id }, select: { id: true, name: true } });
+/** One statement for all that are asked for at once, prepared under a name on each connection. */
+export async function findOrganisationNames(
+  db: pg.Pool,
+  ids: readonly string[],
+): Promise<{ id: string; name: string }[]> {
+  const text = 'select id, name from organisations where id = any($1::uuid[])';
+  const { rows } = await db.query<{ id: string; name: string }>({
+    name: 'organisation_names',
+    text,
+    values: [ids],
+  });
+  return rows;
+}

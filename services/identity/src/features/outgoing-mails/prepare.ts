@@ -27,7 +27,7 @@ export interface PrepareDeps {
 }
 
 /** Binds the sealed letter to its row. */
-const contextOf = ({ id }: OutgoingMail): string => `outgoing-mail:${id}`;
+export const letterContext = (id: string): string => `outgoing-mail:${id}`;
 
 async function composeCode(
   { secrets }: PrepareDeps,
@@ -76,10 +76,11 @@ async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): 
 export function createPrepare(deps: PrepareDeps): Prepare {
   const { prisma, box } = deps;
   return async (mail) => {
-    if (mail.letterSealed !== null) return JSON.parse(box.open(mail.letterSealed, contextOf(mail))) as Letter;
+    if (mail.letterSealed !== null)
+      return JSON.parse(box.open(mail.letterSealed, letterContext(mail.id))) as Letter;
     return prisma.$transaction(async (tx) => {
       const letter = await compose(deps, tx, mail);
-      if (letter) await saveLetter(tx, mail.id, box.seal(JSON.stringify(letter), contextOf(mail)));
+      if (letter) await saveLetter(tx, mail.id, box.seal(JSON.stringify(letter), letterContext(mail.id)));
       return letter;
     });
   };

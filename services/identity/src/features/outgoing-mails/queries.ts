@@ -56,6 +56,17 @@ export const postponeMail = (
   refusals: number,
 ): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
 
+/** The count ends at `countMax`: what waits can be many. */
+export async function countWaiting(db: Prisma, countMax: number): Promise<number> {
+  const [row] = await db.$queryRaw<[{ count: number }]>`
+    select count(*)::int as count from (select 1 from outgoing_mails limit ${countMax}) waiting`;
+  return row.count;
+}
+
+/** Ids are UUIDv7: the first one is the oldest mail's. */
+export const findOldestWaiting = (db: Prisma): Promise<{ readonly createdAt: Date } | null> =>
+  db.outgoingMail.findFirst({ orderBy: { id: 'asc' }, select: { createdAt: true } });
+
 export interface Addressee {
   readonly id: string;
   readonly orgId: string;

@@ -81,9 +81,10 @@ export type GrantableScopes = Type.Static<typeof GrantableScopes>;
 
 export const TokenPath = Type.Object({ tokenId: Id });
 
+export const RevokeReason = Type.String({ maxLength: 500 });
 /** The body may be left out. */
 export const RevokeBody = Type.Union([
-  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, { additionalProperties: false }),
+  Type.Object({ reason: Type.Optional(RevokeReason) }, { additionalProperties: false }),
   Type.Null(),
 ]);
 

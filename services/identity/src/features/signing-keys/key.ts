@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { SecretBox } from '../../secret-box.js';
 import type { SigningKeyRow } from './queries.js';
 
-const contextOf = (keyId: string): string => `signing-key:${keyId}`;
+export const signingKeyContext = (keyId: string): string => `signing-key:${keyId}`;
 
 /**
  * A new Ed25519 key (RFC 8037), its private half sealed for the table.
@@ -17,7 +17,10 @@ export function generateKey(box: SecretBox, now: number, activeFrom: number): Si
   return {
     id,
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    privateSealed: box.seal(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), contextOf(id)),
+    privateSealed: box.seal(
+      privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      signingKeyContext(id),
+    ),
     createdAt: new Date(now),
     activeFrom: new Date(activeFrom),
   };
@@ -26,7 +29,7 @@ export function generateKey(box: SecretBox, now: number, activeFrom: number): Si
 /** @returns PEM. @throws ConfigError when ENCRYPTION_KEYS lacks the key it was sealed with. */
 export function openPrivateKey(box: SecretBox, { id, privateSealed }: SigningKeyRow): string {
   try {
-    return box.open(privateSealed, contextOf(id));
+    return box.open(privateSealed, signingKeyContext(id));
   } catch {
     throw new ConfigError([
       `ENCRYPTION_KEYS must hold the key that sealed the signing key ${id}, under the same id`,

@@ -105,6 +105,17 @@ export async function abandonEntries(db: pg.Pool, silentMs: number): Promise<num
   return rowCount ?? 0;
 }
 
+/** What wasn't sent, or may not have been; records of sent mails stay. @returns how many were deleted. */
+export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from mails where id in (
+       select id from mails where state in ('failed', 'unknown') and created_at < $1
+       order by created_at limit 1000 for update skip locked)`,
+    [createdBefore],
+  );
+  return rowCount ?? 0;
+}
+
 /** The mails stay; their keys can be used again. */
 export async function forgetKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
   await db.query(

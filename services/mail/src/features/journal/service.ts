@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
 import {
   abandonEntries,
+  deleteUnsent,
   findByKey,
   forgetKeys,
   insertEntries,
@@ -41,15 +42,18 @@ export interface JournalTimes {
   readonly keyLifetimeMs: number;
 }
 
-const standardTimes: JournalTimes = { heartbeatMs: 2_000, silentMs: 10_000, keyLifetimeMs: 24 * 3_600_000 };
+const DAY_MS = 24 * 3_600_000;
+const standardTimes: JournalTimes = { heartbeatMs: 2_000, silentMs: 10_000, keyLifetimeMs: DAY_MS };
 
 export function createJournal(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How long mails are kept that failed or are unknown: not less than their idempotency keys. */
+  readonly unsentKeptDays: number;
   readonly times?: JournalTimes;
 }): Journal {
-  const { pool, clock, log, times = standardTimes } = deps;
+  const { pool, clock, log, unsentKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
   const settlements = createSettlements(deps);
   let timer: NodeJS.Timeout | undefined;
@@ -72,6 +76,7 @@ export function createJournal(deps: {
       if (abandoned > 0)
         log.warn({ mails: abandoned }, 'mails of a sender that died: whether they went out is unknown');
       await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
+      await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
     } catch (error) {
       log.warn({ err: error }, 'journal upkeep failed; it is tried again');
     }

@@ -1,7 +1,7 @@
 import { hasScope } from '@platform/auth';
 import { Type } from 'typebox';
 import { User } from '../../users/schemas.js';
-import type { Tool } from '../tool.js';
+import { READ_ONLY, type Tool } from '../tool.js';
 
 const outputSchema = Type.Object({
   user: User,
@@ -17,23 +17,21 @@ const outputSchema = Type.Object({
   }),
 });
 
-export const whoami = (
-  findOrganisation: (id: string) => Promise<{ id: string; name: string } | null>,
-): Tool => ({
+export const whoami = (findOrganisationName: (id: string) => Promise<string>): Tool => ({
   name: 'whoami',
   title: 'Who am I',
   description:
     'Tells whose account you act for, in which organisation, and what the credential allows: the user (id, e-mail, full name, role), the organisation, and the kind, scopes and expiry (ISO 8601, UTC) of the credential. Use it first, when unsure what you may do. Takes no arguments and changes nothing.',
   inputSchema: Type.Object({}, { additionalProperties: false }),
   outputSchema,
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READ_ONLY,
   scopes: ['user:read'],
   isAdminOnly: false,
-  async call(principal) {
+  async call(_args, { principal }) {
     const { userId: id, orgId, email, fullName, role, kind, grantedScopes, expiresAt } = principal;
     return {
       user: { id, orgId, email, fullName, role },
-      organisation: (await findOrganisation(orgId)) ?? { id: orgId, name: '' },
+      organisation: { id: orgId, name: await findOrganisationName(orgId) },
       credential: {
         kind,
         // Those that count now: a demoted administrator's tokens have lost some.

@@ -1,0 +1,55 @@
+import { load } from '../../load.js';
+import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import { startGround, startMail } from './processes.js';
+import { sendUrl } from './sends.js';
+import { startStandIn } from './stand-in.js';
+import { letter } from './submission.js';
+
+const ORGANISATIONS = 1_000;
+/** All of them take minutes: only where this part is asked for by name. */
+const MAILS_WHEN_NAMED = 100_000;
+const MAILS = 20_000;
+const STEPS = 20;
+/** Where the connections of all organisations are open, and V8 has seen the code. */
+const SETTLED_STEPS = 4;
+/** What the medians of the beginning and the end are taken of. */
+const COMPARED_STEPS = 5;
+
+/** Resident memory while mails go out for 1,000 organisations in turn, each through its own configuration. */
+export async function measureMemory({ only, progress }: SuiteOptions): Promise<SuiteResult> {
+  const mails = only.size > 0 ? MAILS_WHEN_NAMED : MAILS;
+  const ground = await startGround();
+  const standIn = await startStandIn(ORGANISATIONS, ground.sinkPort);
+  const mail = await startMail(ground, standIn.url);
+  try {
+    const resident: number[] = [];
+    for (let step = 1; step <= STEPS; step += 1) {
+      progress(`${mails} mails of ${ORGANISATIONS} organisations, step ${step} of ${STEPS}`);
+      const requests = mails / STEPS;
+      await load(sendUrl(mail), { requests, connections: 20, bearers: standIn.tokens, body: letter });
+      resident.push(await mail.residentMib());
+    }
+    const early = median(resident.slice(SETTLED_STEPS, SETTLED_STEPS + COMPARED_STEPS));
+    const late = median(resident.slice(-COMPARED_STEPS));
+    const note = `${mails} mails of ${ORGANISATIONS} organisations`;
+    return {
+      figures: [
+        { name: 'resident_early', value: early, unit: 'MiB', note: 'after the first fifth of them' },
+        { name: 'resident_late', value: late, unit: 'MiB', note: 'at the end' },
+      ],
+      ratios: [
+        {
+          name: 'resident_mib',
+          value: await mail.residentPeakMib(),
+          goal: { max: 250 },
+          note: `MiB at most, ${note}`,
+        },
+        { name: 'resident_growth', value: late / early, goal: { max: 1.1 }, note: `late / early, ${note}` },
+      ],
+    };
+  } finally {
+    await mail.stop();
+    standIn.close();
+    await ground.stop();
+  }
+}

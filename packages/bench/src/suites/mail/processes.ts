@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type EmbeddedPostgres, findFreePort, startEmbeddedPostgres } from '@platform/embedded';
+import { createDatabase } from '../../identity.js';
+import { type ServiceProcess, startChild, startProcess } from '../../service-process.js';
+import { writeCertificate } from './certificate.js';
+
+/** The mail service's secret at identity. */
+export const SECRET = 'benchmark-secret-of-the-mail-service';
+/** As in production (see mail's README). */
+const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+/** What is usual to a mail provider in the same part of the world. */
+export const ROUND_TRIP_MS = 20;
+export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+export const mailFile = (name: string) =>
+  fileURLToPath(new URL(`../../../../../services/mail/dist/${name}`, import.meta.url));
+
+/** What the parts of this suite stand on. */
+export interface Ground {
+  readonly postgres: EmbeddedPostgres;
+  readonly sinkPort: number;
+  /** The same sink, {@link ROUND_TRIP_MS} away. */
+  readonly distantSinkPort: number;
+  /** Of the sink, PEM; whoever connects must trust it. */
+  readonly certificate: string;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL and the sink, both on the core of the load. */
+export async function startGround(): Promise<Ground> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'));
+  const certificate = join(folder, 'sink.pem');
+  await writeCertificate(certificate);
+  const postgres = await startEmbeddedPostgres({
+    dataDir: join(folder, 'postgres'),
+    settings: { synchronous_commit: 'off' },
+    isTemporary: true,
+  });
+  const sinkPort = await findFreePort();
+  const sink = startChild([here('sink.js'), String(sinkPort), certificate]);
+  const distantSinkPort = await findFreePort();
+  const link = startChild([here('link.js'), ...[distantSinkPort, sinkPort, ROUND_TRIP_MS].map(String)]);
+  return {
+    postgres,
+    sinkPort,
+    distantSinkPort,
+    certificate,
+    async stop() {
+      sink.kill();
+      link.kill();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The built service, as it runs in production, on the core of the server. */
+export async function startMail(ground: Ground, identityUrl: string): Promise<ServiceProcess> {
+  const port = await findFreePort();
+  const environment = {
+    PATH: process.env.PATH,
+    DATABASE_URL: await createDatabase(ground.postgres, 'bench_mail'),
+    IDENTITY_URL: identityUrl,
+    SERVICE_CLIENT_SECRET: SECRET,
+    NODE_EXTRA_CA_CERTS: ground.certificate,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    NODE_ENV: 'production',
+  };
+  execFileSync(process.execPath, [mailFile('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
+  return startProcess([...nodeFlags, mailFile('server.js')], port, '/health/ready', environment);
+}

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { onServerCore } from '../../cores.js';
+import { send, startBenchIdentity } from '../../identity.js';
+import { load } from '../../load.js';
+import type { ServiceProcess } from '../../service-process.js';
+import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import { type Ground, here, ROUND_TRIP_MS, SECRET, startGround, startMail } from './processes.js';
+import { letter, smtp } from './submission.js';
+
+/*
+ * The service as it runs in production (identity beside it on the other core, asked about every
+ * request), against nodemailer alone, into one sink. They take turns, and the medians count.
+ */
+const ROUNDS = 3;
+/** The first thousands of mails are slower by half: V8 compiles what it sees used. */
+const WARM_UP_SECONDS = 12;
+const run = promisify(execFile);
+
+export interface Setting {
+  readonly ground: Ground;
+  readonly mail: ServiceProcess;
+  readonly token: string;
+  /** From the next mail on, the service submits to this port. */
+  useSink(port: number): Promise<void>;
+  /** What the service sends, as JSON: the same for nodemailer alone. */
+  readonly ready: string;
+  stop(): Promise<void>;
+}
+
+/** Everything that a mail passes through, and a token with `SEND_MAIL`. */
+export async function prepare(): Promise<Setting> {
+  const ground = await startGround();
+  const identity = await startBenchIdentity(ground.postgres, 'bench_identity', `mail:${SECRET}`, 'load');
+  const configurationUrl = `${identity.url}/api/v1/configurationManager/smtpConfig`;
+  const configure = (port: number) => send(configurationUrl, 'POST', identity.session, { ...smtp, port });
+  await configure(ground.sinkPort);
+  const created = await send(`${identity.url}/api/v1/personal-access-tokens`, 'POST', identity.session, {
+    name: 'bench',
+    scopes: ['SEND_MAIL', 'FETCH_CONFIG'],
+  });
+  const { accessToken: token } = (created.body as { token: { accessToken: string } }).token;
+  const mail = await startMail(ground, identity.url);
+  const { emailTemplateType, templateData } = letter;
+  const preview = await send(`${mail.url}/api/v1/mail/preview`, 'POST', identity.session, {
+    emailTemplateType,
+    templateData,
+  });
+  return {
+    ground,
+    mail,
+    token,
+    async useSink(port) {
+      await configure(port);
+      await send(`${mail.url}/api/v1/mail/updateSmtpConfig`, 'POST', token);
+    },
+    ready: JSON.stringify(preview.body),
+    async stop() {
+      await mail.stop();
+      await identity.stop();
+      await ground.stop();
+    },
+  };
+}
+
+export const sendUrl = ({ url }: ServiceProcess) => `${url}/api/v1/mail/emails/sendEmail`;
+
+/** Mails per second through the API: authenticated, rendered, sent, recorded. */
+async function sendThroughService(
+  { mail, token }: Setting,
+  inFlight: number,
+  seconds: number,
+): Promise<number> {
+  const options = { seconds, connections: inFlight, bearers: [token], body: letter };
+  return (await load(sendUrl(mail), options)).requestsPerSecond;
+}
+
+async function sendRaw(
+  kind: string,
+  { ground, ready }: Setting,
+  port: number,
+  inFlight: number,
+  seconds: number,
+): Promise<number> {
+  const values = [port, inFlight, seconds].map(String);
+  const [command = '', ...args] = onServerCore([process.execPath, here('raw.js'), kind, ...values]);
+  const running = run(command, args, { env: { ...process.env, NODE_EXTRA_CA_CERTS: ground.certificate } });
+  running.child.stdin?.end(ready);
+  return Number((await running).stdout);
+}
+
+async function takeTurns(setting: Setting, { seconds, progress }: SuiteOptions) {
+  const { sinkPort, distantSinkPort } = setting.ground;
+  const rates = {
+    raw: [] as number[],
+    service: [] as number[],
+    perMail: [] as number[],
+    serviceAt5: [] as number[],
+    perMailDistant: [] as number[],
+    serviceDistant: [] as number[],
+  };
+  progress('warming up');
+  await sendThroughService(setting, 20, WARM_UP_SECONDS);
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    progress(`sending, round ${round} of ${ROUNDS}`);
+    await setting.useSink(sinkPort);
+    rates.raw.push(await sendRaw('pooled', setting, sinkPort, 20, seconds));
+    rates.service.push(await sendThroughService(setting, 20, seconds));
+    rates.perMail.push(await sendRaw('transport-per-mail', setting, sinkPort, 5, seconds));
+    rates.serviceAt5.push(await sendThroughService(setting, 5, seconds));
+    await setting.useSink(distantSinkPort);
+    rates.perMailDistant.push(await sendRaw('transport-per-mail', setting, distantSinkPort, 5, seconds));
+    rates.serviceDistant.push(await sendThroughService(setting, 5, seconds));
+  }
+  return rates;
+}
+
+export async function measureSends(options: SuiteOptions): Promise<SuiteResult> {
+  options.progress('starting identity, mail and the sink');
+  const setting = await prepare();
+  try {
+    const rates = await takeTurns(setting, options);
+    const rate = (name: keyof typeof rates): number => median(rates[name]);
+    const figure = (name: keyof typeof rates, note: string) => ({
+      name, value: rate(name), unit: 'mails/s', note,
+    }); // prettier-ignore
+    return {
+      figures: [
+        figure('raw', 'nodemailer, pooled, a ready message, 20 in flight'),
+        figure('service', 'through the API, 20 in flight'),
+        figure('perMail', 'nodemailer, a transport per mail, 5 in flight'),
+        figure('serviceAt5', 'through the API, 5 in flight'),
+        figure('perMailDistant', `a transport per mail, 5 in flight, a round trip of ${ROUND_TRIP_MS} ms`),
+        figure('serviceDistant', `through the API, 5 in flight, a round trip of ${ROUND_TRIP_MS} ms`),
+      ],
+      ratios: [
+        {
+          name: 'send_vs_raw',
+          value: rate('service') / rate('raw'),
+          goal: { min: 0.5 },
+          note: 'service / raw',
+        },
+        {
+          name: 'send_vs_transport_per_mail',
+          value: rate('serviceDistant') / rate('perMailDistant'),
+          goal: { min: 4 },
+          note: `serviceDistant / perMailDistant; all over STARTTLS (RSA 2048) with AUTH and PIPELINING`,
+        },
+      ],
+    };
+  } finally {
+    await setting.stop();
+  }
+}

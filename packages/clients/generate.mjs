@@ -1,0 +1,102 @@
+// Writes src/generated/ from the services' openapi.json; with --check it writes nothing and fails when they differ.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+const SERVICES = ['identity', 'mail', 'crawl'];
+const generated = new URL('src/generated/', import.meta.url);
+const isChecking = process.argv.includes('--check');
+
+/** What has a default need not be sent; the documents, which tell of the value after validation, say it is there. */
+function asInput(schema) {
+  if (Array.isArray(schema)) return schema.map(asInput);
+  if (schema === null || typeof schema !== 'object') return schema;
+  const input = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asInput(value)]));
+  if (Array.isArray(input.required) && input.properties) {
+    const required = input.required.filter((name) => input.properties[name]?.default === undefined);
+    delete input.required;
+    if (required.length > 0) input.required = required;
+  }
+  return input;
+}
+
+function asClientSees(document) {
+  const seen = structuredClone(document);
+  for (const operation of operationsOf(seen).map((entry) => entry.operation)) {
+    for (const parameter of operation.parameters ?? [])
+      if (parameter.schema.default !== undefined) parameter.required = false;
+    if (operation.requestBody) operation.requestBody.content = asInput(operation.requestBody.content);
+  }
+  return seen;
+}
+
+const operationsOf = ({ paths }) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+
+/** Parameters of one place as the schema of an object. */
+function parametersOf({ parameters = [] }, place) {
+  const found = parameters.filter((parameter) => parameter.in === place);
+  if (found.length === 0) return undefined;
+  const described = found.map(({ name, schema, description }) => [
+    name,
+    { ...schema, ...(description && { description }) },
+  ]);
+  const required = found.filter((parameter) => parameter.required).map(({ name }) => name);
+  return {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(described),
+    additionalProperties: false,
+  };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** What a client needs at run time. Forms, and answers that aren't JSON, are for other clients. */
+function describe({ path, method, operation }) {
+  const [status] = Object.keys(operation.responses).filter((code) => code.startsWith('2'));
+  const body = operation.requestBody?.content;
+  if (body && !body[JSON_TYPE]) return undefined;
+  return {
+    method,
+    path,
+    pathParameters: parametersOf(operation, 'path'),
+    query: parametersOf(operation, 'query'),
+    headers: parametersOf(operation, 'header'),
+    body: body?.[JSON_TYPE].schema,
+    status: Number(status),
+    answer: operation.responses[status]?.content?.[JSON_TYPE]?.schema,
+  };
+}
+
+async function generate(service) {
+  const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
+  const document = asClientSees(JSON.parse(await readFile(file, 'utf8')));
+  const described = operationsOf(document).map((entry) => [entry.operation.operationId, describe(entry)]);
+  const operations = Object.fromEntries(described.filter(([, operation]) => operation));
+  const names = Object.keys(operations).map((name) => `  | '${name}'`);
+  const note = `// Generated from services/${service}/openapi.json: run "pnpm run generate-clients".\n`;
+  const types = await openapiTS(document, { defaultNonNullable: false });
+  return {
+    [`${service}.types.ts`]: note + astToString(types),
+    [`${service}.operations.ts`]: `${note}import type { Operation } from '../operation.js';
+
+export const ${service}Operations: Readonly<Record<${service}OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};
+
+type ${service}OperationId =
+${names.join('\n')};
+`.replaceAll(`${service}OperationId`, `${service[0].toUpperCase()}${service.slice(1)}OperationId`),
+  };
+}
+
+const files = Object.assign({}, ...(await Promise.all(SERVICES.map(generate))));
+if (!isChecking) await mkdir(generated, { recursive: true });
+for (const [name, content] of Object.entries(files)) {
+  const file = new URL(name, generated);
+  if (!isChecking) await writeFile(file, content);
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== content) {
+    process.stderr.write(`${name} is not what openapi.json says: run "pnpm run generate-clients"\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,46 @@
+/** `operations` of a generated document, or one of them: how openapi-typescript writes it. */
+interface GeneratedOperation {
+  readonly parameters: {
+    readonly path?: unknown;
+    readonly query?: unknown;
+    readonly header?: unknown;
+  };
+  readonly requestBody?: { readonly content: unknown } | undefined;
+  readonly responses: unknown;
+}
+
+type Given<Key extends string, Value> = [Value] extends [never]
+  ? unknown
+  : [Value] extends [undefined]
+    ? unknown
+    : undefined extends Value
+      ? { readonly [K in Key]?: Exclude<Value, undefined> }
+      : { readonly [K in Key]: Value };
+
+type Parameter<
+  O extends GeneratedOperation,
+  Place extends 'path' | 'query' | 'header',
+> = O['parameters'][Place];
+
+type JsonOf<Content> = Content extends { readonly 'application/json': infer Json } ? Json : never;
+
+type BodyOf<O extends GeneratedOperation> = O['requestBody'] extends { readonly content: infer Content }
+  ? JsonOf<Content>
+  : never;
+
+/** What a call of the operation is given. */
+export type CallInput<O extends GeneratedOperation> = Given<'path', Parameter<O, 'path'>> &
+  Given<'query', Parameter<O, 'query'>> &
+  Given<'headers', Parameter<O, 'header'>> &
+  Given<'body', BodyOf<O>>;
+
+type SuccessOf<Responses> = Extract<keyof Responses, 200 | 201 | 202 | 204>;
+
+/** The body of its success. */
+export type CallResult<O extends GeneratedOperation> = O['responses'][SuccessOf<O['responses']> &
+  keyof O['responses']] extends { readonly content: infer Content }
+  ? JsonOf<Content>
+  : undefined;
+
+/** Any of the generated `operations`. */
+export type Operations<T> = { readonly [Id in keyof T]: GeneratedOperation };

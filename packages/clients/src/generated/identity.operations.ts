@@ -1,0 +1,1600 @@
+// Generated from services/identity/openapi.json: run "pnpm run generate-clients".
+import type { Operation } from '../operation.js';
+
+export const identityOperations: Readonly<Record<IdentityOperationId, Operation>> = {
+  "login": {
+    "method": "POST",
+    "path": "/api/v1/auth/login",
+    "body": {
+      "type": "object",
+      "properties": {
+        "email": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 254
+        },
+        "password": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 256
+        },
+        "otp": {
+          "type": "string",
+          "pattern": "^[0-9]{6}$",
+          "description": "The mailed code, in place of the password."
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "email"
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "accessToken",
+        "tokenType",
+        "expiresIn",
+        "expiresAt",
+        "user"
+      ],
+      "properties": {
+        "accessToken": {
+          "type": "string"
+        },
+        "tokenType": {
+          "type": "string",
+          "enum": [
+            "Bearer"
+          ]
+        },
+        "expiresIn": {
+          "type": "integer",
+          "description": "Seconds."
+        },
+        "expiresAt": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "user": {
+          "type": "object",
+          "required": [
+            "id",
+            "orgId",
+            "email",
+            "fullName",
+            "role"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "orgId": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "role": {
+              "type": "string",
+              "description": "`admin` or `member`."
+            }
+          },
+          "title": "User"
+        }
+      },
+      "title": "Session"
+    }
+  },
+  "requestCode": {
+    "method": "POST",
+    "path": "/api/v1/auth/otp",
+    "body": {
+      "type": "object",
+      "properties": {
+        "email": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 254
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "email"
+      ]
+    },
+    "status": 202,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "forgotPassword": {
+    "method": "POST",
+    "path": "/api/v1/auth/password/forgot",
+    "body": {
+      "type": "object",
+      "properties": {
+        "email": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 254
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "email"
+      ]
+    },
+    "status": 202,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "resetPassword": {
+    "method": "POST",
+    "path": "/api/v1/auth/password/reset",
+    "body": {
+      "type": "object",
+      "properties": {
+        "token": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 128,
+          "description": "The query parameter `token` of the mailed link."
+        },
+        "password": {
+          "type": "string",
+          "minLength": 8,
+          "maxLength": 256
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "token",
+        "password"
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "acceptInvitation": {
+    "method": "POST",
+    "path": "/api/v1/auth/invitations/accept",
+    "body": {
+      "type": "object",
+      "properties": {
+        "token": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 128,
+          "description": "The query parameter `token` of the mailed link."
+        },
+        "fullName": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 200,
+          "pattern": "\\S"
+        },
+        "password": {
+          "type": "string",
+          "minLength": 8,
+          "maxLength": 256
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "token",
+        "password"
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "accessToken",
+        "tokenType",
+        "expiresIn",
+        "expiresAt",
+        "user"
+      ],
+      "properties": {
+        "accessToken": {
+          "type": "string"
+        },
+        "tokenType": {
+          "type": "string",
+          "enum": [
+            "Bearer"
+          ]
+        },
+        "expiresIn": {
+          "type": "integer",
+          "description": "Seconds."
+        },
+        "expiresAt": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "user": {
+          "type": "object",
+          "required": [
+            "id",
+            "orgId",
+            "email",
+            "fullName",
+            "role"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "orgId": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "role": {
+              "type": "string",
+              "description": "`admin` or `member`."
+            }
+          },
+          "title": "User"
+        }
+      },
+      "title": "Session"
+    }
+  },
+  "getSigningKeys": {
+    "method": "GET",
+    "path": "/.well-known/jwks.json",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "keys"
+      ],
+      "properties": {
+        "keys": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "kty",
+              "crv",
+              "x",
+              "kid",
+              "alg",
+              "use"
+            ],
+            "properties": {
+              "kty": {
+                "type": "string"
+              },
+              "crv": {
+                "type": "string"
+              },
+              "x": {
+                "type": "string"
+              },
+              "kid": {
+                "type": "string"
+              },
+              "alg": {
+                "type": "string"
+              },
+              "use": {
+                "type": "string"
+              }
+            }
+          }
+        }
+      }
+    }
+  },
+  "logout": {
+    "method": "POST",
+    "path": "/api/v1/auth/logout",
+    "status": 204
+  },
+  "getMe": {
+    "method": "GET",
+    "path": "/api/v1/users/me",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "user"
+      ],
+      "properties": {
+        "user": {
+          "type": "object",
+          "required": [
+            "id",
+            "orgId",
+            "email",
+            "fullName",
+            "role"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "orgId": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "role": {
+              "type": "string",
+              "description": "`admin` or `member`."
+            }
+          },
+          "title": "User"
+        }
+      }
+    }
+  },
+  "createToken": {
+    "method": "POST",
+    "path": "/api/v1/personal-access-tokens",
+    "body": {
+      "type": "object",
+      "properties": {
+        "name": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 100,
+          "pattern": "\\S"
+        },
+        "scopes": {
+          "type": "array",
+          "items": {
+            "type": "string",
+            "maxLength": 64
+          },
+          "minItems": 1,
+          "maxItems": 50,
+          "description": "Default: MCP_SCOPES."
+        },
+        "expiryDays": {
+          "enum": [
+            30,
+            90,
+            365,
+            "never"
+          ],
+          "description": "Days, or `never`. Default: 30."
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "name"
+      ]
+    },
+    "status": 201,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message",
+        "token"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        },
+        "token": {
+          "type": "object",
+          "required": [
+            "id",
+            "name",
+            "scopes",
+            "createdAt",
+            "expiresAt",
+            "lastUsedAt",
+            "accessToken"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "name": {
+              "type": "string"
+            },
+            "scopes": {
+              "type": "array",
+              "items": {
+                "type": "string"
+              }
+            },
+            "createdAt": {
+              "type": "string",
+              "format": "date-time"
+            },
+            "expiresAt": {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "format": "date-time"
+                },
+                {
+                  "type": "null"
+                }
+              ]
+            },
+            "lastUsedAt": {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "format": "date-time"
+                },
+                {
+                  "type": "null"
+                }
+              ]
+            },
+            "accessToken": {
+              "type": "string",
+              "description": "Shown this once."
+            }
+          }
+        }
+      },
+      "title": "CreatedPersonalAccessToken"
+    }
+  },
+  "listOwnTokens": {
+    "method": "GET",
+    "path": "/api/v1/personal-access-tokens",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "tokens"
+      ],
+      "properties": {
+        "tokens": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "id",
+              "name",
+              "scopes",
+              "createdAt",
+              "expiresAt",
+              "lastUsedAt"
+            ],
+            "properties": {
+              "id": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "name": {
+                "type": "string"
+              },
+              "scopes": {
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              },
+              "createdAt": {
+                "type": "string",
+                "format": "date-time"
+              },
+              "expiresAt": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "date-time"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ]
+              },
+              "lastUsedAt": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "date-time"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ]
+              }
+            },
+            "title": "PersonalAccessToken"
+          }
+        }
+      }
+    }
+  },
+  "revokeOwnToken": {
+    "method": "DELETE",
+    "path": "/api/v1/personal-access-tokens/{tokenId}",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "tokenId"
+      ],
+      "properties": {
+        "tokenId": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "body": {
+      "anyOf": [
+        {
+          "type": "object",
+          "properties": {
+            "reason": {
+              "type": "string",
+              "maxLength": 500
+            }
+          },
+          "additionalProperties": false
+        },
+        {
+          "type": "null"
+        }
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "listGrantableScopes": {
+    "method": "GET",
+    "path": "/api/v1/personal-access-tokens/scopes",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "scopes"
+      ],
+      "properties": {
+        "scopes": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "category",
+              "scopes"
+            ],
+            "properties": {
+              "category": {
+                "type": "string"
+              },
+              "scopes": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": [
+                    "name",
+                    "description",
+                    "default",
+                    "adminOnly"
+                  ],
+                  "properties": {
+                    "name": {
+                      "type": "string"
+                    },
+                    "description": {
+                      "type": "string"
+                    },
+                    "default": {
+                      "type": "boolean"
+                    },
+                    "adminOnly": {
+                      "type": "boolean"
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      },
+      "title": "GrantableScopes"
+    }
+  },
+  "listUsers": {
+    "method": "GET",
+    "path": "/api/v1/users",
+    "query": {
+      "type": "object",
+      "properties": {
+        "page": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000000,
+          "default": 1
+        },
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 20
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "data",
+        "pagination"
+      ],
+      "properties": {
+        "data": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "id",
+              "orgId",
+              "email",
+              "fullName",
+              "role"
+            ],
+            "properties": {
+              "id": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "orgId": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "email": {
+                "type": "string"
+              },
+              "fullName": {
+                "type": "string"
+              },
+              "role": {
+                "type": "string",
+                "description": "`admin` or `member`."
+              }
+            },
+            "title": "User"
+          }
+        },
+        "pagination": {
+          "type": "object",
+          "required": [
+            "page",
+            "limit",
+            "total",
+            "totalPages"
+          ],
+          "properties": {
+            "page": {
+              "type": "integer"
+            },
+            "limit": {
+              "type": "integer"
+            },
+            "total": {
+              "type": "integer"
+            },
+            "totalPages": {
+              "type": "integer"
+            }
+          }
+        }
+      }
+    }
+  },
+  "createUser": {
+    "method": "POST",
+    "path": "/api/v1/users",
+    "body": {
+      "type": "object",
+      "properties": {
+        "email": {
+          "type": "string",
+          "format": "email",
+          "maxLength": 254
+        },
+        "fullName": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 200,
+          "pattern": "\\S"
+        },
+        "role": {
+          "enum": [
+            "admin",
+            "member"
+          ],
+          "description": "`admin` or `member`."
+        },
+        "password": {
+          "type": "string",
+          "minLength": 8,
+          "maxLength": 256
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "email",
+        "fullName"
+      ]
+    },
+    "status": 201,
+    "answer": {
+      "type": "object",
+      "required": [
+        "user"
+      ],
+      "properties": {
+        "user": {
+          "type": "object",
+          "required": [
+            "id",
+            "orgId",
+            "email",
+            "fullName",
+            "role"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "orgId": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "role": {
+              "type": "string",
+              "description": "`admin` or `member`."
+            }
+          },
+          "title": "User"
+        }
+      }
+    }
+  },
+  "changeUser": {
+    "method": "PATCH",
+    "path": "/api/v1/users/{id}",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "id"
+      ],
+      "properties": {
+        "id": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "body": {
+      "type": "object",
+      "properties": {
+        "fullName": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 200,
+          "pattern": "\\S"
+        },
+        "role": {
+          "enum": [
+            "admin",
+            "member"
+          ],
+          "description": "`admin` or `member`."
+        }
+      },
+      "additionalProperties": false,
+      "minProperties": 1
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "user"
+      ],
+      "properties": {
+        "user": {
+          "type": "object",
+          "required": [
+            "id",
+            "orgId",
+            "email",
+            "fullName",
+            "role"
+          ],
+          "properties": {
+            "id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "orgId": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "role": {
+              "type": "string",
+              "description": "`admin` or `member`."
+            }
+          },
+          "title": "User"
+        }
+      }
+    }
+  },
+  "removeUser": {
+    "method": "DELETE",
+    "path": "/api/v1/users/{id}",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "id"
+      ],
+      "properties": {
+        "id": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "listOrganisationTokens": {
+    "method": "GET",
+    "path": "/api/v1/personal-access-tokens/admin",
+    "query": {
+      "type": "object",
+      "properties": {
+        "page": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000000,
+          "default": 1
+        },
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 20
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "data",
+        "pagination"
+      ],
+      "properties": {
+        "data": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "id",
+              "name",
+              "scopes",
+              "createdAt",
+              "expiresAt",
+              "lastUsedAt",
+              "userId",
+              "ownerEmail",
+              "ownerFullName",
+              "ownerDeleted"
+            ],
+            "properties": {
+              "id": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "name": {
+                "type": "string"
+              },
+              "scopes": {
+                "type": "array",
+                "items": {
+                  "type": "string"
+                }
+              },
+              "createdAt": {
+                "type": "string",
+                "format": "date-time"
+              },
+              "expiresAt": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "date-time"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ]
+              },
+              "lastUsedAt": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "date-time"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ]
+              },
+              "userId": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "ownerEmail": {
+                "type": "string"
+              },
+              "ownerFullName": {
+                "type": "string"
+              },
+              "ownerDeleted": {
+                "type": "boolean"
+              }
+            },
+            "title": "OwnedPersonalAccessToken"
+          }
+        },
+        "pagination": {
+          "type": "object",
+          "required": [
+            "page",
+            "limit",
+            "total",
+            "totalPages"
+          ],
+          "properties": {
+            "page": {
+              "type": "integer"
+            },
+            "limit": {
+              "type": "integer"
+            },
+            "total": {
+              "type": "integer"
+            },
+            "totalPages": {
+              "type": "integer"
+            }
+          }
+        }
+      }
+    }
+  },
+  "revokeOrganisationToken": {
+    "method": "DELETE",
+    "path": "/api/v1/personal-access-tokens/admin/{tokenId}",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "tokenId"
+      ],
+      "properties": {
+        "tokenId": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "body": {
+      "anyOf": [
+        {
+          "type": "object",
+          "properties": {
+            "reason": {
+              "type": "string",
+              "maxLength": 500
+            }
+          },
+          "additionalProperties": false
+        },
+        {
+          "type": "null"
+        }
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "listAuditEntries": {
+    "method": "GET",
+    "path": "/api/v1/audit",
+    "query": {
+      "type": "object",
+      "properties": {
+        "page": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000000000,
+          "default": 1
+        },
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 20
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "data",
+        "pagination"
+      ],
+      "properties": {
+        "data": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "id",
+              "action",
+              "actorId",
+              "subjectId",
+              "reason",
+              "detail",
+              "createdAt"
+            ],
+            "properties": {
+              "id": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "action": {
+                "type": "string",
+                "description": "What happened, such as `token.revoked`."
+              },
+              "actorId": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The member who did it; null for the platform."
+              },
+              "subjectId": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The token, member or session it was done to."
+              },
+              "reason": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ]
+              },
+              "detail": {
+                "type": "object",
+                "additionalProperties": true
+              },
+              "createdAt": {
+                "type": "string",
+                "format": "date-time"
+              }
+            },
+            "title": "AuditEntry"
+          }
+        },
+        "pagination": {
+          "type": "object",
+          "required": [
+            "page",
+            "limit",
+            "total",
+            "totalPages"
+          ],
+          "properties": {
+            "page": {
+              "type": "integer"
+            },
+            "limit": {
+              "type": "integer"
+            },
+            "total": {
+              "type": "integer"
+            },
+            "totalPages": {
+              "type": "integer"
+            }
+          }
+        }
+      }
+    }
+  },
+  "getSmtpConfig": {
+    "method": "GET",
+    "path": "/api/v1/configurationManager/smtpConfig",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "smtp"
+      ],
+      "properties": {
+        "smtp": {
+          "type": "object",
+          "required": [
+            "host",
+            "port",
+            "fromEmail",
+            "tls"
+          ],
+          "properties": {
+            "host": {
+              "type": "string"
+            },
+            "port": {
+              "type": "integer"
+            },
+            "fromEmail": {
+              "type": "string"
+            },
+            "username": {
+              "type": "string"
+            },
+            "tls": {
+              "enum": [
+                "auto",
+                "starttls",
+                "implicit",
+                "none"
+              ]
+            }
+          },
+          "title": "SmtpConfig"
+        }
+      }
+    }
+  },
+  "saveSmtpConfig": {
+    "method": "POST",
+    "path": "/api/v1/configurationManager/smtpConfig",
+    "body": {
+      "type": "object",
+      "properties": {
+        "host": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 253,
+          "pattern": "^[\\p{L}\\p{N}._:-]+$"
+        },
+        "port": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 65535,
+          "default": 587
+        },
+        "fromEmail": {
+          "type": "string",
+          "maxLength": 254,
+          "pattern": "^[^\\s@<>,;:\"()\\[\\]\\\\\\p{C}]+@[\\p{L}\\p{N}.-]+$"
+        },
+        "username": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 320,
+          "pattern": "^\\P{Cc}+$",
+          "description": "Without it, no login is tried."
+        },
+        "password": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 1024,
+          "pattern": "^\\P{Cc}+$",
+          "description": "Never returned. A save replaces the whole configuration, this included."
+        },
+        "tls": {
+          "enum": [
+            "auto",
+            "starttls",
+            "implicit",
+            "none"
+          ],
+          "default": "auto"
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "host",
+        "fromEmail"
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message",
+        "smtp"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        },
+        "smtp": {
+          "type": "object",
+          "required": [
+            "host",
+            "port",
+            "fromEmail",
+            "tls"
+          ],
+          "properties": {
+            "host": {
+              "type": "string"
+            },
+            "port": {
+              "type": "integer"
+            },
+            "fromEmail": {
+              "type": "string"
+            },
+            "username": {
+              "type": "string"
+            },
+            "tls": {
+              "enum": [
+                "auto",
+                "starttls",
+                "implicit",
+                "none"
+              ]
+            }
+          },
+          "title": "SmtpConfig"
+        }
+      }
+    }
+  },
+  "removeSmtpConfig": {
+    "method": "DELETE",
+    "path": "/api/v1/configurationManager/smtpConfig",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        }
+      }
+    }
+  },
+  "fetchSmtpConfig": {
+    "method": "GET",
+    "path": "/api/v1/configurationManager/internal/smtpConfig",
+    "query": {
+      "type": "object",
+      "required": [
+        "orgId"
+      ],
+      "properties": {
+        "orgId": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "smtp"
+      ],
+      "properties": {
+        "smtp": {
+          "type": "object",
+          "required": [
+            "host",
+            "port",
+            "fromEmail",
+            "tls"
+          ],
+          "properties": {
+            "host": {
+              "type": "string"
+            },
+            "port": {
+              "type": "integer"
+            },
+            "fromEmail": {
+              "type": "string"
+            },
+            "username": {
+              "type": "string"
+            },
+            "tls": {
+              "enum": [
+                "auto",
+                "starttls",
+                "implicit",
+                "none"
+              ]
+            },
+            "password": {
+              "type": "string"
+            }
+          },
+          "title": "SmtpConfigWithPassword"
+        }
+      }
+    }
+  },
+  "getToolEndpointMetadata": {
+    "method": "GET",
+    "path": "/.well-known/oauth-protected-resource/mcp",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "resource",
+        "resource_name",
+        "scopes_supported",
+        "bearer_methods_supported"
+      ],
+      "properties": {
+        "resource": {
+          "type": "string"
+        },
+        "resource_name": {
+          "type": "string"
+        },
+        "scopes_supported": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          }
+        },
+        "bearer_methods_supported": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          }
+        }
+      }
+    }
+  },
+  "introspectTokens": {
+    "method": "POST",
+    "path": "/api/v1/oauth2/introspect/batch",
+    "body": {
+      "type": "object",
+      "properties": {
+        "tokens": {
+          "type": "array",
+          "items": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 4096
+          },
+          "minItems": 1,
+          "maxItems": 200
+        }
+      },
+      "additionalProperties": false,
+      "required": [
+        "tokens"
+      ]
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "results"
+      ],
+      "properties": {
+        "results": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "active"
+            ],
+            "properties": {
+              "active": {
+                "type": "boolean"
+              },
+              "iss": {
+                "type": "string"
+              },
+              "sub": {
+                "type": "string"
+              },
+              "jti": {
+                "type": "string"
+              },
+              "client_id": {
+                "type": "string",
+                "description": "Of a service credential."
+              },
+              "scope": {
+                "type": "string"
+              },
+              "iat": {
+                "type": "integer"
+              },
+              "exp": {
+                "type": "integer"
+              },
+              "token_type": {
+                "type": "string"
+              },
+              "username": {
+                "type": "string",
+                "description": "The owner's e-mail."
+              },
+              "org": {
+                "type": "string"
+              },
+              "kind": {
+                "type": "string"
+              },
+              "role": {
+                "enum": [
+                  "admin",
+                  "member"
+                ]
+              },
+              "name": {
+                "type": "string",
+                "description": "The owner's full name."
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+};
+
+type IdentityOperationId =
+  | 'login'
+  | 'requestCode'
+  | 'forgotPassword'
+  | 'resetPassword'
+  | 'acceptInvitation'
+  | 'getSigningKeys'
+  | 'logout'
+  | 'getMe'
+  | 'createToken'
+  | 'listOwnTokens'
+  | 'revokeOwnToken'
+  | 'listGrantableScopes'
+  | 'listUsers'
+  | 'createUser'
+  | 'changeUser'
+  | 'removeUser'
+  | 'listOrganisationTokens'
+  | 'revokeOrganisationToken'
+  | 'listAuditEntries'
+  | 'getSmtpConfig'
+  | 'saveSmtpConfig'
+  | 'removeSmtpConfig'
+  | 'fetchSmtpConfig'
+  | 'getToolEndpointMetadata'
+  | 'introspectTokens';

@@ -1,0 +1,41 @@
+import type { Operation } from './operation.js';
+import { ServiceFault } from './service-fault.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A dot segment would be taken for a way up by whoever normalises the path, an empty one for none. */
+function segmentOf(service: string, name: string, value: unknown): string {
+  const text = textOf(value);
+  if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
+  const details = `${name} can't be part of a path`;
+  throw new ServiceFault({
+    kind: 'refused',
+    service,
+    status: 400,
+    code: 'VALIDATION_ERROR',
+    message: 'Invalid request',
+    details,
+  });
+}
+
+/**
+ * Path and query of a call.
+ *
+ * @throws ServiceFault for a path parameter that no path can hold.
+ */
+export function requestTarget(
+  service: string,
+  { path }: Operation,
+  parameters: Values = {},
+  query: Values = {},
+): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
+    segmentOf(service, name, parameters[name]),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.append(name, textOf(value));
+  return search.size === 0 ? filled : `${filled}?${search.toString()}`;
+}

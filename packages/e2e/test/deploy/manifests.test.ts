@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { SERVICES } from '@platform/local/services';
+import { buildOverlay, describeWithKustomize, type Manifest, root, type Tree } from './kustomize.js';
+import { knownMetrics, metricsOf } from './metrics.js';
+import { askConfig, mountSecrets } from './service-config.js';
+
+const overlays = ['dev', 'production', 'existing-services'] as const;
+
+async function validate(manifests: readonly Manifest[]): Promise<string[]> {
+  const child = spawn(process.execPath, [join(root, 'packages/e2e/validate-manifests.mjs')]);
+  child.stdin.end(JSON.stringify(manifests));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as string[];
+}
+
+/** Kustomize wraps long values; Kubernetes reads base64 with or without line breaks, the schema's format doesn't. */
+const unwrap = (manifest: Manifest): Manifest =>
+  manifest.kind === 'Secret' && manifest.data
+    ? { ...manifest, data: Object.fromEntries(Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])) }
+    : manifest; // prettier-ignore
+
+const ofKind = (manifests: readonly Manifest[], ...kinds: string[]): Manifest[] =>
+  manifests.filter(({ kind }) => kinds.includes(kind));
+
+const workloads = (manifests: readonly Manifest[]): Manifest[] =>
+  ofKind(manifests, 'Deployment', 'StatefulSet', 'Job');
+
+const matches = (selector: Tree, labels: Readonly<Record<string, string>>): boolean =>
+  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+
+/** The environment of a container, with its ConfigMaps, as the process gets it. */
+function environmentOf(container: Tree, manifests: readonly Manifest[]): Record<string, string> {
+  const maps = (container.envFrom ?? []).map(
+    ({ configMapRef }: Tree) =>
+      ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === configMapRef.name)?.data ?? {},
+  );
+  const own = (container.env ?? []).map(({ name, value }: Tree) => [name, value]);
+  return Object.assign({}, ...maps, Object.fromEntries(own));
+}
+
+describeWithKustomize('the manifests', () => {
+  const built = new Map<string, Manifest[]>();
+  const secrets = mountSecrets();
+  beforeAll(async () => {
+    for (const name of overlays) built.set(name, await buildOverlay(name));
+  }, 60_000);
+  afterAll(secrets.remove);
+
+  describe.each(overlays)('overlay %s', (overlay) => {
+    const manifests = (): Manifest[] => built.get(overlay) ?? [];
+
+    test('is valid by the schemas of Kubernetes and of the custom resources', async () => {
+      expect(await validate(manifests().map(unwrap))).toEqual([]);
+    }, 60_000);
+
+    test('runs every pod restricted, without a token, within limits', () => {
+      expect(workloads(manifests()).length).toBeGreaterThan(6);
+      for (const { metadata, spec } of workloads(manifests())) {
+        const pod = spec.template.spec;
+        const { name } = metadata;
+        expect([name, pod.automountServiceAccountToken, pod.hostNetwork, pod.hostPID]).toEqual([name, false, undefined, undefined]);
+        const account = ofKind(manifests(), 'ServiceAccount').find((one) => one.metadata.name === pod.serviceAccountName) as Tree;
+        expect([name, account?.automountServiceAccountToken]).toEqual([name, false]);
+        expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+        for (const { securityContext, resources, image } of pod.containers) {
+          expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+          expect(resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) }, limits: { memory: expect.any(String) } });
+          expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
+        }
+        for (const { hostPath } of pod.volumes ?? []) expect(hostPath).toBeUndefined();
+      }
+      const labels = ofKind(manifests(), 'Namespace')[0]?.metadata.labels;
+      expect(labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted');
+    }); // prettier-ignore
+
+    test('replaces and drains pods without dropping requests', () => {
+      for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
+        const pod = spec.template.spec;
+        expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+        expect(pod.topologySpreadConstraints).toHaveLength(2);
+        for (const container of pod.containers) {
+          expect(container.lifecycle.preStop.sleep.seconds).toBeGreaterThan(0);
+          expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
+          expect(container.livenessProbe.httpGet.path).toBe('/health/live');
+          expect(container.startupProbe.httpGet.path).toBe('/health/live');
+          // The phases of a shutdown: requests 15 s, workers 20 s, flush and close 5 s each.
+          const delayMs = Number(environmentOf(container, manifests()).SHUTDOWN_DELAY_MS);
+          const neededSeconds = container.lifecycle.preStop.sleep.seconds + delayMs / 1_000 + 45;
+          expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(neededSeconds);
+        }
+        const budgets = ofKind(manifests(), 'PodDisruptionBudget');
+        const own = budgets.filter((one) => matches(one.spec.selector, spec.template.metadata.labels));
+        expect([metadata.name, own.length]).toEqual([metadata.name, 1]);
+      }
+    });
+
+    test('denies what no policy of a component allows', () => {
+      const policies = ofKind(manifests(), 'NetworkPolicy');
+      const everything = policies.find(({ metadata }) => metadata.name === 'default-deny');
+      expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+      for (const { metadata, spec } of workloads(manifests())) {
+        const own = policies.filter(
+          ({ spec: { podSelector } }) =>
+            podSelector.matchLabels && matches(podSelector, spec.template.metadata.labels),
+        );
+        expect([metadata.name, own.length]).toEqual([metadata.name, 1]);
+      }
+    });
+
+    test('starts every service with an environment that it takes', async () => {
+      for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
+        const [container] = spec.template.spec.containers;
+        const env = environmentOf(container, manifests());
+        const { names, faults } = await askConfig(container.name, secrets.redirect(env));
+        expect([metadata.name, faults]).toEqual([metadata.name, '']);
+        const unknown = Object.keys(env).filter((key) => !names.includes(key.replace(/_FILE$/, '')));
+        expect([metadata.name, unknown]).toEqual([metadata.name, []]);
+      }
+    });
+
+    test('migrates each database with the image that serves it', () => {
+      const imageOf = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
+      for (const { name } of SERVICES) {
+        const job = manifests().find(
+          ({ kind, metadata }) => kind === 'Job' && metadata.name === `migrate-${name}`,
+        );
+        const service = manifests().find(
+          ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
+        );
+        expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
+        expect(imageOf(job as Manifest)).toBe(imageOf(service as Manifest));
+      }
+    });
+
+    test('routes what packages/local routes, and nothing that is internal', () => {
+      const targets = routesOf(manifests());
+      for (const { name, prefixes, internal } of SERVICES) {
+        for (const path of prefixes) expect([path, targets.get(path)]).toEqual([path, name]);
+        for (const path of internal) expect([path, targets.get(path)]).toEqual([path, 'nowhere']);
+      }
+      expect(targets.size).toBe(
+        SERVICES.flatMap(({ prefixes, internal }) => [...prefixes, ...internal]).length,
+      );
+    });
+  });
+
+  test('a value, a field and a kind that Kubernetes does not know are found', async () => {
+    const [deployment] = ofKind(built.get('production') ?? [], 'Deployment') as [Manifest];
+    const wrongValue = { ...deployment, spec: { ...deployment.spec, replicas: 'three' } };
+    const wrongField = { ...deployment, spec: { ...deployment.spec, replica: 3 } };
+    expect((await validate([wrongValue])).join()).toContain('replicas must be integer');
+    expect((await validate([wrongField])).join()).toContain(`'"replica"' does not exist`);
+    expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
+  }, 60_000);
+
+  test('the alternative of KEDA replaces the autoscaler of the workers', async () => {
+    const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
+      ({ metadata }) => metadata.name,
+    );
+    expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
+    const withKeda = await buildOverlay('../../packages/e2e/test/fixtures/keda');
+    expect(await validate(withKeda)).toEqual([]);
+    expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
+    const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
+    expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
+  }, 60_000);
+
+  test('alerts, dashboard and scaling read metrics that exist, and each alert has its section in the guide', async () => {
+    const known = await knownMetrics();
+    const production = built.get('production') ?? [];
+    const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
+    const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '');
+    const scaling = readFileSync(join(root, 'k8s/components/keda/scaled-object.yaml'), 'utf8').match(/query: (.*)/)?.[1] ?? '';
+    const expressions: string[] = [
+      ...rules.map(({ expr }) => expr),
+      ...dashboard.panels.flatMap((panel: Tree) => panel.targets.map(({ expr }: Tree) => expr)),
+      scaling,
+    ];
+    expect(expressions.length).toBeGreaterThan(20);
+    for (const expression of expressions) {
+      const read = metricsOf(expression);
+      expect([expression, read.length > 0, read.filter((name) => !known.has(name))]).toEqual([expression, true, []]);
+    }
+    const guide = readFileSync(join(root, 'k8s/README.md'), 'utf8');
+    for (const { alert } of rules) expect(guide).toContain(`\`${alert}\``);
+  }); // prettier-ignore
+});
+
+/** Path prefix → the Service that gets it; `nowhere` for those that the gateway refuses. */
+function routesOf(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
+  const fromRoutes = ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
+    spec.rules.flatMap(({ matches: found, backendRefs }: Tree) =>
+      found.map(({ path }: Tree) => [path.value, backendRefs?.[0].name ?? 'nowhere']),
+    ),
+  );
+  const fromIngress = ofKind(manifests, 'Ingress').flatMap(({ spec }) =>
+    spec.rules[0].http.paths.map(({ path, backend }: Tree) => [path, backend.service.name]),
+  );
+  return new Map([...fromRoutes, ...fromIngress]);
+}

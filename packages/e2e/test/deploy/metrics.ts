@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { root } from './kustomize.js';
+
+function namesInSources(): string[] {
+  return ['packages', 'services'].flatMap((part) =>
+    readdirSync(join(root, part)).flatMap((folder) => {
+      const sources = join(root, part, folder, 'src');
+      let files: string[] = [];
+      try {
+        files = readdirSync(sources, { recursive: true, encoding: 'utf8' });
+      } catch {
+        return [];
+      }
+      return files
+        .filter((file) => file.endsWith('metrics.ts'))
+        .flatMap((file) => [
+          ...readFileSync(join(sources, file), 'utf8').matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g),
+        ])
+        .map(([, name = '']) => name);
+    }),
+  );
+}
+
+/** Every metric that a service can have, and Prometheus' own `up`. */
+export async function knownMetrics(): Promise<ReadonlySet<string>> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const defaults = (await registry.getMetricsAsJSON()).map(({ name }) => name);
+  return new Set([...namesInSources(), ...defaults, 'up']);
+}
+
+/** @returns the metrics that an expression of Prometheus reads. */
+export function metricsOf(expression: string): string[] {
+  const withoutLabels = expression.replace(/\{[^}]*\}/g, '').replace(/\b(?:by|without) \([^)]*\)/g, '');
+  return [...withoutLabels.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()/g)]
+    .map(([, name = '']) => name.replace(/_(?:bucket|count|sum)$/, ''))
+    .filter((name) => name.length > 1 && !/^(?:sum|max|min|by)$/.test(name));
+}

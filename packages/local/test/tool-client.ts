@@ -1,0 +1,52 @@
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+export interface ToolResult {
+  readonly isError?: boolean;
+  // The tests look into results of every tool.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly structuredContent?: any;
+  readonly content: readonly { readonly text: string }[];
+}
+
+/** An agent's connection, over one of the official clients. */
+export interface ToolClient {
+  listNames(): Promise<string[]>;
+  call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+const info = { name: 'agent', version: '1' };
+type Connect = (url: string, headers: Record<string, string>) => Promise<ToolClient>;
+
+const wrap = (client: EarlierClient | ModernClient): ToolClient => ({
+  listNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+  call: async (name, args = {}) =>
+    (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
+  close: () => client.close(),
+});
+
+/** v1 of the official client, what agents in the field are built on; and v2, which speaks the stateless revision. */
+export const connectors: readonly (readonly [string, Connect])[] = [
+  [
+    'v1',
+    async (url, headers) => {
+      const client = new EarlierClient(info);
+      // The SDK's own types disagree under exactOptionalPropertyTypes.
+      await client.connect(new EarlierTransport(new URL(url), { requestInit: { headers } }));
+      return wrap(client);
+    },
+  ],
+  [
+    'v2',
+    async (url, headers) => {
+      const client = new ModernClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+      await client.connect(new ModernTransport(new URL(url), { requestInit: { headers } }));
+      return wrap(client);
+    },
+  ],
+];

@@ -1,0 +1,43 @@
+import type { CrawlClient, MailClient } from '@platform/clients';
+import type { TokenService } from '../personal-access-tokens/service.js';
+import type { Tool } from './tool.js';
+import { crawlStats } from './tools/crawl-stats.js';
+import { getCrawl } from './tools/get-crawl.js';
+import { listConnectors } from './tools/list-connectors.js';
+import { listCrawls } from './tools/list-crawls.js';
+import { listMyTokens } from './tools/list-my-tokens.js';
+import { pauseCrawl } from './tools/pause-crawl.js';
+import { removeCrawl } from './tools/remove-crawl.js';
+import { resumeCrawl } from './tools/resume-crawl.js';
+import { revokeMyToken } from './tools/revoke-my-token.js';
+import { scheduleCrawl } from './tools/schedule-crawl.js';
+import { sendEmail } from './tools/send-email.js';
+import { whoami } from './tools/whoami.js';
+
+export interface ToolDeps {
+  readonly findOrganisationName: (id: string) => Promise<string>;
+  readonly tokens: Pick<TokenService, 'listOwn' | 'revokeOwn'>;
+  /** Undefined: there is no crawl service, and none of its tools. */
+  readonly crawl: CrawlClient | undefined;
+  readonly mail: MailClient | undefined;
+}
+
+/** Every tool, in the order in which they are listed. */
+export const createTools = ({ findOrganisationName, tokens, crawl, mail }: ToolDeps): Tool[] => [
+  whoami(findOrganisationName),
+  listMyTokens(tokens),
+  revokeMyToken(tokens),
+  ...(crawl
+    ? [
+        listConnectors(crawl),
+        scheduleCrawl(crawl),
+        getCrawl(crawl),
+        listCrawls(crawl),
+        pauseCrawl(crawl),
+        resumeCrawl(crawl),
+        removeCrawl(crawl),
+        crawlStats(crawl),
+      ]
+    : []),
+  ...(mail ? [sendEmail(mail)] : []),
+];

@@ -1,0 +1,51 @@
+import type { UserPrincipal } from '@platform/auth';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ToolContext } from './tool.js';
+
+const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\x21-\x7e]{1,128})?$/;
+const tracestateForm = /^[\x20-\x7e]{1,512}$/;
+
+const wellFormed = (form: RegExp, value: unknown): string | undefined =>
+  typeof value === 'string' && form.test(value) ? value : undefined;
+
+/** W3C Trace Context from the headers, or from the metadata of the message, where MCP has it. */
+function traceOf({ headers, body }: FastifyRequest) {
+  const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
+  const traced = headers.traceparent === undefined ? params?._meta : headers;
+  return {
+    traceparent: wellFormed(traceparentForm, traced?.['traceparent']),
+    tracestate: wellFormed(tracestateForm, traced?.['tracestate']),
+  };
+}
+
+/** The context of a call that is answered at once: nobody listens for its progress. */
+export class RequestContext implements ToolContext {
+  readonly principal: UserPrincipal;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+  readonly #reply: FastifyReply;
+  #controller: AbortController | undefined;
+
+  constructor(principal: UserPrincipal, request: FastifyRequest, reply: FastifyReply) {
+    this.principal = principal;
+    this.requestId = request.id;
+    const { traceparent, tracestate } = traceOf(request);
+    this.traceparent = traceparent;
+    this.tracestate = tracestate;
+    this.#reply = reply;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal;
+    const controller = (this.#controller = new AbortController());
+    const { raw } = this.#reply;
+    if (raw.destroyed) controller.abort();
+    else raw.once('close', () => controller.abort());
+    return controller.signal;
+  }
+
+  report(): Promise<void> {
+    return Promise.resolve();
+  }
+}

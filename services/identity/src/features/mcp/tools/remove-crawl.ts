@@ -1,0 +1,22 @@
+import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
+import { callContextOf } from '../call-context.js';
+import { answerOf, argumentsOf, pick } from '../rest-schemas.js';
+import type { Tool } from '../tool.js';
+
+type Arguments = CallInput<CrawlOperations['removeSchedule']>['path'];
+
+export const removeCrawl = (crawl: CrawlClient): Tool<Arguments> => ({
+  name: 'remove_crawl',
+  title: 'Remove a crawl',
+  description:
+    'Removes the schedule of a connector for good; a run in progress is aborted. Use pause_crawl instead to keep the configuration. Succeeds when there is no schedule, too. Returns a confirmation.',
+  ...argumentsOf(crawlOperations.removeSchedule),
+  outputSchema: pick(answerOf(crawlOperations.removeSchedule), ['message']),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  scopes: ['crawl:delete'],
+  isAdminOnly: true,
+  async call({ connector }, context) {
+    const { message } = await crawl.call('removeSchedule', { path: { connector } }, callContextOf(context));
+    return { message };
+  },
+});

@@ -1,0 +1,36 @@
+import { type CallInput, type MailClient, mailOperations, type MailOperations } from '@platform/clients';
+import { callContextOf } from '../call-context.js';
+import { answerOf, argumentsOf } from '../rest-schemas.js';
+import type { Tool, ToolSchema } from '../tool.js';
+
+type Arguments = CallInput<MailOperations['sendEmail']>['body'] & { readonly idempotencyKey?: string };
+
+const { inputSchema, checkedSchema } = argumentsOf(mailOperations.sendEmail);
+
+/** The header of the endpoint, as one more argument. */
+const idempotencyKey = {
+  ...mailOperations.sendEmail.headers?.properties['idempotency-key'],
+  pattern: '^[\\x21-\\x7e]{1,255}$',
+};
+const withKey = (schema: ToolSchema): ToolSchema => ({
+  ...schema,
+  properties: { ...schema.properties, idempotencyKey },
+});
+
+export const sendEmail = (mail: MailClient): Tool<Arguments> => ({
+  name: 'send_email',
+  title: 'Send an e-mail',
+  description:
+    "Sends one template mail through the organisation's SMTP server. `emailTemplateType` chooses the text, `templateData` fills it: otp for loginWithOTP, resetLink for resetPassword, inviteLink for appuserInvite, userName and companyName for all. Up to 50 recipients, up to 10 attachments in base64; the whole call may take 1 MiB. The mail really goes out and can't be taken back: ask before sending to people who don't expect it. With an `idempotencyKey` of your choice the same call can be repeated safely within 24 hours, when its outcome was unknown. Returns a confirmation that names refused recipients.",
+  inputSchema: withKey(inputSchema),
+  checkedSchema: withKey(checkedSchema),
+  outputSchema: answerOf(mailOperations.sendEmail, ['data']),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  scopes: ['SEND_MAIL'],
+  isAdminOnly: false,
+  isTokenOnly: true,
+  async call({ idempotencyKey: key, ...body }, context) {
+    const headers = key === undefined ? {} : { 'idempotency-key': key };
+    return (await mail.call('sendEmail', { headers, body }, callContextOf(context))).data;
+  },
+});

@@ -1,0 +1,110 @@
+import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createCaller, VERSION } from './endpoint.js';
+
+let identity: IdentityUnderTest;
+let caller: ReturnType<typeof createCaller>;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  caller = createCaller(identity, await identity.login());
+});
+afterAll(() => identity.close());
+
+const expectFault = ({ status, body }: Answer, expected: number | readonly number[], message?: RegExp) => {
+  expect([expected].flat()).toContain(status);
+  expect(body).toMatchObject({
+    jsonrpc: '2.0',
+    error: { code: expect.any(Number), message: expect.stringMatching(message ?? /./) },
+  });
+};
+
+const whoami = { name: 'whoami', arguments: {} };
+
+test.each([
+  ['tools/list', undefined],
+  ['tools/call', whoami],
+  ['tools/call', { name: 'whoami', arguments: { a: 1 } }],
+  ['tools/call', { name: 'no_such_tool' }],
+])('a plain message and one for the SDK are answered alike: %s %j', async (method, params) => {
+  // Metadata that is nobody's, and a name that is encoded or uncalled for: those are left to the SDK.
+  const plain = await caller.legacy(method, params);
+  expect(plain.body.id).toBe(1);
+  const sdk = await caller.legacy(method, { ...params, _meta: { other: true } });
+  expect([plain.status, plain.body]).toEqual([sdk.status, sdk.body]);
+  expect(plain.headers.get('content-type')).toBe(sdk.headers.get('content-type'));
+  const name = params ? `=?base64?${Buffer.from(params.name).toString('base64')}?=` : 'x';
+  const modern = await caller.modern(method, params);
+  const modernSdk = await caller.modern(method, params, { 'mcp-name': name });
+  expect([modern.status, modern.body]).toEqual([modernSdk.status, modernSdk.body]);
+});
+
+const listWithId = (id: string) => caller.post(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
+
+test.each(['"x"', '""', '0', '-7'])('the id %s comes back', async (id) => {
+  expect((await listWithId(id)).body).toMatchObject({ id: JSON.parse(id), result: {} });
+});
+
+test.each(['null', '1.5', 'true', '[1]', '{}'])('%s is no id', async (id) => {
+  expectFault(await listWithId(id), 400);
+});
+
+test.each([
+  ['a key twice', '{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call"}', /key twice/],
+  ['an argument twice', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{"a":1,"\\u0061":2}}}', /key twice/],
+  ['10,000 levels of arguments', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}}`, /64 levels/],
+  ['a prototype key in the arguments', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{"__proto__":{"a":1}}}}', /JSON/],
+  ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', /one message/],
+  ['a number', '7', /object/],
+  ['JSON-RPC 1.0', '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', undefined],
+  ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":7}', undefined],
+])('%s is refused', async (_what, raw, message) => {
+  expectFault(await caller.post(raw), 400, message);
+}); // prettier-ignore
+
+test.each<[string, unknown]>([
+  ['text', 'x'],
+  ['an array', [1]],
+  ['a number', 1],
+])('parameters that are %s are a fault of the protocol', async (_what, params) => {
+  expectFault(await caller.legacy('tools/call', params as object), [200, 400]);
+});
+
+test.each(['../whoami', 'whoami/..', 'tools/whoami', '', 'WHOAMI', '__proto__', 'constructor', 'x'.repeat(5_000)])(
+  'the tool name %p is nobody\'s',
+  async (name) => {
+    expectFault(await caller.legacy('tools/call', { name, arguments: {} }), 200, /Unknown tool/);
+  },
+); // prettier-ignore
+
+test('a list has one page: any cursor is unknown', async () => {
+  for (const cursor of ['x', 'x'.repeat(100_000)])
+    expectFault(await caller.legacy('tools/list', { cursor }), 200, /cursor/);
+});
+
+test('a message over 1 MiB is 413', async () => {
+  expectFault(await caller.legacy('tools/call', { ...whoami, arguments: { a: 'x'.repeat(1_048_577) } }), 413);
+});
+
+test('headers that are missing, wrong or contradict the body are refused, in both eras', async () => {
+  const named = { ...whoami };
+  for (const headers of [
+    { 'mcp-protocol-version': '2025-11-25' },
+    { 'mcp-method': 'tools/list' },
+    { 'mcp-method': '' },
+    { 'mcp-name': 'list_my_tokens' },
+    { 'mcp-name': '' },
+    { 'mcp-protocol-version': '' },
+  ])
+    expectFault(await caller.modern('tools/call', named, headers), 400);
+  for (const version of ['1999-01-01', 'x', VERSION, '2026-07-29'])
+    expectFault(await caller.legacy('tools/list', undefined, { 'mcp-protocol-version': version }), 400);
+  const json = { 'mcp-protocol-version': '2025-11-25', accept: 'application/json' };
+  expectFault(await caller.legacy('tools/list', undefined, json), 406);
+});
+
+test('an envelope of an unknown version is refused with those that are known', async () => {
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} };
+  const raw = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } });
+  const answer = await caller.post(raw, { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/list' });
+  expect([answer.status, answer.body]).toMatchObject([400, { error: { code: -32_022, data: { supported: [VERSION] } } }]);
+}); // prettier-ignore

@@ -1,0 +1,145 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createCaller } from './endpoint.js';
+
+/* What needs no other service, or one that is broken; with real ones: packages/local/test/tools.test.ts. */
+
+let identity: IdentityUnderTest;
+let session: string;
+let broken: Server;
+let listen: RequestListener;
+
+beforeAll(async () => {
+  broken = createServer((request, response) => {
+    request.resume();
+    request.once('end', () => listen(request, response));
+  });
+  await new Promise<void>((listening) => broken.listen(0, '127.0.0.1', listening));
+  const CRAWL_URL = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  identity = await startIdentity({ environment: { CRAWL_URL, TOOL_TIMEOUT_MS: '300' } });
+  session = await identity.login();
+});
+afterAll(async () => {
+  await identity.close();
+  broken.closeAllConnections();
+  await new Promise((closed) => broken.close(closed));
+});
+
+const namesFor = async (token: string, headers: Record<string, string> = {}, path = '/mcp') => {
+  const { status, body } = await createCaller(identity, token).legacy('tools/list', undefined, headers, path);
+  return status === 200
+    ? (body.result.tools as { name: string }[]).map(({ name }) => name)
+    : [status, body.error.message as string];
+};
+const callTool = async (name: string, args: object = {}, headers = {}, token = session) =>
+  (await createCaller(identity, token).legacy('tools/call', { name, arguments: args }, headers)).body.result;
+
+const readOnly = ['whoami', 'list_my_tokens', 'list_connectors', 'get_crawl', 'list_crawls', 'crawl_stats'];
+
+test('a client can narrow the list, and what is left out can not be called', async () => {
+  for (const flag of ['true', '1', 'TRUE']) expect(await namesFor(session, { 'x-mcp-readonly': flag })).toEqual(readOnly);
+  expect(await namesFor(session, {}, '/mcp?readonly=1')).toEqual(readOnly);
+  expect(await namesFor(session, { 'x-mcp-readonly': 'false' }, '/mcp?readonly=true')).toEqual(readOnly);
+  expect((await namesFor(session, { 'x-mcp-readonly': 'false' })).length).toBeGreaterThan(readOnly.length);
+  const subset = { 'x-mcp-tools': 'whoami, pause_crawl,no_such_tool' };
+  expect(await namesFor(session, subset)).toEqual(['whoami', 'pause_crawl']);
+  expect(await namesFor(session, { ...subset, 'x-mcp-readonly': 'true' })).toEqual(['whoami']);
+  expect(await namesFor(session, { 'x-mcp-tools': '' })).toEqual([]);
+  const refused = await callTool('pause_crawl', { connector: 'db_1' }, { 'x-mcp-readonly': 'true' });
+  expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('narrowed') }] });
+}); // prettier-ignore
+
+test('a flag that is neither yes nor no is refused: it must not mean all tools', async () => {
+  expect(await namesFor(session, { 'x-mcp-readonly': 'yes' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
+  expect(await namesFor(session, { 'x-mcp-readonly': '' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
+  for (const query of ['readonly=maybe', 'readonly=1&readonly=0'])
+    expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'readonly must be true or false']);
+}); // prettier-ignore
+
+test('a narrowing gives nothing that the credential has not', async () => {
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
+  expect(await namesFor(accessToken, { 'x-mcp-tools': 'whoami,list_my_tokens,schedule_crawl' })).toEqual(['whoami']);
+}); // prettier-ignore
+
+test('a refusal names the scopes and the role, and nothing reaches the service', async () => {
+  listen = () => {
+    throw new Error('the service was called');
+  };
+  const { session: member } = await identity.createMember(session);
+  const { accessToken } = await identity.createToken(member, { scopes: ['crawl:read'] });
+  const { content } = await callTool('schedule_crawl', { connector: 'db_1' }, {}, accessToken);
+  expect(content[0].text).toBe(
+    'This credential can not call schedule_crawl. It needs the scopes: crawl:write. It needs an administrator.',
+  );
+});
+
+test('the own tokens come in pages, newest first, and one can be revoked', async () => {
+  const { session: owner } = await identity.createMember(session);
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.unshift((await identity.createToken(owner)).id);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const args: object = { limit: 2, ...(cursor !== null && { cursor }) };
+    const { structuredContent } = await callTool('list_my_tokens', args, {}, owner);
+    seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
+    cursor = structuredContent.nextCursor;
+  } while (cursor !== null);
+  expect(seen).toEqual(ids);
+  const revoked = await callTool('revoke_my_token', { tokenId: ids[0], reason: 'leaked' }, {}, owner);
+  expect(revoked.structuredContent).toEqual({ message: 'Token revoked' });
+  expect((await callTool('list_my_tokens', {}, {}, owner)).structuredContent.tokens).toHaveLength(4);
+  const again = await callTool('revoke_my_token', { tokenId: ids[0] }, {}, owner);
+  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] });
+});
+
+test.each<[tool: string, args: object, fault: RegExp]>([
+  ['whoami', { a: 1 }, /a is not a known field/],
+  ['list_my_tokens', { limit: 0 }, /limit/],
+  ['list_my_tokens', { limit: '5' }, /limit/],
+  ['list_my_tokens', { cursor: 'x'.repeat(100_000) }, /cursor/],
+  ['list_my_tokens', { cursor: '!' }, /cursor/],
+  ['revoke_my_token', {}, /tokenId is required/],
+  ['revoke_my_token', { tokenId: '../admin' }, /tokenId/],
+  ['revoke_my_token', { tokenId: 1 }, /tokenId/],
+  ['revoke_my_token', { tokenId: '01900000-0000-7000-8000-000000000000', reason: 'x'.repeat(501) }, /reason/],
+])('%s names what is wrong with its arguments (%#)', async (tool, args, fault) => {
+  const result = await callTool(tool, args);
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(fault) }] });
+});
+
+test.each<[string, RequestListener, RegExp]>([
+  ['is slow', () => undefined, /gave no answer in time/],
+  ['hangs up', (request) => request.socket.destroy(), /gave no answer in time/],
+  ['answers rubbish', (_request, response) => response.end('<html>'), /can't be understood/],
+  ['answers another shape', (_request, response) => response.end('{"success":true}'), /can't be understood/],
+])('a service that %s is an error of the tool that says so', async (_what, listener, message) => {
+  listen = listener;
+  const result = await callTool('crawl_stats');
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
+});
+
+test("a call carries the caller's credential, the request id and the trace context", async () => {
+  const seen: unknown[] = [];
+  listen = ({ headers }, response) => {
+    seen.push([headers.authorization, headers['x-request-id'], headers.traceparent, headers.tracestate]);
+    response.end('{}');
+  };
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  await callTool('crawl_stats', {}, { 'x-request-id': 'call-1', traceparent, tracestate: 'a=b' });
+  await createCaller(identity, session).legacy('tools/call', { name: 'crawl_stats', _meta: { traceparent } });
+  await callTool('crawl_stats', {}, { 'x-request-id': 'call-2', traceparent: 'x' });
+  expect(seen).toEqual([
+    [`Bearer ${session}`, 'call-1', traceparent, 'a=b'],
+    [`Bearer ${session}`, expect.any(String), traceparent, undefined],
+    [`Bearer ${session}`, 'call-2', undefined, undefined],
+  ]);
+});
+
+test('without the other services there are only the own tools', async () => {
+  const alone = await startIdentity();
+  const { body } = await createCaller(alone, await alone.login()).legacy('tools/list');
+  await alone.close();
+  expect(body.result.tools).toHaveLength(3);
+});

@@ -1,0 +1,23 @@
+import { loadMailConfig } from './config.js';
+
+const env = {
+  DATABASE_URL: 'postgresql://mail@db/mail',
+  IDENTITY_URL: 'http://identity:3001',
+  SERVICE_CLIENT_SECRET: 's'.repeat(32),
+};
+
+test('one organisation cannot be given more sends than there are in all', () => {
+  expect(loadMailConfig({ ...env, SENDS_MAX: '10', SENDS_PER_ORG_MAX: '10' })).toMatchObject({
+    SENDS_MAX: 10,
+  });
+  expect(() => loadMailConfig({ ...env, SENDS_MAX: '10' })).toThrow(
+    'SENDS_PER_ORG_MAX must not exceed SENDS_MAX',
+  );
+});
+
+test('SMTP configurations come from identity unless somebody else is named', () => {
+  expect(loadMailConfig(env).CONFIG_MANAGER_URL).toBe(env.IDENTITY_URL);
+  expect(loadMailConfig({ ...env, CONFIG_MANAGER_URL: 'http://manager' }).CONFIG_MANAGER_URL).toBe(
+    'http://manager',
+  );
+});

@@ -1,0 +1,92 @@
+import { waitFor } from '@platform/testing';
+import { createTransportPools } from '../../src/features/delivery/pools.js';
+import type { SmtpConfiguration } from '../../src/features/smtp-configuration/configuration.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+const ORGANISATIONS = 1_000;
+const POOLS_MAX = 50;
+
+let smtp: SmtpUnderTest;
+beforeEach(async () => {
+  smtp = await startSmtp();
+});
+afterEach(() => smtp.close());
+
+const start = (poolsMax: number, idleMs: number) =>
+  createTransportPools({
+    clientName: 'mail.example',
+    connectionsPerPool: 2,
+    idleMs,
+    timeoutMs: 5_000,
+    poolsMax,
+  });
+
+const configurationOf = (organisation: string): SmtpConfiguration => ({
+  host: '127.0.0.1',
+  port: smtp.port,
+  fromEmail: `noreply@${organisation}.example`,
+  tls: 'none',
+});
+
+function send(pools: ReturnType<typeof start>, organisation: string, number: number) {
+  const id = `<${number}.${organisation}@corp.example>`;
+  return pools.attempt(organisation, configurationOf(organisation), {
+    messageId: id,
+    signal: new AbortController().signal,
+    from: `noreply@${organisation}.example`,
+    to: 'to@example.com',
+    subject: id,
+    text: 'hello',
+  });
+}
+
+/** @param work - what each of `count` numbers is given to, twenty at once. */
+async function forEachNumber(count: number, work: (number: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: 20 }, worker));
+}
+
+test('a thousand organisations in turn: no more pools and connections than there may be, and every mail once, from its sender', async () => {
+  const pools = start(POOLS_MAX, 60_000);
+  let poolsMost = 0;
+  await forEachNumber(2 * ORGANISATIONS, async (number) => {
+    const { outcome } = await send(pools, `org-${number % ORGANISATIONS}`, number);
+    expect(outcome).toEqual({ state: 'sent', refused: [] });
+    poolsMost = Math.max(poolsMost, pools.size);
+  });
+  expect(poolsMost).toBe(POOLS_MAX);
+  // Those that made place close once their mails are out; each of the others has one connection.
+  await waitFor(() => smtp.open() <= POOLS_MAX, { what: 'the end of the old connections' });
+  const subjects = smtp.accepted.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw)?.[1] ?? '');
+  expect([subjects.length, new Set(subjects).size]).toEqual([2 * ORGANISATIONS, 2 * ORGANISATIONS]);
+  const strays = smtp.accepted.filter(({ from, raw }) => !raw.includes(`.${from.slice(8, -8)}@corp.example`));
+  expect(strays).toEqual([]);
+  await pools.close();
+  await waitFor(() => smtp.open() === 0, { what: 'the end of all connections' });
+}, 60_000); // prettier-ignore
+
+test('who keeps sending keeps its connection while others come and go', async () => {
+  const pools = start(3, 60_000);
+  for (let number = 0; number < 20; number += 1) {
+    await send(pools, 'busy', number);
+    await send(pools, `other-${number}`, number);
+  }
+  await waitFor(() => smtp.open() <= 3, { what: 'the end of the old connections' });
+  // One for the busy one, one for each of the others.
+  expect(smtp.connections()).toBe(21);
+  await pools.close();
+});
+
+test('idle connections are closed, and the next mail opens another', async () => {
+  const pools = start(POOLS_MAX, 200);
+  await forEachNumber(30, async (number) => {
+    await send(pools, `org-${number}`, number);
+  });
+  await waitFor(() => smtp.open() === 0, { what: 'the end of idle connections' });
+  expect(pools.size).toBe(30);
+  expect((await send(pools, 'org-1', 31)).outcome.state).toBe('sent');
+  await pools.close();
+});

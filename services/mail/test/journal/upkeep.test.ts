@@ -1,0 +1,70 @@
+import { createLogger, createShutdown } from '@platform/service-kit';
+import { type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { settleEntries } from '../../src/features/journal/queries.js';
+import { createJournal } from '../../src/features/journal/service.js';
+import { openResources } from '../../src/resources.js';
+import { createMailDatabase } from '../mail.js';
+
+const DAY_MS = 24 * 3_600_000;
+const now = Date.parse('2026-11-21T12:00:00Z');
+const log = createLogger('mail', 'silent');
+
+let database: TestDatabase;
+let db: pg.Pool;
+beforeEach(async () => {
+  database = await createMailDatabase();
+  db = new pg.Pool({ connectionString: database.url, max: 1 });
+});
+afterEach(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const insert = (state: string, ageDays: number) =>
+  db.query(
+    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+     values ($1, $1, $2, $1, $3, 'a@b.example', '{}', '{}', 'loginWithOTP', $4, $4)`,
+    [uuidv7(), state, `${state} ${ageDays}`, new Date(now - ageDays * DAY_MS)],
+  );
+const subjects = async () =>
+  (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject); // prettier-ignore
+
+test('what was not sent is deleted when its time is over; records and what is under way stay', async () => {
+  for (const state of ['sent', 'pending', 'failed', 'unknown'])
+    for (const ageDays of [1, 6, 8]) await insert(state, ageDays);
+  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7 });
+  await journal.start();
+  await journal.stop();
+  expect(await subjects()).toEqual([
+    'failed 1', 'failed 6', 'pending 1', 'pending 6', 'pending 8', 'sent 1', 'sent 6', 'sent 8', 'unknown 1', 'unknown 6',
+  ]); // prettier-ignore
+});
+
+test('many of them go in bites of a thousand, one each beat', async () => {
+  await db.query(
+    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+     select gen_random_uuid(), $1, 'failed', $1, 'old', 'a@b.example', '{}', '{}', 'loginWithOTP', $2, $2 from generate_series(1, 2500)`,
+    [uuidv7(), new Date(now - 8 * DAY_MS)],
+  );
+  const times = { heartbeatMs: 300, silentMs: 10_000, keyLifetimeMs: DAY_MS };
+  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, times });
+  await journal.start();
+  expect(await subjects()).toHaveLength(1_500);
+  await waitFor(async () => (await subjects()).length === 0, { what: 'the end of the old mails' });
+  await journal.stop();
+});
+
+test('statements that were planned on an empty table find their rows by index when it has grown', async () => {
+  const shutdown = createShutdown(log);
+  const { pool } = openResources({ databaseUrl: database.url, connectionsMax: 1, log, shutdown });
+  const settle = () => settleEntries(pool, [{ id: uuidv7(), state: 'sent', refused: [] }], new Date(now));
+  // PostgreSQL settles for one plan after five uses.
+  for (let use = 0; use < 10; use += 1) await settle();
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain execute settle_entries('[]', now())`);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('Index Scan using mails_pkey');
+  expect(plan).not.toContain('Seq Scan on mails');
+  await shutdown.run('test done');
+});
