@@ -18,7 +18,10 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = (_asked, response) => void held.push(response);
-    platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}`, CLOCK_AHEAD_MS: '0' } });
+    platform = await startPlatform({
+      backend,
+      env: { TASKS: `files_1=${endpoint.url}`, CLOCK_AHEAD_MS: '0' },
+    });
   }, 90_000);
   afterAll(async () => {
     await platform.close();
@@ -29,7 +32,8 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     Date.parse((await platform.call('GET', `/${connector}/schedule`)).body.data.nextRunAt);
 
   it('forward: each schedule that became due runs once, a run in progress goes on, and a paused one stays paused', async () => {
-    for (const connector of [...regular, 'mail_1', 'files_1'] as const) await crawls.schedule(connector, hourly);
+    for (const connector of [...regular, 'mail_1', 'files_1'] as const)
+      await crawls.schedule(connector, hourly);
     await crawls.schedule('code_1', {
       scheduleType: 'once',
       scheduledTime: new Date(Date.now() + 5 * HOUR_MS).toISOString(),
@@ -43,12 +47,17 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     await crawls.outcome('files_1', 'skipped');
     expect((await crawls.runs('files_1'))[1]).toMatchObject({ runId, outcome: 'active', attempts: 1 });
     held.forEach((response) => json(response, 200));
-    await waitFor(async () => (await crawls.runs('files_1'))[1].outcome === 'completed', { what: 'its end', ...SLOW });
+    await waitFor(async () => (await crawls.runs('files_1'))[1].outcome === 'completed', {
+      what: 'its end',
+      ...SLOW,
+    });
     await crawls.expectWhole();
     expect(endpoint.asked).toHaveLength(1);
-    for (const connector of [...regular, 'code_1'] as const) expect(await crawls.runs(connector)).toHaveLength(1);
+    for (const connector of [...regular, 'code_1'] as const)
+      expect(await crawls.runs(connector)).toHaveLength(1);
     expect(await crawls.runs('mail_1')).toEqual([]);
-    for (const connector of regular) expect(await nextOf(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
+    for (const connector of regular)
+      expect(await nextOf(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
   });
 
   it('back: nothing runs again, what is asked for runs, a new schedule is taken, and every time is one to come', async () => {

@@ -4,7 +4,6 @@ import { crawlsOf, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { backends, type Platform, startPlatform } from '../support/platform.js';
 
-
 const connectors = ['mail_1', 'mail_2', 'files_2', 'wiki_1', 'db_1'];
 
 describe.each(backends)('faults on %s', (backend) => {
@@ -203,11 +202,17 @@ describe.each(backends)('faults on %s', (backend) => {
       await platform.redis?.stop();
       expect((await platform.call('POST', '/files_1/pause')).status).toBe(503);
       const lease = async () =>
-        (await platform.db.query<{ until: Date }>('select lease_until as until from runs where id = $1', [runId]))
-          .rows[0]?.until ?? new Date(0);
+        (
+          await platform.db.query<{ until: Date }>('select lease_until as until from runs where id = $1', [
+            runId,
+          ])
+        ).rows[0]?.until ?? new Date(0);
       const first = await lease();
       // Twice the lock, by the heartbeat of the run itself.
-      await waitFor(async () => (await lease()).getTime() > first.getTime() + 2_000, { what: 'a while', ...SLOW });
+      await waitFor(async () => (await lease()).getTime() > first.getTime() + 2_000, {
+        what: 'a while',
+        ...SLOW,
+      });
       await platform.redis?.start();
       // The job is given out again: its run is in hands that are alive.
       await waitFor(() => platform.crawl.logged().includes('a job is in other hands'), {

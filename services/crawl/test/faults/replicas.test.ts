@@ -52,7 +52,9 @@ describe.each(backends)('two replicas on %s', (backend) => {
       expect(run).toMatchObject({ trigger: 'missed', outcome: 'completed', attempts: 1 });
       expect(others).toEqual([]);
     }
-    const { rows } = await platform.db.query('select missed_runs, next_run_at > now() as planned from schedules');
+    const { rows } = await platform.db.query(
+      'select missed_runs, next_run_at > now() as planned from schedules',
+    );
     expect(rows).toEqual(connectors.map(() => ({ missed_runs: 1, planned: true })));
   });
 });

@@ -54,7 +54,12 @@ export function crawlsOf(platform: () => Platform): Crawls {
          select event_key, position, lag(position) over (partition by event_key order by seq) as earlier
          from sync_events.outbox) as placed where position is null or position < earlier`,
     );
-    const { rows: schedules } = await db.query<{ id: string; connector: Connector; revision: number; once: boolean }>(
+    const { rows: schedules } = await db.query<{
+      id: string;
+      connector: Connector;
+      revision: number;
+      once: boolean;
+    }>(
       `select id, connector, revision::float8 as revision, not is_recurring as once
        from schedules where state = 'active'`,
     );
@@ -67,7 +72,8 @@ export function crawlsOf(platform: () => Platform): Crawls {
       if (wanted.toSorted().join() !== found.toSorted().join())
         wrong.push(`${connector}: ${found.join()} instead of ${wanted.join()}`);
       for (const { id, revision } of own.filter(({ once }) => once))
-        if (!isPending(await queues.jobState(connector, onceJobId(id, revision)))) wrong.push(`${connector}: no job`);
+        if (!isPending(await queues.jobState(connector, onceJobId(id, revision))))
+          wrong.push(`${connector}: no job`);
     }
     return wrong;
   }

@@ -16,7 +16,11 @@ export function lookIntoQueues(backend: {
     opened ??= (() => {
       const engine = createEngine({ ...backend, workersMax: 0, log });
       const queues = openQueues({ engine, retryDelayMs: 0, clock: Date.now, log });
-      return { queues, close: () => queues.close().finally(() => engine.close()) };
+      const close = async () => {
+        await queues.close();
+        await engine.close();
+      };
+      return { queues, close };
     })();
     return opened.queues;
   }
