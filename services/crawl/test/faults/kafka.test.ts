@@ -102,10 +102,6 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     const published = await count('is not null');
     await second.kill();
     await runEach(connectors);
-    await waitFor(() => platform.crawl.logged().includes('sync events of a partition wait'), {
-      what: 'a refusal',
-      ...SLOW,
-    });
     await runEach(connectors);
     await waitFor(async () => (await count('is not null')) > published, { what: 'the others', ...SLOW });
     expect(await count('is null')).toBeGreaterThan(0);
