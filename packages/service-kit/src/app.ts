@@ -164,7 +164,10 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
   registerExpectations(app, options.errors);
+  const health: Health = { isStopping: false, checks: new Map() };
   app.addHook('onRequest', (request, reply, done) => {
+    // A gateway's idle connections are gone before the listener is: none is closed while a request is on its way.
+    if (health.isStopping) void reply.header('connection', 'close');
     reply.headers(headers).header('x-request-id', request.id);
     // RFC 9112 §3.2
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
@@ -173,7 +176,6 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);
-  const health: Health = { isStopping: false, checks: new Map() };
   registerHealth(app, health);
   await registerDocs(app, options);
   return { app, health, metrics };
