@@ -1,3 +1,4 @@
+import { currentTraceparent } from '@platform/service-kit';
 import type pg from 'pg';
 import { keyOf } from './kafka-message.js';
 import type { SyncEvent } from './sync-event.js';
@@ -22,9 +23,16 @@ export async function insertOutboxEvent(
 ): Promise<OutboxInsert> {
   const { rowCount } = await client.query({
     name: 'outbox-insert',
-    text: `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
-           values ($1, $2, $3, $4, $5) on conflict (run_id) do nothing`,
-    values: [event.eventId, runId, event.payload.orgId, keyOf(event), JSON.stringify(event)],
+    text: `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, traceparent)
+           values ($1, $2, $3, $4, $5, $6) on conflict (run_id) do nothing`,
+    values: [
+      event.eventId,
+      runId,
+      event.payload.orgId,
+      keyOf(event),
+      JSON.stringify(event),
+      currentTraceparent() ?? null,
+    ],
   });
   if (rowCount === 1) return { eventId: event.eventId, isNew: true };
   const { rows } = await client.query<{ event_id: string }>({

@@ -22,6 +22,7 @@ import { RequestLogger } from './request-logger.js';
 import { securityHeaders } from './security-headers.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { errorOfStatus, translateError } from './translate-error.js';
+import { registerRequestSpans } from './tracing/request-spans.js';
 import { createValidatorCompiler } from './validation.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
@@ -173,6 +174,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
     done();
   });
+  registerRequestSpans(app);
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);

@@ -31,6 +31,21 @@ describeWithNginx('three replicas of each service behind nginx', () => {
     }, 120_000);
     afterAll(() => platform.close(), 30_000);
 
+    test('the gateway leads to the documentation of each service', async () => {
+      const page = await (await fetch(`${platform.url}/docs`)).text();
+      const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link);
+      expect(links).toHaveLength(3);
+      for (const link of links) {
+        const answer = await fetch(platform.url + link);
+        const assets = [...(await answer.text()).matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, path = '']) => path);
+        expect([link, answer.status, assets.length > 0]).toEqual([link, 200, true]);
+        for (const path of ['json', ...assets]) {
+          const { status } = await fetch(new URL(path, platform.url + link));
+          expect([link, path, status]).toEqual([link, path, 200]);
+        }
+      }
+    });
+
     test('replacing every replica of every service fails no request', async () => {
       const load = startLoad(platform.url, [...Object.values(reads()), createToken()]);
       await load.advance(50);
