@@ -37,7 +37,9 @@ describeWithNginx('three replicas of each service behind nginx', () => {
       expect(links).toHaveLength(3);
       for (const link of links) {
         const answer = await fetch(platform.url + link);
-        const assets = [...(await answer.text()).matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(([, path = '']) => path);
+        const assets = [...(await answer.text()).matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(
+          ([, path = '']) => path,
+        );
         expect([link, answer.status, assets.length > 0]).toEqual([link, 200, true]);
         for (const path of ['json', ...assets]) {
           const { status } = await fetch(new URL(path, platform.url + link));
@@ -92,7 +94,9 @@ describeWithNginx('three replicas of each service behind nginx', () => {
         }),
       );
       // The others have answered theirs; the rest is with the one that doesn't.
-      await waitFor(() => isLeft.GET === 9 / REPLICAS && isLeft.POST === 9 / REPLICAS, { what: 'two thirds' });
+      await waitFor(() => isLeft.GET === 9 / REPLICAS && isLeft.POST === 9 / REPLICAS, {
+        what: 'two thirds',
+      });
       await replica?.kill();
       await Promise.all(all);
       const statusesOf = (method: string) =>

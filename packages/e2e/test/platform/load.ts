@@ -39,9 +39,9 @@ export async function send(url: string, { path, token, body }: Call): Promise<Re
 export function startLoad(url: string, calls: readonly Call[]): Load {
   const failures: Failure[] = [];
   let answers = 0;
-  let isStopping = false;
+  const stopping = new AbortController();
   async function repeat(call: Call): Promise<void> {
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       const got = await send(url, call).then(
         async (response) => {
           const text = await response.text();
@@ -61,7 +61,7 @@ export function startLoad(url: string, calls: readonly Call[]): Load {
       await waitFor(() => answers >= goal, { what: `${more} more answers`, timeoutMs: 20_000 });
     },
     async stop() {
-      isStopping = true;
+      stopping.abort();
       await Promise.all(clients);
       return failures;
     },

@@ -68,7 +68,10 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
     await Promise.all(names.map(async (name) => [name, await makeDatabase(name)] as const)),
   ) as Record<ServiceName, Awaited<ReturnType<typeof makeDatabase>>>;
   const redis = await startOwnRedis();
-  const ports = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<ServiceName, number[]>;
+  const ports = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    ServiceName,
+    number[]
+  >;
   for (const name of names)
     while (ports[name].length < count) {
       const port = await findFreePort();
@@ -90,7 +93,10 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
         ...envOf?.[name],
       }),
     );
-  const replicas = Object.fromEntries(names.map((name) => [name, replicasOf(name)])) as Record<ServiceName, Replica[]>;
+  const replicas = Object.fromEntries(names.map((name) => [name, replicasOf(name)])) as Record<
+    ServiceName,
+    Replica[]
+  >;
   const startAll = (some: readonly Replica[]) => Promise.all(some.map((one) => one.start()));
   await startAll(replicas.identity);
   await startAll([...replicas.mail, ...replicas.crawl]);
@@ -112,7 +118,11 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
       return rows;
     },
     async close() {
-      await Promise.all(Object.values(replicas).flat().map((one) => one.kill()));
+      await Promise.all(
+        Object.values(replicas)
+          .flat()
+          .map((one) => one.kill()),
+      );
       await nginx.stop();
       await redis.close();
       await Promise.all(Object.values(databases).map((one) => one.drop()));

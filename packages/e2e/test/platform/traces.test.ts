@@ -64,7 +64,10 @@ describeWithNginx('traces', () => {
         const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
         const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
         const answer = await call('/mcp', body, { traceparent });
-        expect([answer.status, await answer.text()]).toEqual([200, expect.not.stringContaining('"isError":true')]);
+        expect([answer.status, await answer.text()]).toEqual([
+          200,
+          expect.not.stringContaining('"isError":true'),
+        ]);
         await waitFor(() => consumer.output() !== '', { what: 'the event', timeoutMs: 30_000 });
         await consumer.stop();
 
@@ -76,7 +79,8 @@ describeWithNginx('traces', () => {
           'question to PostgreSQL': () => find('identity', ({ attributes }) => isPostgres(attributes)),
           'request of crawl': () => find('crawl', ({ name }) => name.includes('/schedule')),
           'statement of crawl': () => find('crawl', ({ attributes }) => isPostgres(attributes)),
-          'command to Redis': () => find('crawl', ({ attributes }) => attributes['db.system.name'] === 'redis'),
+          'command to Redis': () =>
+            find('crawl', ({ attributes }) => attributes['db.system.name'] === 'redis'),
           run: () => find('crawl', ({ name }) => name === 'crawl'),
           publication: () => find('crawl', ({ name }) => name === `send ${topic}`),
           'handled event': () => find('consumer', ({ name }) => name === `process ${topic}`),

@@ -53,7 +53,10 @@ export async function startTracing(
   provider.register();
   // Both patch prototypes: done directly, that needs no hook into the loading of modules.
   const ofPg = new PgInstrumentation({ enabled: false, requireParentSpan: true });
-  ofPg.getModuleDefinitions().find(({ name }) => name === 'pg')?.patch?.(pg);
+  ofPg
+    .getModuleDefinitions()
+    .find(({ name }) => name === 'pg')
+    ?.patch?.(pg);
   const ofRedis = new IORedisInstrumentation({ enabled: false, dbStatementSerializer: (command) => command });
   if (modules.Redis !== undefined) ofRedis.getModuleDefinitions()[0]?.patch?.(modules.Redis);
   const ofHttp = new UndiciInstrumentation({
