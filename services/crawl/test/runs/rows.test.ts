@@ -58,8 +58,9 @@ describe('rows of runs', () => {
   }
   async function scheduleDaily() {
     const schedule = await insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 });
+    const opts = { repeat: { pattern: '0 0 * * *', tz: 'UTC' } };
     const job = (time: number) =>
-      ({ id: tickJobId('crawl', time), data: { ...schedule, kind: 'tick' } }) as unknown as CrawlJob;
+      ({ id: tickJobId('crawl', time), data: { ...schedule, kind: 'tick' }, opts }) as unknown as CrawlJob;
     return { ...schedule, job };
   }
   const runsOf = async (id: string) =>
@@ -167,6 +168,81 @@ describe('rows of runs', () => {
     await pool.query('delete from runs where schedule_id = $1', [id]);
     expect(await findStatus(pool, orgId, 'files_1')).toBeUndefined();
     expect(await findStatuses(pool, orgId)).toEqual([]);
+  });
+
+  const countOf = async (orgId: string) =>
+    (
+      await pool.query<{ completed: number; events: number }>(
+        `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
+           (select count(*) from sync_events.outbox where org_id = $1::text)::int as events`,
+        [orgId],
+      )
+    ).rows[0];
+
+  it('a tick in time is taken up in one statement, and its run, event and count are written in another', async () => {
+    const { id, orgId, job } = await scheduleDaily();
+    const lifecycle = newLifecycle();
+    const statements = jest.spyOn(pg.Client.prototype, 'query');
+    const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
+    const begun = await lifecycle.begin(job(at));
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    expect(statements).toHaveBeenCalledTimes(1);
+    expect(await lifecycle.complete(begun)).toBe(true);
+    expect(statements).toHaveBeenCalledTimes(2);
+    statements.mockRestore();
+    chance.mockRestore();
+    expect(begun.schedule).toMatchObject({ timeoutMs: 60_000, scheduledAt: new Date(at), metadata: null });
+    expect((await findStatus(pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(new Date(at + 86_400_000));
+    expect(await runsOf(id)).toEqual([{ state: 'completed', reason: null }]);
+    expect(await countOf(orgId)).toEqual({ completed: 1, events: 1 });
+    const { rows } = await pool.query('select event_id from runs where schedule_id = $1', [id]);
+    expect(rows).toEqual(
+      (await pool.query('select event_id from sync_events.outbox where run_id = $1', [begun.run.id])).rows,
+    );
+    // The answer was lost, and the write repeated.
+    expect(await lifecycle.complete(begun)).toBe(false);
+    expect(await countOf(orgId)).toEqual({ completed: 1, events: 1 });
+  });
+
+  it('a tick that is delivered twice at once has one run', async () => {
+    const { id, job } = await scheduleDaily();
+    const begun = await Promise.all([1, 2, 3].map(() => newLifecycle().begin(job(at))));
+    expect(begun.filter((one) => one && 'run' in one)).toHaveLength(1);
+    expect(begun.filter((one) => one && 'busyUntil' in one)).toHaveLength(2);
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+  });
+
+  it('a run that lost its worker lets neither an event out nor is it counted by the one that it left', async () => {
+    const { id, orgId, job } = await scheduleDaily();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job(at));
+    now += times.leaseMs + 1;
+    const second = await lifecycle.begin(job(at));
+    if (!first || !second || 'busyUntil' in first || 'busyUntil' in second) throw new Error('not begun');
+    expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
+    expect(await lifecycle.complete(first)).toBe(false);
+    expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await countOf(orgId)).toEqual({ completed: 0, events: 0 });
+    expect(await lifecycle.complete(second)).toBe(true);
+    expect(await countOf(orgId)).toEqual({ completed: 1, events: 1 });
+  });
+
+  it('a tick of a schedule that was replaced, paused or skips what is late has no run of its own', async () => {
+    const { id, job } = await scheduleDaily();
+    await pool.query('update schedules set revision = 2 where id = $1', [id]);
+    expect(await newLifecycle().begin(job(at))).toBeUndefined();
+    await pool.query(
+      `update schedules set revision = 1, config = config || '{"missedRunPolicy": "skip"}' where id = $1`,
+      [id],
+    );
+    now += times.misfireGraceMs + 1;
+    expect(await newLifecycle().begin(job(at))).toBeUndefined();
+    expect(await runsOf(id)).toEqual([
+      { state: 'skipped', reason: 'Missed: it could have started only 300 s late' },
+    ]);
+    await pool.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    expect(await newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
+    expect(await runsOf(id)).toHaveLength(1);
   });
 
   it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {

@@ -7,7 +7,8 @@ let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  mail = await startMail();
+  // Large mails on a busy machine take their time.
+  mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '20000' } });
   smtp = await startSmtp();
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
 });

@@ -12,6 +12,8 @@ import { writeCertificate } from './certificate.js';
 export const SECRET = 'benchmark-secret-of-the-mail-service';
 /** As in production (see mail's README). */
 const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+/** What is usual to a mail provider in the same part of the world. */
+export const ROUND_TRIP_MS = 20;
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export const mailFile = (name: string) =>
   fileURLToPath(new URL(`../../../../../services/mail/dist/${name}`, import.meta.url));
@@ -20,6 +22,8 @@ export const mailFile = (name: string) =>
 export interface Ground {
   readonly postgres: EmbeddedPostgres;
   readonly sinkPort: number;
+  /** The same sink, {@link ROUND_TRIP_MS} away. */
+  readonly distantSinkPort: number;
   /** Of the sink, PEM; whoever connects must trust it. */
   readonly certificate: string;
   stop(): Promise<void>;
@@ -37,12 +41,16 @@ export async function startGround(): Promise<Ground> {
   });
   const sinkPort = await findFreePort();
   const sink = startChild([here('sink.js'), String(sinkPort), certificate]);
+  const distantSinkPort = await findFreePort();
+  const link = startChild([here('link.js'), ...[distantSinkPort, sinkPort, ROUND_TRIP_MS].map(String)]);
   return {
     postgres,
     sinkPort,
+    distantSinkPort,
     certificate,
     async stop() {
       sink.kill();
+      link.kill();
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });
     },

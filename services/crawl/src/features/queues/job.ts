@@ -1,5 +1,6 @@
 import type { Connector } from '@platform/events';
-import type { Job } from 'bullmq';
+import type { Job, JobSchedulerJobOptions } from 'bullmq';
+import { type Recurrence, recurrenceOf } from '../schedules/cron.js';
 
 /**
  * What a job carries: names of rows, never their content, so that the row decides when the job is
@@ -21,10 +22,9 @@ export type CrawlJobData = {
   | { readonly kind: 'run'; readonly runId: string }
 );
 
-export type CrawlJob = Pick<
-  Job<CrawlJobData>,
-  'id' | 'name' | 'data' | 'opts' | 'attemptsMade' | 'moveToDelayed' | 'updateProgress'
->;
+export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'moveToDelayed'> & {
+  readonly opts: JobSchedulerJobOptions;
+};
 
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
@@ -33,6 +33,12 @@ export const runJobId = (runId: string, recoveries: number): string => `run-${ru
 /** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
 export function timeOfTick(jobId: string): number {
   return Number(jobId.slice(jobId.lastIndexOf(':') + 1));
+}
+
+/** What the tick's scheduler was made of; undefined for a job that no scheduler made. */
+export function recurrenceOfTick({ opts }: CrawlJob): Recurrence | undefined {
+  const { pattern, tz } = opts.repeat ?? {};
+  return pattern === undefined ? undefined : recurrenceOf(pattern, tz);
 }
 
 /** A run that is to be taken up by whichever worker is free. */

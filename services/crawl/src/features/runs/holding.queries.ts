@@ -1,3 +1,4 @@
+import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
 import type { Transaction } from '../../transaction.js';
 import type { Db, Run } from './queries.js';
 
@@ -17,30 +18,37 @@ export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =
     values: [id],
   });
 
-const end = (outcome: 'completed' | 'failed') => `
+/* The end, the count and the event are one statement: all of them or none, without a transaction to open. */
+const end = (outcome: 'completed' | 'failed', set: string) => `
   with ended as (
-    update runs set state = '${outcome}', finished_at = $2, reason = $3, event_id = $4, lease_until = null,
-      progress = ${outcome === 'completed' ? '100' : 'progress'}
-    where id = $1 and ${isHeld(5)} returning org_id
+    update runs set state = '${outcome}', finished_at = $3, lease_until = null, ${set}
+    where id = $1 and ${isHeld(2)} returning org_id
+  ), counted as (
+    insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
+    on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
+  )`;
+const completion = `${end('completed', 'progress = 100, reason = null, event_id = $4::uuid')}, told as (
+    ${outboxInsertFrom('ended', 4)}
   )
-  insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
-  on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1`;
-const endStatements = { completed: end('completed'), failed: end('failed') };
+  select from ended`;
+const failure = `${end('failed', 'reason = $4')} select from ended`;
 
-export interface RunEnd {
-  readonly run: Holding;
-  readonly outcome: 'completed' | 'failed';
-  readonly at: Date;
-  readonly reason: string | null;
-  readonly eventId: string | null;
+/** With the run's event. @returns whether the run was in these hands until now. */
+export async function completeRun(db: Db, run: Holding, at: Date, event: SyncEvent): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'complete_run',
+    text: completion,
+    values: [run.id, run.takenUp, at, ...outboxValues(event, run.id)],
+  });
+  return rowCount === 1;
 }
 
-/** @returns whether the run was in these hands until now. */
-export async function endRun(db: Db, { run, outcome, at, reason, eventId }: RunEnd): Promise<boolean> {
+/** For good. @returns whether the run was in these hands until now. */
+export async function failRun(db: Db, run: Holding, at: Date, reason: string): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: `end_run_${outcome}`,
-    text: endStatements[outcome],
-    values: [run.id, at, reason, eventId, run.takenUp],
+    name: 'fail_run',
+    text: failure,
+    values: [run.id, run.takenUp, at, reason],
   });
   return rowCount === 1;
 }

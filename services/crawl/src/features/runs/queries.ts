@@ -32,11 +32,15 @@ export const runColumns = (table: string) =>
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
    ${table}.attempts_max as "attemptsMax", ${table}.recoveries, ${table}.taken_up as "takenUp"`;
 const columns = runColumns('runs');
+
+/** What a run asks of its schedule. */
+export type Work = Pick<Schedule, 'userId' | 'config' | 'metadata' | 'timeoutMs' | 'scheduledAt'>;
+
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
 export interface NewRun {
   readonly id: string;
-  readonly schedule: Schedule;
+  readonly schedule: Pick<Schedule, 'id' | 'revision'>;
   readonly trigger: RunTrigger;
   readonly tick: string;
   readonly jobId: string;
@@ -56,39 +60,40 @@ export interface NewRun {
  */
 const insert = `
   with schedule as (
-    select id from schedules
-    where id = $2 and revision = $3 and (state = 'active' or ($6::run_trigger = 'manual' and state = 'finished'))
+    select * from schedules
+    where id = $2 and revision = $3 and (state = 'active' or ($4::run_trigger = 'manual' and state = 'finished'))
     for no key update
   ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
       created_at, started_at, finished_at, attempts, taken_up, attempts_max, progress, reason, lease_until)
-    select $1::uuid, schedule.id, $3::bigint, $4::uuid, $5::text, $6::run_trigger, $7::text, $8::text, $9::run_state,
-      $10::timestamptz, $11::timestamptz,
-      case when $9::run_state = 'active' then $11::timestamptz end,
-      case when $9::run_state = 'skipped' then $11::timestamptz end,
-      case when $9::run_state = 'active' then 1 else 0 end,
-      case when $9::run_state = 'active' then 1 else 0 end, $12::smallint,
-      case when $9::run_state = 'active' then 10 else 0 end, $13::text, $14::timestamptz
+    select $1::uuid, id, revision, org_id, connector, $4::run_trigger, $5::text, $6::text, $7::run_state,
+      $8::timestamptz, $9::timestamptz,
+      case when $7::run_state = 'active' then $9::timestamptz end,
+      case when $7::run_state = 'skipped' then $9::timestamptz end,
+      case when $7::run_state = 'active' then 1 else 0 end,
+      case when $7::run_state = 'active' then 1 else 0 end, max_retries + 1,
+      case when $7::run_state = 'active' then 10 else 0 end, $10::text, $11::timestamptz
     from schedule
     on conflict do nothing returning ${columns}
   ), expected as (
-    update schedules set next_run_at = $15, overdue_since = null,
+    update schedules set next_run_at = $12, overdue_since = null,
       -- An earlier time that was still expected is one that did not happen.
-      missed_runs = missed_runs + (next_run_at < $10::timestamptz)::int
-    where id = $2 and revision = $3 and state = 'active' and $15::timestamptz is not null
+      missed_runs = missed_runs + (next_run_at < $8::timestamptz)::int
+    where id = $2 and revision = $3 and state = 'active' and $12::timestamptz is not null
       and exists (select from run)
   )
-  select * from run`;
+  select run.*, schedule.user_id as "userId", schedule.config, schedule.metadata, schedule.timeout_ms as "timeoutMs",
+    schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
 /** @returns undefined when the tick was taken up, another run begun, or the schedule changed, a moment ago. */
-export async function insertRun(db: Db, run: NewRun): Promise<Run | undefined> {
+export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | undefined> {
   const { schedule } = run;
-  const { rows } = await db.query<Run>({
+  const { rows } = await db.query<Run & Work>({
     name: 'insert_run',
     text: insert,
     values: [
-      run.id, schedule.id, schedule.revision, schedule.orgId, schedule.connector, run.trigger, run.tick, run.jobId,
-      run.state, run.scheduledFor, run.at, schedule.maxRetries + 1, run.reason, run.leaseUntil, run.nextRunAt ?? null,
+      run.id, schedule.id, schedule.revision, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
+      run.reason, run.leaseUntil, run.nextRunAt ?? null,
     ],
   }); // prettier-ignore
   return rows[0];

@@ -1,11 +1,10 @@
-import { createSyncEvent, insertOutboxEvent } from '@platform/events';
+import { createSyncEvent } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { inTransaction } from '../../transaction.js';
 import type { CrawlJob } from '../queues/job.js';
-import type { Schedule } from '../schedules/queries.js';
-import { endRun, lockScheduleRow, markHandedBack, markRetrying } from './holding.queries.js';
-import { finishOneOff, pruneRuns, type Run } from './queries.js';
+import { completeRun, failRun, lockScheduleRow, markHandedBack, markRetrying } from './holding.queries.js';
+import { type Db, finishOneOff, pruneRuns } from './queries.js';
 import { type BegunRun, type BusyRun, createTakeUp, type RunTimes } from './take-up.js';
 
 export interface RunLifecycle {
@@ -38,7 +37,25 @@ export function createRunLifecycle(deps: {
 }): RunLifecycle {
   const { pool, clock, times, onEvent } = deps;
 
-  async function end(run: Run, schedule: Schedule, outcome: 'completed' | 'failed', reason: string | null) {
+  /** @param write - the run's last statement; says whether the run was in these hands. */
+  async function end({ run, schedule }: BegunRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
+    const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
+    const isMine = endsSchedule
+      ? await inTransaction(pool, async (tx) => {
+          // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+          await lockScheduleRow(tx, run.scheduleId);
+          if (!(await write(tx))) return false;
+          await finishOneOff(tx, run);
+          return true;
+        })
+      : await write(pool);
+    // By chance, not by count: a count may fall upon the same connector each time.
+    if (Math.random() * PRUNE_EVERY < 1) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
+    return isMine;
+  }
+
+  async function complete(begun: BegunRun): Promise<boolean> {
+    const { run, schedule } = begun;
     const now = clock();
     const event = createSyncEvent({
       orgId: run.orgId,
@@ -46,33 +63,26 @@ export function createRunLifecycle(deps: {
       now,
       sourceCreatedAt: schedule.scheduledAt.getTime(),
     });
-    const isMine = await inTransaction(pool, async (tx) => {
-      // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
-      const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
-      if (endsSchedule) await lockScheduleRow(tx, run.scheduleId);
-      const eventId = outcome === 'completed' ? event.eventId : null;
-      if (!(await endRun(tx, { run, outcome, at: new Date(now), reason, eventId }))) return false;
-      if (outcome === 'completed') await insertOutboxEvent(tx, event, { runId: run.id });
-      if (endsSchedule) await finishOneOff(tx, run);
-      return true;
-    });
-    if (isMine && outcome === 'completed') onEvent();
-    // By chance, not by count: a count may fall upon the same connector each time.
-    if (Math.random() * PRUNE_EVERY < 1) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
+    const isMine = await end(begun, (db) => completeRun(db, run, new Date(now), event));
+    if (isMine) onEvent();
     return isMine;
   }
+
+  const failForGood = (begun: BegunRun, reason: string): Promise<boolean> =>
+    end(begun, (db) => failRun(db, begun.run, new Date(clock()), reason));
 
   return {
     begin: createTakeUp({
       pool,
       clock,
       times,
-      giveUp: (run, schedule, reason) => end(run, schedule, 'failed', reason),
+      giveUp: failForGood,
     }),
-    complete: ({ run, schedule }) => end(run, schedule, 'completed', null),
-    async fail({ run, schedule }, reason) {
+    complete,
+    async fail(begun, reason) {
+      const { run } = begun;
       if (run.attempts >= run.attemptsMax)
-        return (await end(run, schedule, 'failed', storable(reason))) ? 'failed' : 'void';
+        return (await failForGood(begun, storable(reason))) ? 'failed' : 'void';
       const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
       const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
       return (await markRetrying(pool, run, storable(reason), until)) ? 'retry' : 'void';

@@ -2,18 +2,19 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
-import { type CrawlJob, timeOfTick } from '../queues/job.js';
+import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queues/job.js';
+import { nextTime } from '../schedules/cron.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import type { Schedule } from '../schedules/queries.js';
 import { findLease, findScheduleById, findTick, retakeRun } from './delivery.queries.js';
-import { abortOrphan, finishOneOff, insertRun, type Run } from './queries.js';
+import { abortOrphan, finishOneOff, insertRun, type Run, type Work } from './queries.js';
 import { decideTick, RECOVERIES_MAX } from './run-state.js';
 
 /** A run in this worker's hands. */
 export interface BegunRun {
   readonly run: Run;
-  readonly schedule: Schedule;
+  readonly schedule: Work;
 }
 
 /** Not to be looked at before then, epoch ms: the run is in other hands, or waits for the one before it. */
@@ -43,7 +44,7 @@ export function createTakeUp(deps: {
   readonly clock: Clock;
   readonly times: RunTimes;
   /** Ends a run that its workers don't survive. */
-  readonly giveUp: (run: Run, schedule: Schedule, reason: string) => Promise<unknown>;
+  readonly giveUp: (begun: BegunRun, reason: string) => Promise<unknown>;
 }) {
   const { pool, clock, times, giveUp } = deps;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
@@ -62,8 +63,45 @@ export function createTakeUp(deps: {
     // Left in progress it would keep every later run of the connector out.
     if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
     if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
-    await giveUp(run, schedule, `Its worker vanished ${run.recoveries} times`);
+    await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
     return 'void';
+  }
+
+  /** @param given.next - when the schedule runs next, epoch ms. */
+  function insertTick(
+    job: CrawlJob,
+    schedule: Pick<Schedule, 'id' | 'revision'>,
+    given: { at: number; now: number; next: number | undefined; skipReason: string | null },
+  ) {
+    const { at, now, next, skipReason } = given;
+    const isSkipped = skipReason !== null;
+    return insertRun(pool, {
+      id: uuidv7(),
+      schedule,
+      trigger: 'schedule',
+      tick: tickOf(schedule.revision, at),
+      jobId: job.id ?? '',
+      state: isSkipped ? 'skipped' : 'active',
+      scheduledFor: new Date(at),
+      at: new Date(now),
+      leaseUntil: isSkipped ? null : leaseUntil(),
+      reason: skipReason,
+      nextRunAt: next === undefined ? undefined : new Date(next),
+    });
+  }
+
+  /**
+   * A tick that comes in time, to a schedule of its revision with no run in progress, is taken up in one
+   * statement: its scheduler tells the times. @returns undefined when it is not so; the rows then say why.
+   */
+  async function startInTime(job: CrawlJob, id: string, revision: number): Promise<BegunRun | undefined> {
+    const now = clock();
+    const at = timeOfTick(job.id ?? '');
+    const recurrence = recurrenceOfTick(job);
+    if (!recurrence || now - at > times.misfireGraceMs) return undefined;
+    const next = nextTime(recurrence, Math.max(now, at));
+    const run = await insertTick(job, { id, revision }, { at, now, next, skipReason: null });
+    return run && { run, schedule: run };
   }
 
   async function startTick(
@@ -77,19 +115,7 @@ export function createTakeUp(deps: {
     const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
     const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
     const isSkipped = skipReason !== null;
-    const run = await insertRun(pool, {
-      id: uuidv7(),
-      schedule,
-      trigger: 'schedule',
-      tick: tickOf(schedule.revision, at),
-      jobId: job.id ?? '',
-      state: isSkipped ? 'skipped' : 'active',
-      scheduledFor: new Date(at),
-      at: new Date(now),
-      leaseUntil: isSkipped ? null : leaseUntil(),
-      reason: skipReason,
-      nextRunAt: next === undefined ? undefined : new Date(next),
-    });
+    const run = await insertTick(job, schedule, { at, now, next, skipReason });
     // Two deliveries at once: a second look finds what the other has made of it.
     if (!run) return 'unknown';
     if (isSkipped && isOnce) await finishOneOff(pool, run);
@@ -100,6 +126,8 @@ export function createTakeUp(deps: {
     const { data } = job;
     if (data.kind === 'run') return retake(job, data.runId);
     const { scheduleId, revision } = data;
+    const begun = data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
+    if (begun) return begun;
     const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
     const found = await findTick(pool, {
       scheduleId,

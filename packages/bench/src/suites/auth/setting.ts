@@ -1,0 +1,56 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort, startEmbeddedPostgres } from '@platform/embedded';
+import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
+import { type ServiceProcess, startProcess } from '../../service-process.js';
+import type { SuiteOptions } from '../../suite.js';
+import { fill } from './dataset.js';
+
+export const ME = '/api/v1/users/me';
+
+const thousand = { organisations: 1, members: 100, tokens: 0, used: 1_000 };
+/** 100,000 members and 1,000,000 tokens in ten organisations of the same size. */
+export const million = { organisations: 10, members: 10_000, tokens: 100_000, used: 10_000 };
+/** The same load over both; more tokens in use are a figure of their own, the cost of a larger working set. */
+export const USED_AT_ONCE = thousand.used;
+
+/*
+ * Two identities, over a thousand and over a million tokens, and a bare Fastify, all on one core;
+ * PostgreSQL and the load on the other.
+ */
+export interface Setting {
+  readonly small: BenchIdentity;
+  readonly large: BenchIdentity;
+  readonly bare: ServiceProcess;
+  readonly smallTokens: readonly string[];
+  readonly largeTokens: readonly string[];
+}
+
+export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded: boolean) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
+  // The commit's fsync would measure the disk; everything else is as in production.
+  const settings = { synchronous_commit: 'off', shared_buffers: '512MB', max_wal_size: '4GB' };
+  const postgres = await startEmbeddedPostgres({ dataDir, settings, isTemporary: true });
+  const small = await startBenchIdentity(postgres, 'bench_thousand');
+  const large = isLargeNeeded ? await startBenchIdentity(postgres, 'bench_million') : small;
+  const tokensOf = async (identity: BenchIdentity, count: number) =>
+    (await identity.createTokens(count)).map(({ accessToken }) => accessToken);
+  progress('creating the tokens of the load through the API');
+  const smallTokens = await tokensOf(small, thousand.used);
+  await fill(small.databaseUrl, { ...thousand });
+  const largeTokens = isLargeNeeded ? await tokensOf(large, million.used) : smallTokens;
+  if (isLargeNeeded) {
+    progress('filling a database with 1,000,000 tokens of 100,000 members');
+    await fill(large.databaseUrl, million);
+  }
+  const barePort = await findFreePort();
+  const bareProgram = fileURLToPath(new URL('bare.js', import.meta.url));
+  const bare = await startProcess([bareProgram, String(barePort)], barePort, ME, { PATH: process.env.PATH });
+  const stop = async () => {
+    await Promise.all([...new Set([small, large, bare])].map((process) => process.stop()));
+    await postgres.stop();
+  };
+  return { setting: { small, large, bare, smallTokens, largeTokens }, stop };
+}

@@ -1,0 +1,106 @@
+import { load } from '../../load.js';
+import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import { forgedBearers, garbageBearers } from './bearers.js';
+import { ME, million, type Setting, USED_AT_ONCE } from './setting.js';
+
+const ROUNDS = 3;
+
+/** The loads take turns, three rounds, medians: a machine that slows down meanwhile slows all of them. */
+export async function measureThroughput(
+  { small, large, bare, ...tokens }: Setting,
+  options: SuiteOptions,
+  isLarge: boolean,
+) {
+  const { seconds, progress } = options;
+  const rates = {
+    bare: [] as number[],
+    thousand: [] as number[],
+    million: [] as number[],
+    spread: [] as number[],
+    garbage: [] as number[],
+    forged: [] as number[],
+  };
+  const verifyP99Ms: number[] = [];
+  const garbage = garbageBearers();
+  const forged = forgedBearers(tokens.smallTokens[0] ?? '');
+  progress('warming up');
+  await load(bare.url + ME, { seconds: 2, bearers: tokens.smallTokens });
+  await load(small.url + ME, { seconds: 3, bearers: tokens.smallTokens });
+  await load(small.url + ME, { seconds: 2, bearers: garbage, expected: 401 });
+  // Every tenth, so that they lie as far apart in the tables as all of them.
+  const sameLoad = tokens.largeTokens.filter((_token, index) => index % (million.used / USED_AT_ONCE) === 0);
+  if (isLarge) await load(large.url + ME, { seconds: 5, bearers: tokens.largeTokens });
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    progress(`load, round ${round} of ${ROUNDS}`);
+    // The same requests for the bare route: reading a header has its price there, too.
+    rates.bare.push((await load(bare.url + ME, { seconds, bearers: tokens.smallTokens })).requestsPerSecond);
+    const verified = await load(small.url + ME, { seconds, bearers: tokens.smallTokens });
+    rates.thousand.push(verified.requestsPerSecond);
+    verifyP99Ms.push(verified.p99Ms);
+    if (isLarge) {
+      rates.million.push((await load(large.url + ME, { seconds, bearers: sameLoad })).requestsPerSecond);
+      const { requestsPerSecond } = await load(large.url + ME, { seconds, bearers: tokens.largeTokens });
+      rates.spread.push(requestsPerSecond);
+    }
+    rates.garbage.push(
+      (await load(small.url + ME, { seconds, bearers: garbage, expected: 401 })).requestsPerSecond,
+    );
+    rates.forged.push(
+      (await load(small.url + ME, { seconds, bearers: forged, expected: 401 })).requestsPerSecond,
+    );
+  }
+  const residentMib = Math.max(await large.residentPeakMib(), await small.residentPeakMib());
+  return { rates, verifyP99Ms: median(verifyP99Ms), residentMib };
+}
+
+export function throughputResult(
+  measured: Awaited<ReturnType<typeof measureThroughput>>,
+  isLarge: boolean,
+): SuiteResult {
+  const { rates } = measured;
+  const rate = (name: keyof typeof rates, note: string): Figure => ({
+    name, value: median(rates[name]), unit: 'requests/s', note,
+  }); // prettier-ignore
+  const bare = median(rates.bare);
+  const figures = [
+    rate('bare', 'bare Fastify JSON route'),
+    rate('thousand', 'users/me with a token, liveness from PostgreSQL each time, 1,000 tokens'),
+    ...(isLarge
+      ? [
+          rate('million', 'the same with 1,000,000 tokens of 100,000 members, 1,000 of them in use'),
+          rate('spread', 'and 10,000 of them in use'),
+        ]
+      : []),
+    rate('garbage', 'bearers that are not ours, each another'),
+    rate('forged', 'ours but for the signature, each another: an Ed25519 check for each'),
+    { name: 'verify_p99', value: measured.verifyP99Ms, unit: 'ms', note: 'users/me, 50 connections' },
+    {
+      name: 'resident',
+      value: measured.residentMib,
+      unit: 'MiB',
+      note: 'peak of identity under all of these loads; at most 200',
+    },
+  ];
+  const ratios: Ratio[] = [
+    {
+      name: 'verify_vs_bare',
+      value: median(rates.thousand) / bare,
+      goal: { min: 0.4 },
+      note: 'thousand / bare',
+    },
+    {
+      name: 'garbage_vs_bare',
+      value: median(rates.garbage) / bare,
+      goal: { min: 0.7 },
+      note: 'garbage / bare',
+    },
+  ];
+  if (isLarge)
+    ratios.push({
+      name: 'million_vs_thousand',
+      value: median(rates.million) / median(rates.thousand),
+      goal: { min: 0.9 },
+      note: 'million / thousand',
+    });
+  return { figures, ratios };
+}
