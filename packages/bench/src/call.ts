@@ -15,6 +15,8 @@ export interface Call {
   /** None: no `Authorization`. */
   readonly bearer?: string | undefined;
   readonly body?: object | undefined;
+  /** Beside those of the bearer and the body. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The status; default 200. */
   readonly expected?: number;
 }
@@ -28,13 +30,15 @@ export interface PreparedCall {
 
 export function prepareCall(url: URL, call: Call, latenciesMs: number[] = []): PreparedCall {
   const { path, bearer, body, method = body === undefined ? 'GET' : 'POST', expected = 200 } = call;
+  const { headers = {} } = call;
+  const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const payload = body === undefined ? '' : JSON.stringify(body);
   const describe =
     body === undefined
       ? ''
       : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n`;
   const authorization = bearer === undefined ? '' : `authorization: Bearer ${bearer}\r\n`;
-  const head = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\n${describe}${authorization}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\n${describe}${authorization}${others.join('')}\r\n`;
   return { bytes: Buffer.from(head + payload), expected: String(expected), latenciesMs };
 }
 

@@ -17,8 +17,8 @@ export interface BenchIdentity extends ServiceProcess {
   readonly session: string;
   /** @returns the session of the administrator of a new organisation. */
   createOrganisation(): Promise<string>;
-  /** Personal access tokens with `user:read`. */
-  createTokens(count: number): Promise<{ id: string; accessToken: string }[]>;
+  /** Personal access tokens, with `user:read` and `pat:read` unless told otherwise. */
+  createTokens(count: number, scopes?: readonly string[]): Promise<{ id: string; accessToken: string }[]>;
 }
 
 export async function send(
@@ -49,11 +49,11 @@ export async function createDatabase(postgres: EmbeddedPostgres, name: string): 
   return postgres.url(name);
 }
 
-async function createTokens(url: string, session: string, count: number) {
+async function createTokens(url: string, session: string, count: number, scopes: readonly string[]) {
   const tokens: { id: string; accessToken: string }[] = [];
   const createSome = async () => {
     while (tokens.length < count) {
-      const body = { name: 'bench', scopes: ['user:read', 'pat:read'], expiryDays: 'never' };
+      const body = { name: 'bench', scopes, expiryDays: 'never' };
       const answer = await send(`${url}/api/v1/personal-access-tokens`, 'POST', session, body);
       tokens.push((answer.body as { token: { id: string; accessToken: string } }).token);
     }
@@ -62,11 +62,15 @@ async function createTokens(url: string, session: string, count: number) {
   return tokens.slice(0, count);
 }
 
-/** The built service, as it runs in production, on the core of the server. */
+/**
+ * The built service, as it runs in production, on the core of the server unless told otherwise.
+ *
+ * @param more - of its environment.
+ */
 export async function startBenchIdentity(
   postgres: EmbeddedPostgres,
   name: string,
-  serviceClients?: string,
+  more: NodeJS.ProcessEnv = {},
   core: 'server' | 'load' = 'server',
 ): Promise<BenchIdentity> {
   const databaseUrl = await createDatabase(postgres, name);
@@ -80,7 +84,7 @@ export async function startBenchIdentity(
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     NODE_ENV: 'production',
-    ...(serviceClients === undefined ? {} : { SERVICE_CLIENTS: serviceClients }),
+    ...more,
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
   const running = await startProcess(
@@ -107,6 +111,7 @@ export async function startBenchIdentity(
       execFileSync(process.execPath, args, { env, stdio: 'ignore' });
       return login({ ...admin, email });
     },
-    createTokens: (count) => createTokens(running.url, session, count),
+    createTokens: (count, scopes = ['user:read', 'pat:read']) =>
+      createTokens(running.url, session, count, scopes),
   };
 }

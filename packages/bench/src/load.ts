@@ -18,6 +18,7 @@ export interface LoadOptions {
   readonly connections?: number;
   /** Sent with POST; none: GET. */
   readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const CONNECTIONS = 50;
@@ -29,11 +30,11 @@ const CONNECTIONS = 50;
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
   const { seconds = Infinity, requests = Infinity, connections = CONNECTIONS } = options;
-  const { bearers = [], body, expected = 200 } = options;
+  const { bearers = [], body, headers = {}, expected = 200 } = options;
   const url = new URL(address);
   const latenciesMs: number[] = [];
   const calls = (bearers.length === 0 ? [undefined] : bearers).map((bearer) =>
-    prepareCall(url, { path: url.pathname, bearer, body, expected }, latenciesMs),
+    prepareCall(url, { path: url.pathname, bearer, body, headers, expected }, latenciesMs),
   );
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;

@@ -6,8 +6,9 @@ import type { Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
 import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
+import { mcpSuite } from './suites/mcp/index.js';
 
-const suites: readonly Suite[] = [authSuite, mailSuite, crawlSuite];
+const suites: readonly Suite[] = [authSuite, mcpSuite, mailSuite, crawlSuite];
 
 const usage = `npm run bench -- <suite> [options]
 

@@ -13,20 +13,28 @@ export interface ToolResult {
   readonly content: readonly { readonly text: string }[];
 }
 
+/** Of the clients: what to tell of progress, and when to give up. */
+interface CallOptions {
+  readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly signal?: AbortSignal;
+}
+
 /** An agent's connection, over one of the official clients. */
 export interface ToolClient {
   listNames(): Promise<string[]>;
-  call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>;
   close(): Promise<void>;
 }
 
 const info = { name: 'agent', version: '1' };
 type Connect = (url: string, headers: Record<string, string>) => Promise<ToolClient>;
 
-const wrap = (client: EarlierClient | ModernClient): ToolClient => ({
+type CallTool = (call: { name: string; arguments: object }, options: CallOptions) => Promise<unknown>;
+
+const wrap = (client: EarlierClient | ModernClient, callTool: CallTool): ToolClient => ({
   listNames: async () => (await client.listTools()).tools.map(({ name }) => name),
-  call: async (name, args = {}) =>
-    (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
+  call: async (name, args = {}, options = {}) =>
+    (await callTool({ name, arguments: args }, options)) as ToolResult,
   close: () => client.close(),
 });
 
@@ -38,7 +46,7 @@ export const connectors: readonly (readonly [string, Connect])[] = [
       const client = new EarlierClient(info);
       // The SDK's own types disagree under exactOptionalPropertyTypes.
       await client.connect(new EarlierTransport(new URL(url), { requestInit: { headers } }));
-      return wrap(client);
+      return wrap(client, (call, options) => client.callTool(call as never, undefined, options as never));
     },
   ],
   [
@@ -46,7 +54,7 @@ export const connectors: readonly (readonly [string, Connect])[] = [
     async (url, headers) => {
       const client = new ModernClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
       await client.connect(new ModernTransport(new URL(url), { requestInit: { headers } }));
-      return wrap(client);
+      return wrap(client, (call, options) => client.callTool(call as never, options as never));
     },
   ],
 ];

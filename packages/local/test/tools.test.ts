@@ -52,6 +52,11 @@ async function login(email: string, password: string): Promise<string> {
   return (await call('POST', '/api/v1/auth/login', '', { email, password })).body.accessToken as string;
 }
 
+const soon = (inMs: number) => ({
+  scheduleType: 'once',
+  scheduledTime: new Date(Date.now() + inMs).toISOString(),
+});
+
 async function connect(version: string, token: string): Promise<ToolClient> {
   const connector = connectors.find(([name]) => name === version)?.[1];
   if (!connector) throw new Error(version);
@@ -118,6 +123,74 @@ describe.each(connectors)('an agent on the %s client', (version) => {
 
       await call('DELETE', `${PATS}/${token.id}`);
       await expect(agent.call('whoami')).rejects.toThrow(/401|Unauthorized|invalid/i);
+    },
+    START_MS,
+  );
+
+  it(
+    'waits for a run, is told of its progress, and hears how it ended',
+    async () => {
+      const agent = await connect(version, (await createToken(AGENT)).accessToken);
+      const connector = `issues_${version === 'v1' ? 1 : 2}`;
+      const told: { progress: number; total?: number }[] = [];
+      const result = await agent.call(
+        'schedule_crawl',
+        { connector, scheduleConfig: soon(2_000), wait: true },
+        { onprogress: (progress) => told.push(progress) },
+      );
+      expect(result.structuredContent).toMatchObject({
+        connector,
+        run: { connector, outcome: 'completed', progress: 100 },
+      });
+      expect(told.length).toBeGreaterThan(1);
+      expect(told.at(-1)).toMatchObject({ progress: 100, total: 100 });
+      const steps = told.map(({ progress }) => progress);
+      expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b));
+      await call('DELETE', `${CRAWL}/${connector}/schedule`);
+      const writer = await connect(version, (await createToken(['crawl:write'])).accessToken);
+      const refused = await writer.call('schedule_crawl', {
+        connector: 'mail_2',
+        scheduleConfig: soon(1_000),
+        wait: true,
+      });
+      expect(refused).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('crawl:read') }],
+      });
+      expect((await call('GET', `${CRAWL}/mail_2/schedule`)).status).toBe(404);
+    },
+    START_MS,
+  );
+
+  it(
+    'stops waiting when its client goes away, and when its token is revoked',
+    async () => {
+      const [gone, revoked] = [await createToken(AGENT), await createToken(AGENT)];
+      const config = { connector: 'mail_1', scheduleConfig: soon(3_600_000), wait: true };
+      const waitWith = async ({ accessToken }: { accessToken: string }) => {
+        const agent = await connect(version, accessToken);
+        let isWaiting = (): void => undefined;
+        const waiting = new Promise<void>((resolve) => {
+          isWaiting = resolve;
+        });
+        const answer = agent.call('schedule_crawl', config, { onprogress: isWaiting });
+        answer.catch(() => undefined);
+        await waiting;
+        return { agent, answer };
+      };
+      const outcomesOf = async ({ id }: { id: string }) =>
+        (await call('GET', `${PATS}/${id}/activity`)).body.data.map(
+          ({ outcome }: { outcome: string }) => outcome,
+        );
+      const first = await waitWith(gone);
+      await first.agent.close();
+      await expect(first.answer).rejects.toThrow(/.+/);
+      await until(async () => (await outcomesOf(gone)).includes('cancelled'));
+      const second = await waitWith(revoked);
+      await call('DELETE', `${PATS}/${revoked.id}`);
+      expect(await second.answer).toMatchObject({ isError: true });
+      await until(async () => (await outcomesOf(revoked)).includes('refused'));
+      await call('DELETE', `${CRAWL}/mail_1/schedule`);
     },
     START_MS,
   );

@@ -24,6 +24,7 @@ import { createDatabaseLiveness } from './features/liveness/service.js';
 import { createExpiryJob } from './features/maintenance/expiry.job.js';
 import { createToolEndpoint } from './features/mcp/endpoint.js';
 import { createTools } from './features/mcp/registry.js';
+import { createRequestLimit } from './features/mcp/request-limit.js';
 import { mcpRoutes } from './features/mcp/routes.js';
 import { createFindOrganisationName } from './features/organisations/names.js';
 import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
@@ -34,6 +35,9 @@ import { createServiceCredentials } from './features/service-credentials/service
 import { loginRoutes, logoutRoutes } from './features/sessions/routes.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { createSigningKeys } from './features/signing-keys/service.js';
+import { createToolCallRecorder } from './features/tool-activity/recorder.js';
+import { toolActivityRoutes } from './features/tool-activity/routes.js';
+import { createToolActivity } from './features/tool-activity/service.js';
 import { ownUserRoutes, userRoutes } from './features/users/routes.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
@@ -47,11 +51,14 @@ export interface IdentityDeps {
     | 'CRAWL_URL'
     | 'ENCRYPTION_KEYS'
     | 'MAIL_URL'
+    | 'MCP_REQUESTS_PER_MINUTE'
     | 'MCP_SCOPES'
     | 'PUBLIC_URL'
     | 'SERVICE_CLIENTS'
     | 'TOKEN_ISSUER'
+    | 'TOOL_CALL_DAYS'
     | 'TOOL_TIMEOUT_MS'
+    | 'TOOL_WAIT_MAX_MS'
     | 'TRUST_PROXY'
   >;
   readonly resources: Resources;
@@ -78,16 +85,19 @@ async function startBackground(deps: IdentityDeps) {
   const { config, resources, shutdown, clock } = deps;
   const { pool, prisma, log } = resources;
   const lastUsed = createLastUsed({ pool, clock, log });
-  const expiry = createExpiryJob({ pool, clock, log });
+  const toolCalls = createToolCallRecorder({ pool, clock, log });
+  const expiry = createExpiryJob({ pool, clock, log, toolCallDays: config.TOOL_CALL_DAYS });
   const box = createSecretBox(config.ENCRYPTION_KEYS);
   const keys = createSigningKeys({ prisma, box, clock, issuer: config.TOKEN_ISSUER, log });
   await keys.start();
   lastUsed.start();
+  toolCalls.start();
   expiry.start();
   shutdown.on('workers', 'signing keys', keys.stop);
   shutdown.on('workers', 'expiry', expiry.stop);
   shutdown.on('flush', 'last-used times', lastUsed.stop);
-  return { lastUsed, keys };
+  shutdown.on('flush', 'tool calls', toolCalls.stop);
+  return { lastUsed, toolCalls, keys };
 }
 
 /** The services that remote tools call. */
@@ -103,7 +113,7 @@ function openServiceClients({ config, shutdown }: IdentityDeps) {
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
-  const { lastUsed, keys } = await startBackground(deps);
+  const { lastUsed, toolCalls, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
   registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
@@ -120,6 +130,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     keys,
+    activity: createToolActivity(pool),
     audit: createAuditService(prisma),
     configuration: createConfigurationService({
       prisma,
@@ -138,13 +149,18 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     tokens,
     ...openServiceClients(deps),
+    waitMaxMs: config.TOOL_WAIT_MAX_MS,
   });
-  mcpRoutes(app, createToolEndpoint(tools, resources.log, VERSION), config.PUBLIC_URL);
+  const { record: recordCall } = toolCalls;
+  const endpoint = createToolEndpoint({ tools, recordCall, log: resources.log, version: VERSION });
+  const countRequest = createRequestLimit(config.MCP_REQUESTS_PER_MINUTE, clock);
+  mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL });
   return service;
 }
 
 interface Services extends ReturnType<typeof createAccounts> {
   readonly tokens: ReturnType<typeof createTokenService>;
+  readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
   readonly configuration: ReturnType<typeof createConfigurationService>;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
@@ -163,6 +179,7 @@ function registerRoutes(app: App, services: Services): void {
   logoutRoutes(app, services.sessions);
   ownUserRoutes(app);
   ownTokenRoutes(app, services.tokens);
+  toolActivityRoutes(app, services.activity);
   scopeRoutes(app, services.tokens);
   // Administrators
   userRoutes(app, services.users);

@@ -1,4 +1,4 @@
-import { isScope, type Scope } from '@platform/auth';
+import { canHoldScope, isScope, type Scope } from '@platform/auth';
 import {
   integer,
   list,
@@ -33,11 +33,17 @@ const encryptionKeys: Variable<readonly BoxKey[]> = {
   },
 };
 
-const scopeNames: Variable<readonly Scope[]> = {
-  mustBe: 'a comma-separated list of scope names from the catalogue (see the README)',
+/** Of more than what the tools of an agent need: a token has them only where they were named. */
+const isGrantedWhenNamed = (scope: Scope): boolean =>
+  !canHoldScope(scope, 'member') || scope === 'pat:read' || scope === 'pat:write';
+
+const defaultScopes: Variable<readonly Scope[]> = {
+  mustBe:
+    'a comma-separated list of scope names from the catalogue (see the README), without those that are granted only when named: pat:*, user:write, config:*, SEND_MAIL, FETCH_CONFIG',
   parse(value) {
     const names = list('').parse(value) ?? [];
-    return names.length > 0 && names.every(isScope) ? [...new Set(names)] : undefined;
+    const areFit = names.every((name) => isScope(name) && !isGrantedWhenNamed(name));
+    return names.length > 0 && areFit ? ([...new Set(names)] as Scope[]) : undefined;
   },
 };
 
@@ -94,10 +100,16 @@ export const identityVariables = {
   CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
   /** How long a remote tool waits for another service. */
   TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
+  /** How long a remote tool waits for a run to end, when it is asked to. */
+  TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
+  /** Of one credential at `/mcp`, in one replica. */
+  MCP_REQUESTS_PER_MINUTE: withDefault(integer(1, 10_000_000), 6_000),
+  /** How long calls of remote tools can be looked up. */
+  TOOL_CALL_DAYS: withDefault(integer(1, 3_650), 90),
   /** The web app that mailed links lead to; without one, this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-  MCP_SCOPES: withDefault(scopeNames, DEFAULT_MCP_SCOPES),
+  MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
   BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
   BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),

@@ -602,6 +602,119 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       }
     }
   },
+  "listTokenActivity": {
+    "method": "GET",
+    "path": "/api/v1/personal-access-tokens/{tokenId}/activity",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "tokenId"
+      ],
+      "properties": {
+        "tokenId": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "query": {
+      "type": "object",
+      "properties": {
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "default": 20
+        },
+        "cursor": {
+          "type": "string",
+          "format": "uuid",
+          "description": "`nextCursor` of the page before."
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "data",
+        "nextCursor"
+      ],
+      "properties": {
+        "data": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "required": [
+              "id",
+              "userId",
+              "tool",
+              "outcome",
+              "durationMs",
+              "requestId",
+              "client",
+              "createdAt"
+            ],
+            "properties": {
+              "id": {
+                "type": "string",
+                "format": "uuid"
+              },
+              "userId": {
+                "type": "string",
+                "format": "uuid",
+                "description": "Who the call acted as."
+              },
+              "tool": {
+                "type": "string"
+              },
+              "outcome": {
+                "type": "string",
+                "description": "One of completed, denied, invalid_arguments, refused, failed, cancelled."
+              },
+              "durationMs": {
+                "type": "integer"
+              },
+              "requestId": {
+                "type": "string",
+                "description": "`x-request-id` of the answer, and of the log lines."
+              },
+              "client": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "What the client said it is."
+              },
+              "createdAt": {
+                "type": "string",
+                "format": "date-time"
+              }
+            },
+            "title": "ToolCall"
+          }
+        },
+        "nextCursor": {
+          "anyOf": [
+            {
+              "type": "string",
+              "format": "uuid"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "Null: there are no more."
+        }
+      }
+    }
+  },
   "listGrantableScopes": {
     "method": "GET",
     "path": "/api/v1/personal-access-tokens/scopes",
@@ -1584,6 +1697,7 @@ type IdentityOperationId =
   | 'createToken'
   | 'listOwnTokens'
   | 'revokeOwnToken'
+  | 'listTokenActivity'
   | 'listGrantableScopes'
   | 'listUsers'
   | 'createUser'

@@ -205,6 +205,7 @@ test('an expired token is in no list and no total, before and after the sweep', 
     pool: identity.db,
     clock: () => Date.now() + 31 * DAY_MS,
     log: createLogger('test', 'silent'),
+    toolCallDays: 90,
   });
   await job.sweep();
   await check();

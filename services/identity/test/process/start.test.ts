@@ -40,6 +40,8 @@ test('every fault of the environment is told at once, and no value of it', async
     'PORT', 'LOG_LEVEL', 'TRUST_PROXY', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'PUBLIC_URL', 'MCP_SCOPES', 'SERVICE_CLIENTS', 'BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD',
   ]); // prettier-ignore
   expect(lines.join('\n')).not.toContain(secret);
+  for (const scope of ['pat:read', 'pat:write', 'user:write', 'config:read', 'SEND_MAIL', 'FETCH_CONFIG'])
+    expect((await startAndFail({ MCP_SCOPES: `kb:read,${scope}` })).find((line) => line.includes('MCP_SCOPES'))).toContain('granted only when named');
   const missing = await startAndFail({});
   expect(missing.map((line) => /- (\w+) is missing/.exec(line)?.[1])).toEqual([undefined, 'DATABASE_URL', 'ENCRYPTION_KEYS']);
 }); // prettier-ignore

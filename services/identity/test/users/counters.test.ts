@@ -66,7 +66,12 @@ test('the counters are what a count would say, after any sequence of operations,
   }
   const log = createLogger('test', 'silent');
   const sweepAt = (days: number) =>
-    createExpiryJob({ pool: identity.db, clock: () => Date.now() + days * DAY_MS, log }).sweep();
+    createExpiryJob({
+      pool: identity.db,
+      clock: () => Date.now() + days * DAY_MS,
+      log,
+      toolCallDays: 90,
+    }).sweep();
   await Promise.all([sweepAt(31), sweepAt(31)]);
   await expectCountersRight();
   const { rows } = await identity.db.query(

@@ -55,7 +55,12 @@ export async function startBacking(): Promise<Backing> {
     startEmbeddedRedis({ dataDir: await temporary(), isTemporary: true }),
     startEmbeddedKafka({ dataDir: await temporary(), isTemporary: true }),
   ]);
-  const identity = await startBenchIdentity(postgres, 'bench_identity', `crawl:${SECRET}`, 'load');
+  const identity = await startBenchIdentity(
+    postgres,
+    'bench_identity',
+    { SERVICE_CLIENTS: `crawl:${SECRET}` },
+    'load',
+  );
   const kafka = new Kafka({ brokers: [broker.brokers], clientId: 'bench', logLevel: logLevel.NOTHING });
   let databases = 0;
 

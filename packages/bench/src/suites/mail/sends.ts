@@ -31,7 +31,12 @@ export interface Setting {
 /** Everything that a mail passes through, and a token with `SEND_MAIL`. */
 export async function prepare(): Promise<Setting> {
   const ground = await startGround();
-  const identity = await startBenchIdentity(ground.postgres, 'bench_identity', `mail:${SECRET}`, 'load');
+  const identity = await startBenchIdentity(
+    ground.postgres,
+    'bench_identity',
+    { SERVICE_CLIENTS: `mail:${SECRET}` },
+    'load',
+  );
   const configurationUrl = `${identity.url}/api/v1/configurationManager/smtpConfig`;
   const configure = (port: number) => send(configurationUrl, 'POST', identity.session, { ...smtp, port });
   await configure(ground.sinkPort);

@@ -58,3 +58,14 @@ export async function deleteServiceCredentials(db: pg.Pool, now: Date, limit: nu
   const { rowCount } = await db.query(purgeServiceCredentials, [now, limit]);
   return rowCount ?? 0;
 }
+
+const purgeToolCalls = `
+  delete from tool_calls where id in (
+    select id from tool_calls where id < $1 order by id limit $2 for update skip locked
+  )`;
+
+/** @param before - a UUIDv7: its time says which calls go. */
+export async function deleteToolCalls(db: pg.Pool, before: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeToolCalls, [before, limit]);
+  return rowCount ?? 0;
+}

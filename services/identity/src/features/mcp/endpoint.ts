@@ -1,6 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import { ProtocolError } from '@modelcontextprotocol/server';
+import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { type Catalogue, createCatalogue, modernFields, type ToolView } from './catalogue.js';
 import type { Narrowing } from './narrowing.js';
 import type { PlainMessage } from './plain-message.js';
@@ -24,12 +25,18 @@ const answerOf = (id: string | number, result: string): string =>
 const faultOf = (id: string | number, { code, message }: ProtocolError): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
 
-/** @param version of this server, as clients are told it. */
-export function createToolEndpoint(tools: readonly Tool[], log: Logger, version: string): ToolEndpoint {
+export function createToolEndpoint(deps: {
+  readonly tools: readonly Tool[];
+  readonly recordCall: ToolCallRecorder['record'];
+  readonly log: Logger;
+  /** Of this server, as clients are told it. */
+  readonly version: string;
+}): ToolEndpoint {
+  const { tools, recordCall, log, version } = deps;
   const server = { name: 'workspace-knowledge-platform', version };
   const modern = modernFields(server);
   const catalogue: Catalogue = createCatalogue(tools, server);
-  const callTool = createToolCalls(catalogue, log);
+  const callTool = createToolCalls(catalogue, log, recordCall);
 
   async function answerCall(
     message: PlainMessage & { method: 'tools/call' },

@@ -37,13 +37,15 @@ function contextIn(
   { mcpReq }: ServerContext,
   onerror: (error: Error) => void,
 ): ToolContext {
-  const { principal, requestId, traceparent, tracestate } = context;
+  const { principal, requestId, client, traceparent, tracestate } = context;
   const progressToken = mcpReq._meta?.progressToken;
   return {
     principal,
     requestId,
+    client,
     traceparent,
     tracestate,
+    isStreamed: progressToken !== undefined,
     signal: AbortSignal.any([context.signal, mcpReq.signal]),
     async report(progress: Progress) {
       if (progressToken === undefined) return;

@@ -20,17 +20,19 @@ export interface ToolDeps {
   /** Undefined: there is no crawl service, and none of its tools. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
+  /** How long a tool waits at most for something to end. */
+  readonly waitMaxMs: number;
 }
 
 /** Every tool, in the order in which they are listed. */
-export const createTools = ({ findOrganisationName, tokens, crawl, mail }: ToolDeps): Tool[] => [
+export const createTools = ({ findOrganisationName, tokens, crawl, mail, waitMaxMs }: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
   listMyTokens(tokens),
   revokeMyToken(tokens),
   ...(crawl
     ? [
         listConnectors(crawl),
-        scheduleCrawl(crawl),
+        scheduleCrawl(crawl, waitMaxMs),
         getCrawl(crawl),
         listCrawls(crawl),
         pauseCrawl(crawl),

@@ -1,5 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientNameOf } from './client-name.js';
 import type { ToolContext } from './tool.js';
 
 const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\x21-\x7e]{1,128})?$/;
@@ -24,6 +25,8 @@ export class RequestContext implements ToolContext {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
+  readonly isStreamed = false;
+  readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #controller: AbortController | undefined;
 
@@ -33,7 +36,12 @@ export class RequestContext implements ToolContext {
     const { traceparent, tracestate } = traceOf(request);
     this.traceparent = traceparent;
     this.tracestate = tracestate;
+    this.#request = request;
     this.#reply = reply;
+  }
+
+  get client(): string | undefined {
+    return clientNameOf(this.#request);
   }
 
   get signal(): AbortSignal {

@@ -14,6 +14,7 @@ import { readNarrowing } from './narrowing.js';
 import { readPlainMessage } from './plain-message.js';
 import { authInfoOf } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
+import type { CountRequest } from './request-limit.js';
 import { jsonRpcErrors, withMetadata } from './rpc-errors.js';
 import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
@@ -28,6 +29,13 @@ const ResourceMetadata = Type.Object({
   scopes_supported: Type.Array(Type.String()),
   bearer_methods_supported: Type.Array(Type.String()),
 });
+
+export interface McpRouteDeps {
+  readonly endpoint: ToolEndpoint;
+  readonly countRequest: CountRequest;
+  /** Where clients reach the platform. */
+  readonly publicUrl: string;
+}
 
 /** A page of another site must not use a browser's reach to get at the endpoint (DNS rebinding). */
 function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
@@ -45,7 +53,11 @@ function assertOneMessage(body: unknown): void {
     throw new AppError({ status: 400, code: 'NO_MESSAGE', message: 'A message is a JSON object' });
 }
 
-function postRoute(scope: App, endpoint: ToolEndpoint, publicUrl: string): void {
+function postRoute(scope: App, { endpoint, publicUrl, countRequest }: McpRouteDeps): void {
+  const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
+    countRequest(memberOf(request).credentialId);
+    next();
+  };
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     assertOneMessage(request.body);
     const principal = memberOf(request);
@@ -63,7 +75,7 @@ function postRoute(scope: App, endpoint: ToolEndpoint, publicUrl: string): void 
     PATH,
     {
       bodyLimit: MESSAGE_BYTES_MAX,
-      onRequest: [scope.authenticate, requireMember],
+      onRequest: [scope.authenticate, requireMember, limitRequests],
       schema: { hide: true },
     },
     handle,
@@ -107,7 +119,8 @@ function otherMethods(scope: App): void {
 }
 
 /** Members, with a session or a token: `POST /mcp`. */
-export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): void {
+export function mcpRoutes(app: App, deps: McpRouteDeps): void {
+  const { publicUrl } = deps;
   metadataRoute(app, publicUrl);
   const metadataUrl = publicUrl + METADATA_PATH;
   const { origin } = new URL(publicUrl);
@@ -121,7 +134,7 @@ export function mcpRoutes(app: App, endpoint: ToolEndpoint, publicUrl: string): 
       next();
     });
     registerJsonBody(scope, findFormFault);
-    postRoute(scope, endpoint, publicUrl);
+    postRoute(scope, deps);
     otherMethods(scope);
     done();
   });

@@ -20,11 +20,15 @@ export interface Progress {
 export interface ToolContext {
   readonly principal: UserPrincipal;
   readonly requestId: string;
+  /** What the client says it is. */
+  readonly client: string | undefined;
   /** W3C Trace Context, as the request carried it. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   /** Aborted when the client goes away or cancels. Made when it is first read. */
   readonly signal: AbortSignal;
+  /** Whether the client hears of progress before the answer. */
+  readonly isStreamed: boolean;
   /** Tells the client, if it asked to be told. Never fails. */
   report(progress: Progress): Promise<void>;
 }

@@ -15,6 +15,7 @@ export async function sendWebResponse(reply: FastifyReply, response: Response): 
   for (const [name, value] of response.headers) if (name !== 'content-length') void reply.header(name, value);
   if (!response.body) return reply.send();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  // JSON is small and whole; an event stream goes out as it comes.
+  // JSON is small and whole; an event stream goes out as it comes, through nginx too.
+  if (isStream) void reply.header('x-accel-buffering', 'no');
   return reply.send(isStream ? Readable.fromWeb(response.body) : await response.text());
 }

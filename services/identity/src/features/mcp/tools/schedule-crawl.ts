@@ -1,21 +1,59 @@
+import { hasScope } from '@platform/auth';
 import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
+import { AppError } from '@platform/service-kit';
 import { callContextOf } from '../call-context.js';
 import { answerOf, argumentsOf } from '../rest-schemas.js';
-import type { Tool } from '../tool.js';
+import type { Tool, ToolContext, ToolSchema } from '../tool.js';
+import { waitForRun } from '../wait-for-run.js';
 
 type Input = CallInput<CrawlOperations['schedule']>;
-type Arguments = Input['path'] & Input['body'];
+type Arguments = Input['path'] & Input['body'] & { readonly wait?: boolean };
 
-export const scheduleCrawl = (crawl: CrawlClient): Tool<Arguments> => ({
+const wait = {
+  type: 'boolean',
+  default: false,
+  description: 'Wait until the next run has ended; needs crawl:read too.',
+};
+const withWait = (schema: ToolSchema): ToolSchema => ({
+  ...schema,
+  properties: { ...schema.properties, wait },
+});
+const { inputSchema, checkedSchema } = argumentsOf(crawlOperations.schedule);
+
+const scheduled = answerOf(crawlOperations.schedule, ['data']);
+const outputSchema: ToolSchema = {
+  ...scheduled,
+  properties: {
+    ...scheduled.properties,
+    run: { anyOf: [answerOf(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
+  },
+};
+
+/** Before anything is scheduled. */
+function assertCanWait({ principal }: ToolContext): void {
+  if (hasScope(principal, 'crawl:read')) return;
+  const message = 'This credential can not wait for a run. It needs the scopes: crawl:read.';
+  throw new AppError({ status: 403, code: 'INSUFFICIENT_SCOPE', message });
+}
+
+/** @param waitMaxMs - how long a call that waits takes at most. */
+export const scheduleCrawl = (crawl: CrawlClient, waitMaxMs: number): Tool<Arguments> => ({
   name: 'schedule_crawl',
   title: 'Schedule a crawl',
   description:
-    'Schedules when a connector is crawled, or replaces its schedule (a run in progress goes on). `scheduleConfig.scheduleType` chooses the form: hourly, daily, weekly (daysOfWeek, 0 is Sunday), monthly, custom (a cron expression of five fields), or once (scheduledTime, ISO 8601 with its offset, in the future). Times are in `timezone` (IANA, default UTC). `timeout` is that of one attempt in milliseconds, `maxRetries` counts after the first attempt, `priority` 1 goes first. Use once with a time a few seconds ahead to crawl now, then get_crawl to see it complete. Returns the job id, the schedule with its defaults, and when it was scheduled (ISO 8601 UTC).',
-  ...argumentsOf(crawlOperations.schedule),
-  outputSchema: answerOf(crawlOperations.schedule, ['data']),
+    'Schedules when a connector is crawled, or replaces its schedule (a run in progress goes on). `scheduleConfig.scheduleType` chooses the form: hourly, daily, weekly (daysOfWeek, 0 is Sunday), monthly, custom (a cron expression of five fields), or once (scheduledTime, ISO 8601 with its offset, in the future). Times are in `timezone` (IANA, default UTC). `timeout` is that of one attempt in milliseconds, `maxRetries` counts after the first attempt, `priority` 1 goes first. Use once with a time a few seconds ahead to crawl now, and `wait` to be answered when the next run has ended, or use get_crawl to see it complete. Returns the job id, the schedule with its defaults, and when it was scheduled (ISO 8601 UTC); with `wait` also `run`: its `outcome` is completed, failed, aborted or skipped (`reason` says why), or still waiting, active or retrying when waiting took too long; null when it had not begun by then.',
+  inputSchema: withWait(inputSchema),
+  checkedSchema: withWait(checkedSchema),
+  outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scopes: ['crawl:write'],
   isAdminOnly: true,
-  call: async ({ connector, ...body }, context) =>
-    (await crawl.call('schedule', { path: { connector }, body }, callContextOf(context))).data,
+  async call({ connector, wait: isAwaited, ...body }, context) {
+    if (isAwaited) assertCanWait(context);
+    const { data } = await crawl.call('schedule', { path: { connector }, body }, callContextOf(context));
+    if (!isAwaited) return data;
+    const { connector: canonical, scheduledAt: since } = data;
+    const run = await waitForRun(crawl, { connector: canonical, since, maxMs: waitMaxMs }, context);
+    return { ...data, run };
+  },
 });

@@ -1,0 +1,71 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort, startEmbeddedPostgres } from '@platform/embedded';
+import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
+import { load, type LoadResult } from '../../load.js';
+import { type ServiceProcess, startProcess } from '../../service-process.js';
+
+/** Of an administrator's agent: nine tools. */
+const SCOPES = ['user:read', 'crawl:read', 'crawl:write', 'crawl:delete'];
+const TOKENS = 1_000;
+/** Never called: the tools that are measured need no other service. */
+const NO_SERVICE = 'http://127.0.0.1:9';
+
+/** As clients of the revisions in the field send them. */
+const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+export const messages = {
+  list: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  call: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: {} } },
+} as const;
+
+export interface Ground {
+  readonly identity: BenchIdentity;
+  readonly tokens: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Identity with its tools over a database of its own, and the tokens of the load. */
+export async function startGround(): Promise<Ground> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
+  // The commit's fsync would measure the disk; everything else is as in production.
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    settings: { synchronous_commit: 'off' },
+    isTemporary: true,
+  });
+  const identity = await startBenchIdentity(postgres, 'bench_identity', {
+    CRAWL_URL: NO_SERVICE,
+    // It is counted, and not reached.
+    MCP_REQUESTS_PER_MINUTE: '10000000',
+  });
+  const tokens = (await identity.createTokens(TOKENS, SCOPES)).map(({ accessToken }) => accessToken);
+  return {
+    identity,
+    tokens,
+    async stop() {
+      await identity.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+/** A program of this folder on the core of the server. */
+export async function startProgram(name: string): Promise<ServiceProcess> {
+  const port = await findFreePort();
+  const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
+  return startProcess([program, String(port)], port, '/', {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+  });
+}
+
+/** The same requests for all, bearers included: reading a header has its price everywhere. */
+export const loadWith = (
+  server: ServiceProcess,
+  tokens: readonly string[],
+  message: keyof typeof messages,
+  end: { readonly seconds: number } | { readonly requests: number },
+): Promise<LoadResult> =>
+  load(`${server.url}/mcp`, { ...end, bearers: tokens, body: messages[message], headers });

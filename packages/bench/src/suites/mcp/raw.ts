@@ -1,0 +1,15 @@
+import fastify from 'fastify';
+
+/*
+ * What everything is measured against: Fastify with one route that parses a JSON body and sends it
+ * back, and nothing else. A process of its own, on the core of the server.
+ */
+const app = fastify();
+app.post('/mcp', (request, reply) => {
+  void reply.send(request.body);
+});
+app.get('/', (_request, reply) => {
+  void reply.send({});
+});
+process.once('SIGTERM', () => process.exit(0));
+await app.listen({ host: '127.0.0.1', port: Number(process.argv[2]) });

@@ -1,0 +1,78 @@
+import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import { loadWith, messages, startGround, startProgram } from './ground.js';
+
+/*
+ * Identity, the common pattern and a bare echo, all on one core; PostgreSQL and the load on the
+ * other. The loads take turns, three rounds, medians: a machine that slows down meanwhile slows all.
+ */
+const ROUNDS = 3;
+const WARM_UP_SECONDS = 2;
+
+type Message = keyof typeof messages;
+const kinds = Object.keys(messages) as readonly Message[];
+
+async function startServers() {
+  const ground = await startGround();
+  const servers = {
+    echo: await startProgram('raw'),
+    per_request_server: await startProgram('per-request-server'),
+    identity: ground.identity,
+  };
+  const stop = async () => {
+    await Promise.all([servers.echo.stop(), servers.per_request_server.stop()]);
+    await ground.stop();
+  };
+  return { servers, tokens: ground.tokens, stop };
+}
+
+type Rates = Record<keyof Awaited<ReturnType<typeof startServers>>['servers'], Record<Message, number[]>>;
+
+const notes: Readonly<Record<keyof Rates, string>> = {
+  echo: 'bare Fastify that parses the body and sends it back',
+  per_request_server: 'new McpServer and transport per request on Express, eight tools in zod, no credential',
+  identity: 'with a token, liveness from PostgreSQL each time',
+};
+
+function toResult(rates: Rates, identityMib: number): SuiteResult {
+  const names = Object.keys(rates) as readonly (keyof Rates)[];
+  const figures: Figure[] = names.flatMap((name) =>
+    kinds.map((kind) => ({
+      name: `${name}, ${kind}`,
+      value: median(rates[name][kind]),
+      unit: 'requests/s',
+      note: notes[name],
+    })),
+  );
+  figures.push({ name: 'resident', value: identityMib, unit: 'MiB', note: 'peak of identity' });
+  const ratio = (kind: Message, name: 'per_request_server' | 'echo', min: number): Ratio => ({
+    name: `${kind}_vs_${name}`,
+    value: median(rates.identity[kind]) / median(rates[name][kind]),
+    goal: { min },
+    note: `tools/${kind}: identity / ${name}`,
+  });
+  const ratios = kinds.flatMap((kind) => [ratio(kind, 'per_request_server', 10), ratio(kind, 'echo', 0.2)]);
+  return { figures, ratios };
+}
+
+/** `tools/list` and `tools/call` of `whoami`, with a personal access token. */
+export async function measureThroughput({ seconds, progress }: SuiteOptions): Promise<SuiteResult> {
+  const { servers, tokens, stop } = await startServers();
+  const names = Object.keys(servers) as readonly (keyof Rates)[];
+  const rates = Object.fromEntries(names.map((name) => [name, { list: [], call: [] }])) as unknown as Rates;
+  try {
+    progress('warming up');
+    for (const name of names)
+      for (const kind of kinds) await loadWith(servers[name], tokens, kind, { seconds: WARM_UP_SECONDS });
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      progress(`load, round ${round} of ${ROUNDS}`);
+      for (const kind of kinds)
+        for (const name of names)
+          rates[name][kind].push(
+            (await loadWith(servers[name], tokens, kind, { seconds })).requestsPerSecond,
+          );
+    }
+    return toResult(rates, await servers.identity.residentPeakMib());
+  } finally {
+    await stop();
+  }
+}

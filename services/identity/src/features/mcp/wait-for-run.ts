@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CallResult, type CrawlClient, type CrawlOperations, ServiceFault } from '@platform/clients';
+import { callContextOf } from './call-context.js';
+import type { ToolContext } from './tool.js';
+
+type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
+
+const POLL_MS = 1_000;
+/** A client that hears nothing for a minute gives up, and so do proxies. */
+const SIGN_OF_LIFE_MS = 10_000;
+/** How long a client is kept waiting that can't be told of progress. */
+const UNTOLD_MAX_MS = 60_000;
+/** A sign of life has to be progress, too. */
+const LEAST_PROGRESS = 0.001;
+
+const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted', 'skipped']);
+
+/** Tells the client of a run in percent, each time of a little more: the protocol asks for that. */
+function createReporter(context: ToolContext) {
+  let told = -1;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return async (run: Run | undefined): Promise<void> => {
+    const progress = run?.progress ?? 0;
+    const now = performance.now();
+    if (progress <= told && now - toldAt < SIGN_OF_LIFE_MS) return;
+    told = Math.max(progress, told + LEAST_PROGRESS);
+    toldAt = now;
+    await context.report({ progress: told, total: 100, message: run?.outcome ?? 'scheduled' });
+  };
+}
+
+/** The first run of a schedule: the oldest that it, not a member, has asked for since. */
+async function findRun(
+  crawl: CrawlClient,
+  connector: string,
+  since: string,
+  context: ToolContext,
+): Promise<Run | undefined> {
+  const input = { path: { connector }, query: { limit: 100 } };
+  const { data } = await crawl.call('listRuns', input, callContextOf(context));
+  return data.findLast(
+    (run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since),
+  );
+}
+
+/** A service that is away for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
+async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
+  try {
+    return await findRun(...args);
+  } catch (fault) {
+    if (fault instanceof ServiceFault && (fault.kind === 'unreachable' || fault.kind === 'silent'))
+      return undefined;
+    throw fault;
+  }
+}
+
+/**
+ * Follows the next run of a schedule until it ends, with the caller's credential for every look.
+ *
+ * @param since - when it was scheduled, ISO 8601.
+ * @param maxMs - how long at most; a minute where the client can't be told of progress.
+ * @returns the run as it was last seen; null when it hasn't begun by then.
+ * @throws ServiceFault when crawl refuses the credential; an AbortError when the client goes away.
+ */
+export async function waitForRun(
+  crawl: CrawlClient,
+  { connector, since, maxMs }: { connector: string; since: string; maxMs: number },
+  context: ToolContext,
+): Promise<Run | null> {
+  const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, UNTOLD_MAX_MS));
+  const report = createReporter(context);
+  let seen: Run | undefined;
+  for (;;) {
+    seen = (await findRunPatiently(crawl, connector, since, context)) ?? seen;
+    await report(seen);
+    if ((seen && finished.has(seen.outcome)) || performance.now() >= endsAt) return seen ?? null;
+    await delay(POLL_MS, undefined, { signal: context.signal });
+  }
+}

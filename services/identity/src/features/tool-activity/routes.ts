@@ -1,0 +1,26 @@
+import { memberOf, requireMember, requireScopes } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { answers, bearer } from '../../openapi.js';
+import { ActivityAnswer, ActivityQuery } from './schemas.js';
+import type { ToolActivityService } from './service.js';
+
+/** Every member, for their own tokens; an administrator, with a session, for everybody's. */
+export function toolActivityRoutes(app: App, service: ToolActivityService): void {
+  app.get(
+    '/api/v1/personal-access-tokens/:tokenId/activity',
+    {
+      onRequest: [app.authenticate, requireMember, requireScopes(['pat:read'])],
+      schema: {
+        operationId: 'listTokenActivity',
+        tags: ['Personal access tokens'],
+        summary: 'The calls of remote tools made with a token, newest first',
+        security: bearer,
+        params: Type.Object({ tokenId: Type.String({ format: 'uuid' }) }),
+        querystring: ActivityQuery,
+        response: { 200: ActivityAnswer, ...answers(400, 401, 403, 404) },
+      },
+    },
+    (request) => service.ofToken(memberOf(request), request.params.tokenId, request.query),
+  );
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+
+/**
+ * How a call of a tool ended: `completed`; `denied` to this credential or by narrowing;
+ * `invalid_arguments`; `refused` by the REST endpoint behind it; `failed`: something broke;
+ * `cancelled`: the client went away.
+ */
+export const toolCallOutcomes = [
+  'completed',
+  'denied',
+  'invalid_arguments',
+  'refused',
+  'failed',
+  'cancelled',
+] as const;
+export type ToolCallOutcome = (typeof toolCallOutcomes)[number];
+
+export const ActivityQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+    cursor: Type.Optional(Type.String({ format: 'uuid', description: '`nextCursor` of the page before.' })),
+  },
+  { additionalProperties: false },
+);
+export type ActivityQuery = Type.Static<typeof ActivityQuery>;
+
+const ToolCallEntry = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    userId: Type.String({ format: 'uuid', description: 'Who the call acted as.' }),
+    tool: Type.String(),
+    outcome: Type.String({ description: `One of ${toolCallOutcomes.join(', ')}.` }),
+    durationMs: Type.Integer(),
+    requestId: Type.String({ description: '`x-request-id` of the answer, and of the log lines.' }),
+    client: Type.Union([Type.String(), Type.Null()], { description: 'What the client said it is.' }),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'ToolCall' },
+);
+
+export const ActivityAnswer = Type.Object({
+  data: Type.Array(ToolCallEntry),
+  nextCursor: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+    description: 'Null: there are no more.',
+  }),
+});
+export type ActivityAnswer = Type.Static<typeof ActivityAnswer>;

@@ -1,0 +1,37 @@
+import type { UserPrincipal } from '@platform/auth';
+import { notFound } from '@platform/service-kit';
+import type pg from 'pg';
+import { type ActivityRow, findActivity } from './queries.js';
+import type { ActivityAnswer, ActivityQuery } from './schemas.js';
+
+export interface ToolActivityService {
+  /**
+   * What a token was used for, newest first, revoked and expired tokens included: the own ones, and
+   * with an administrator's session everybody's of the organisation.
+   *
+   * @throws AppError 404: unknown, another's and another organisation's are one and the same.
+   */
+  ofToken(principal: UserPrincipal, tokenId: string, query: ActivityQuery): Promise<ActivityAnswer>;
+}
+
+const toEntry = (row: ActivityRow): ActivityAnswer['data'][number] => ({
+  id: row.id,
+  userId: row.user_id,
+  tool: row.tool,
+  outcome: row.outcome,
+  durationMs: row.duration_ms,
+  requestId: row.request_id,
+  client: row.client,
+  createdAt: row.created_at.toISOString(),
+});
+
+export const createToolActivity = (pool: pg.Pool): ToolActivityService => ({
+  async ofToken({ orgId, userId, role, kind }, tokenId, { limit, cursor }) {
+    const ownerId = role === 'admin' && kind === 'session' ? undefined : userId;
+    // One more than asked for tells whether there is another page.
+    const rows = await findActivity(pool, { tokenId, orgId, ownerId, after: cursor, limit: limit + 1 });
+    if (!rows) throw notFound('Token not found');
+    const data = rows.slice(0, limit).map(toEntry);
+    return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { authPlugin, createIdentityClient } from '@platform/auth';
+import { AppError, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
+import { createToolEndpoint } from '../../src/features/mcp/endpoint.js';
+import { mcpRoutes } from '../../src/features/mcp/routes.js';
+import { READ_ONLY, type Tool } from '../../src/features/mcp/tool.js';
+import { serviceClient } from '../identity.js';
+
+const fixture = (name: string, call: Tool['call']): Tool => ({
+  name,
+  title: name,
+  description: 'For the conformance suite.',
+  inputSchema: { type: 'object', properties: {} },
+  outputSchema: { type: 'object' },
+  annotations: READ_ONLY,
+  scopes: [],
+  isAdminOnly: false,
+  call,
+});
+
+/** The tools that the suite calls, as far as tools of this platform can be like them. */
+const fixtures = [
+  fixture('test_simple_text', async () => ({ text: 'This is a simple text response for testing.' })),
+  fixture('test_error_handling', () => {
+    throw new AppError({ status: 400, code: 'TEST', message: 'This tool intentionally returns an error' });
+  }),
+  fixture('test_tool_with_progress', async (_args, { report }) => {
+    for (const progress of [0, 50, 100]) {
+      await report({ progress, total: 100 });
+      await delay(50);
+    }
+    return { text: 'done' };
+  }),
+];
+
+/** The suite's valid `Origin` is that of the endpoint, which has to know it before it listens. */
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** The endpoint as identity has it over other tools. It puts in the token that the suite doesn't send. */
+export async function startFixtureEndpoint(identityUrl: string, token: string) {
+  const log = createLogger('fixtures', 'silent');
+  const { id: clientId, secret: clientSecret } = serviceClient;
+  const identity = createIdentityClient({ identityUrl, clientId, clientSecret, clock: systemClock });
+  const { app } = await createApp({
+    service: 'fixtures',
+    title: 'Fixtures',
+    description: 'A service for tests.',
+    version: '0.0.0',
+    errors: standardErrors,
+    log,
+  });
+  app.addHook('onRequest', (request, _reply, next) => {
+    request.headers.authorization = `Bearer ${token}`;
+    next();
+  });
+  await app.register(authPlugin, {
+    issuer: 'workspace-platform',
+    keySet: identity.keySet,
+    liveness: identity.liveness,
+    clock: systemClock,
+    clockToleranceMs: 60_000,
+  });
+  const endpoint = createToolEndpoint({ tools: fixtures, recordCall: () => undefined, log, version: '0' });
+  const port = await findFreePort();
+  const publicUrl = `http://localhost:${port}`;
+  mcpRoutes(app, { endpoint, countRequest: () => undefined, publicUrl });
+  await identity.start();
+  await app.listen({ host: '127.0.0.1', port });
+  return {
+    url: `${publicUrl}/mcp`,
+    async close() {
+      await app.close();
+      await identity.close();
+    },
+  };
+}
