@@ -47,6 +47,12 @@ interface Answer {
   readonly body: unknown;
 }
 
+/** A replica of identity that went away, while a question was on its kept connection. */
+const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const isBroken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && brokenConnection.has(String(error.code));
+
+/** What is asked of identity here changes nothing, so a connection that breaks is asked again: once, and in the same time. */
 function createCaller(identityUrl: string) {
   const { origin } = new URL(identityUrl);
   const pool = new Pool(origin, {
@@ -61,14 +67,23 @@ function createCaller(identityUrl: string) {
     headers: Record<string, string> = {},
     body?: string,
   ): Promise<Answer> {
-    const response = await pool.request({
-      method,
-      path,
-      headers,
-      ...(body === undefined ? {} : { body }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-    return { status: response.statusCode, body: await response.body.json() };
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const ask = async (): Promise<Answer> => {
+      const response = await pool.request({
+        method,
+        path,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        signal,
+      });
+      return { status: response.statusCode, body: await response.body.json() };
+    };
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      return ask();
+    }
   }
   return { call, close: () => pool.close() };
 }

@@ -15,6 +15,8 @@ const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 export interface BenchIdentity extends ServiceProcess {
   readonly databaseUrl: string;
   readonly session: string;
+  /** @returns the session of the administrator of a new organisation. */
+  createOrganisation(): Promise<string>;
   /** Personal access tokens, with `user:read` and `pat:read` unless told otherwise. */
   createTokens(count: number, scopes?: readonly string[]): Promise<{ id: string; accessToken: string }[]>;
 }
@@ -92,12 +94,23 @@ export async function startBenchIdentity(
     environment,
     core,
   );
-  const login = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, admin);
-  const session = (login.body as { accessToken: string }).accessToken;
+  async function login(credentials: typeof admin): Promise<string> {
+    const { body } = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, credentials);
+    return (body as { accessToken: string }).accessToken;
+  }
+  const session = await login(admin);
+  let organisations = 1;
   return {
     ...running,
     databaseUrl,
     session,
+    async createOrganisation() {
+      const email = `admin-${(organisations += 1)}@example.com`;
+      const args = [program('cli.js'), 'create-organisation', '--name', 'Another', '--admin-email', email];
+      const env = { ...environment, ADMIN_PASSWORD: admin.password };
+      execFileSync(process.execPath, args, { env, stdio: 'ignore' });
+      return login({ ...admin, email });
+    },
     createTokens: (count, scopes = ['user:read', 'pat:read']) =>
       createTokens(running.url, session, count, scopes),
   };

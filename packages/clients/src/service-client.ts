@@ -1,4 +1,4 @@
-import { createValidatorCompiler } from '@platform/service-kit';
+import { createValidatorCompiler, isTracing } from '@platform/service-kit';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { CallInput, CallResult, Operations } from './call-types.js';
 import type { Operation } from './operation.js';
@@ -13,7 +13,7 @@ export interface CallContext {
   /** The caller's organisation: its calls share their number. */
   readonly orgId: string;
   readonly requestId: string;
-  /** W3C Trace Context of the request, passed on as it came. */
+  /** W3C Trace Context of the request, passed on as it came unless this process is traced itself. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
   /** Gives the call up. */
@@ -99,14 +99,16 @@ function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (i
 
 function headersOf(context: CallContext, input: AnyInput): Record<string, string> {
   const { token, requestId, traceparent, tracestate } = context;
+  // A process that records spans sends its own; two of them are none.
+  const isPassed = traceparent !== undefined && !isTracing();
   return {
     ...input.headers,
     accept: 'application/json',
     authorization: `Bearer ${token}`,
     'x-request-id': requestId,
     ...(input.body !== undefined && { 'content-type': 'application/json' }),
-    ...(traceparent !== undefined && { traceparent }),
-    ...(traceparent !== undefined && tracestate !== undefined && { tracestate }),
+    ...(isPassed && { traceparent }),
+    ...(isPassed && tracestate !== undefined && { tracestate }),
   };
 }
 

@@ -11,7 +11,7 @@ export { InvalidCursorError } from './cursor.js';
 export { type EventFeedPage, type EventFeedQuery, readEvents } from './event-feed.js';
 export { type KafkaMessage, keyOf, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
-export { outboxSql } from './outbox-sql.js';
+export { outboxSql, outboxTraceSql } from './outbox-sql.js';
 export { InvalidEventError, parseSyncEvent } from './parse-event.js';
 export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
 export { createEventRelay } from './relay/relay.js';

@@ -16,8 +16,11 @@ export const keyOf = ({ payload }: SyncEvent): string => `${payload.orgId}:${pay
  */
 export const toKafkaMessage = (event: SyncEvent): KafkaMessage => messageOf(event, JSON.stringify(event));
 
-/** @param value - the event's JSON as it is stored: it is sent byte for byte. */
-export function messageOf(event: SyncEvent, value: string): KafkaMessage {
+/**
+ * @param value - the event's JSON as it is stored: it is sent byte for byte.
+ * @param traceparent - W3C Trace Context, where the event belongs to a trace: one more header.
+ */
+export function messageOf(event: SyncEvent, value: string, traceparent?: string): KafkaMessage {
   const { eventId, eventType, timestamp, payload } = event;
   return {
     key: keyOf(event),
@@ -32,6 +35,7 @@ export function messageOf(event: SyncEvent, value: string): KafkaMessage {
       ce_source: `/organisations/${encodeURIComponent(payload.orgId)}/connectors/${payload.connector}`,
       ce_time: new Date(timestamp).toISOString(),
       'content-type': 'application/json',
+      ...(traceparent !== undefined && { traceparent }),
     },
   };
 }

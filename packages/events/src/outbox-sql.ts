@@ -1,3 +1,6 @@
+/** Came after {@link outboxSql}, in a migration of its own: the trace that the event belongs to, where there is one. */
+export const outboxTraceSql = 'alter table sync_events.outbox add column traceparent text;\n';
+
 /**
  * The outbox of the publishing service. Its migration holds this text verbatim; a test of the service compares them:
  * `expect(migration).toContain(outboxSql)`.

@@ -1,3 +1,4 @@
+import { currentTraceparent } from '@platform/service-kit';
 import type pg from 'pg';
 import { keyOf } from './kafka-message.js';
 import type { SyncEvent } from './sync-event.js';
@@ -13,20 +14,21 @@ export interface OutboxInsert {
  * The insert as a part of a larger statement: where a run's end is one statement, its event goes with it.
  *
  * @param source - what the statement selects from: one row when the event is to be written, none when it isn't.
- * @param first - the number of the first of five parameters, which are {@link outboxValues}.
+ * @param first - the number of the first of six parameters, which are {@link outboxValues}.
  */
 export const outboxInsertFrom = (source: string, first: number): string => `
-  insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
-  select $${first}::uuid, $${first + 1}::text, $${first + 2}::text, $${first + 3}::text, $${first + 4}::json
+  insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, traceparent)
+  select $${first}::uuid, $${first + 1}::text, $${first + 2}::text, $${first + 3}::text, $${first + 4}::json, $${first + 5}::text
   from ${source} on conflict (run_id) do nothing`;
 
-/** The parameters of {@link outboxInsertFrom}; the first is the event's id. */
-export const outboxValues = (event: SyncEvent, runId: string): readonly string[] => [
+/** The parameters of {@link outboxInsertFrom}; the first is the event's id, the last the trace that is running. */
+export const outboxValues = (event: SyncEvent, runId: string): readonly (string | null)[] => [
   event.eventId,
   runId,
   event.payload.orgId,
   keyOf(event),
   JSON.stringify(event),
+  currentTraceparent() ?? null,
 ];
 
 const insert = outboxInsertFrom('(values (true)) as always', 1);

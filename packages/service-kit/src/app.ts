@@ -23,6 +23,7 @@ import { securityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { errorOfStatus, translateError } from './translate-error.js';
+import { registerRequestSpans } from './tracing/request-spans.js';
 import { createValidatorCompiler } from './validation.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
@@ -151,16 +152,19 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
   registerExpectations(app, options.errors);
+  const health: Health = { isStopping: false, checks: new Map() };
   app.addHook('onRequest', (request, reply, done) => {
+    // A gateway's idle connections are gone before the listener is: none is closed while a request is on its way.
+    if (health.isStopping) void reply.header('connection', 'close');
     reply.headers(headers).header('x-request-id', request.id);
     // RFC 9112 §3.2
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
     done();
   });
+  registerRequestSpans(app);
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);
-  const health: Health = { isStopping: false, checks: new Map() };
   registerHealth(app, health);
   await registerDocs(app, options);
   return { app, health, metrics };

@@ -129,6 +129,47 @@ const addressRanges: Variable<readonly string[]> = {
   },
 };
 
+const headers: Variable<Readonly<Record<string, string>>> = {
+  mustBe: 'a comma-separated list of <header>=<value>',
+  parse(value) {
+    const entries = (list('').parse(value) ?? []).map((item) => /^([\w-]+)=(.+)$/.exec(item));
+    return entries.every((match) => match !== null)
+      ? Object.fromEntries(entries.map((match) => [match[1] ?? '', decodeURIComponentOrSelf(match[2] ?? '')]))
+      : undefined;
+  },
+};
+
+function decodeURIComponentOrSelf(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+const samplers = [
+  'always_on', 'always_off', 'traceidratio',
+  'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio',
+] as const; // prettier-ignore
+
+const ratio: Variable<number> = {
+  mustBe: 'a number from 0 to 1',
+  parse(value) {
+    const number = /^\d(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    return number <= 1 ? number : undefined;
+  },
+};
+
+/** Names and meaning are those of the OpenTelemetry specification. */
+const tracingVariables = {
+  /** Without it there are no traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: withDefault(url(['http:', 'https:'], 'http://collector:4318'), undefined),
+  OTEL_EXPORTER_OTLP_HEADERS: withDefault(headers, {}),
+  OTEL_RESOURCE_ATTRIBUTES: withDefault(text('a comma-separated list of <name>=<value>'), undefined),
+  OTEL_TRACES_SAMPLER: withDefault(oneOf(...samplers), 'parentbased_always_on' as const),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(ratio, undefined),
+} as const;
+
 /** What every service reads. */
 export const serviceVariables = {
   HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
@@ -139,4 +180,5 @@ export const serviceVariables = {
   ),
   TRUST_PROXY: withDefault(addressRanges, []),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
+  ...tracingVariables,
 } as const;

@@ -49,6 +49,11 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('release', (_error, client) => {
     discardUnlessIdle(client);
   });
+  // While a connection is taken out, the pool doesn't listen: one that breaks in a transaction fails what is asked of
+  // it next, and would end the process without this.
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => {
     options.log.warn({ err: error }, 'idle database connection lost');

@@ -46,5 +46,14 @@ export {
 } from './pagination.js';
 export { runMain, serve, type ServeOptions } from './process.js';
 export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
+export {
+  currentTraceparent,
+  isTracing,
+  type PublishSpan,
+  type SpanOptions,
+  startPublishSpan,
+  withSpan,
+} from './tracing/spans.js';
+export { startTracing, type Tracing, type TracingConfig } from './tracing/start.js';
 export { translateError } from './translate-error.js';
 export { createValidatorCompiler, describeFaults } from './validation.js';

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { currentTraceIds, isTracing } from './tracing/spans.js';
 
 /** Anything that looks like a JWT, with or without the display prefix, wherever it slipped into. */
 const credentialPattern = /(?:pat_)?eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
@@ -49,6 +50,7 @@ function serializeError(thrown: unknown): unknown {
 const options = (service: string, level: string): LoggerOptions => ({
   level,
   base: { service },
+  ...(isTracing() && { mixin: currentTraceIds }),
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   formatters: {
     level: (label) => ({ level: label }),
@@ -66,7 +68,7 @@ const options = (service: string, level: string): LoggerOptions => ({
 });
 
 /**
- * JSON lines on stdout, secrets redacted by key and, in errors and paths, by shape.
+ * JSON lines on stdout, with the ids of the trace when tracing has been started before; secrets redacted by key and, in errors and paths, by shape.
  *
  * @param level - pino's level names, or `silent`.
  */

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServiceApp } from './app.js';
 import { ConfigError } from './config.js';
@@ -35,6 +35,8 @@ async function closeListener(app: ServiceApp['app']): Promise<void> {
     app.server.closeIdleConnections();
   }, IDLE_CHECK_MS);
   try {
+    // Right behind a turn that has accepted what was waiting: connections that nobody accepted would be reset.
+    await nextTurn();
     await app.close();
   } finally {
     clearInterval(timer);

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { fileURLToPath } from 'node:url';
-import { createPool } from '../src/index.js';
+import { createPool, isDatabaseUnavailable } from '../src/index.js';
 
 type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
@@ -90,3 +90,23 @@ test.each(['insert into written values (2)', 'begin'])(
     }
   },
 );
+
+test('a connection that breaks while it is taken out fails its user, not the process', async () => {
+  const pool = createPool({
+    connectionString: database.url,
+    applicationName: 'test',
+    connectionsMax: 1,
+    log: { warn: () => undefined },
+  });
+  const client = await pool.connect();
+  await client.query('begin');
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const closed = new Promise((resolve) => client.once('end', resolve));
+  await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+  await closed;
+  const failure = await client.query('select 1').catch((error: unknown) => error);
+  expect(isDatabaseUnavailable(failure)).toBe(true);
+  client.release(true);
+  expect((await pool.query('select 1 as alive')).rows).toEqual([{ alive: 1 }]);
+  await pool.end();
+});

@@ -1,9 +1,11 @@
+import { connectors } from '@platform/events';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { missedRunPolicies } from './features/schedules/schemas.js';
 
 /** The service's own figures, beside those of every service. Labels never grow with organisations. */
 export function createCrawlMetrics(registry: Registry) {
   const registers = [registry];
-  return {
+  const metrics = {
     runs: new Counter({
       name: 'crawl_run_attempts_total',
       help: 'Attempts of runs, by what came of them.',
@@ -35,6 +37,27 @@ export function createCrawlMetrics(registry: Registry) {
       registers,
     }),
   };
+  // A counter that begins with its first event has no increase to tell of it.
+  for (const connector of connectors)
+    for (const policy of missedRunPolicies) metrics.missed.inc({ connector, policy }, 0);
+  for (const kind of ['missing_job', 'orphaned_scheduler', 'orphaned_run', 'lost_run'])
+    metrics.repairs.inc({ kind }, 0);
+  return metrics;
+}
+
+/** @param read - seconds; a rejection leaves what was read last. It is called when the metrics are, once at a time. */
+export function registerQueueAge(registry: Registry, read: () => Promise<number>): void {
+  let reading: Promise<number> | undefined;
+  const age = new Gauge({
+    name: 'crawl_queue_oldest_age_seconds',
+    help: 'How long the run that waits longest is due and not started. The same on every replica.',
+    registers: [registry],
+    async collect() {
+      reading ??= read().finally(() => (reading = undefined));
+      const seconds = await reading.catch(() => undefined);
+      if (seconds !== undefined) age.set(seconds);
+    },
+  });
 }
 
 export type CrawlMetrics = ReturnType<typeof createCrawlMetrics>;

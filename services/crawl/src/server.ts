@@ -6,8 +6,10 @@ import {
   createShutdown,
   runMain,
   serve,
+  startTracing,
   systemClock,
 } from '@platform/service-kit';
+import { Redis } from 'ioredis';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
 import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
@@ -20,8 +22,10 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 
 async function main(): Promise<void> {
   const config = loadCrawlConfig(process.env);
+  const tracing = await startTracing('crawl', config, { Redis });
   const log = createLogger('crawl', config.LOG_LEVEL);
   const shutdown = createShutdown(log);
+  shutdown.on('close', 'traces', tracing.stop);
   const clock = systemClock;
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,

@@ -7,13 +7,14 @@ import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
 import type { Engine } from './features/queues/engine.js';
 import type { CrawlQueues } from './features/queues/queues.js';
+import { readOldestDueAge } from './features/reconciliation/queries.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
 import { saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
-import type { CrawlMetrics } from './metrics.js';
+import { type CrawlMetrics, registerQueueAge } from './metrics.js';
 import type { Resources } from './resources.js';
 
 /** How long a run is its worker's without a sign of it: as long as BullMQ waits, within these limits. */
@@ -103,6 +104,7 @@ export function startWorker(deps: WorkerDeps): void {
     stopping: stopping.signal,
   });
   const workers = startWorkers(engine, processor, { stalledIntervalMs: config.STALLED_INTERVAL_MS, log });
+  registerQueueAge(deps.registry, () => readOldestDueAge(pool, new Date(clock())));
   activeRuns.start();
   const reconciler = createReconciler({
     ...deps,

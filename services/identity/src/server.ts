@@ -5,6 +5,7 @@ import {
   createShutdown,
   runMain,
   serve,
+  startTracing,
   systemClock,
 } from '@platform/service-kit';
 import { buildIdentity } from './app.js';
@@ -36,8 +37,10 @@ async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Pr
 
 async function main(): Promise<void> {
   const config = loadIdentityConfig(process.env);
+  const tracing = await startTracing('identity', config);
   const log = createLogger('identity', config.LOG_LEVEL);
   const shutdown = createShutdown(log);
+  shutdown.on('close', 'traces', tracing.stop);
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,
     connectionsMax: config.DATABASE_CONNECTIONS_MAX,

@@ -11,6 +11,8 @@ export function registerMailMetrics(
     labelNames: ['state'],
     registers: [registry],
   });
+  // A counter that begins with its first mail has no rate to tell of it.
+  for (const state of ['sent', 'failed', 'unknown']) settled.inc({ state }, 0);
   const pools = new Gauge({
     name: 'smtp_pools',
     help: 'Organisations with a pool of SMTP connections.',

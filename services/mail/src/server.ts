@@ -5,6 +5,7 @@ import {
   createShutdown,
   runMain,
   serve,
+  startTracing,
   systemClock,
 } from '@platform/service-kit';
 import { buildMail } from './app.js';
@@ -15,8 +16,10 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 
 async function main(): Promise<void> {
   const config = loadMailConfig(process.env);
+  const tracing = await startTracing('mail', config);
   const log = createLogger('mail', config.LOG_LEVEL);
   const shutdown = createShutdown(log);
+  shutdown.on('close', 'traces', tracing.stop);
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,
     connectionsMax: config.DATABASE_CONNECTIONS_MAX,

@@ -1,4 +1,4 @@
-import type { Logger } from '@platform/service-kit';
+import { type Logger, withSpan } from '@platform/service-kit';
 import { Kafka, type KafkaConfig, type KafkaMessage, logLevel } from 'kafkajs';
 import { InvalidEventError, parseSyncEvent } from '../parse-event.js';
 import { createQuietLog } from '../quiet-kafka-log.js';
@@ -62,7 +62,9 @@ export function createSyncEventConsumer(options: SyncEventConsumerOptions): Sync
           if (event instanceof InvalidEventError)
             return onInvalid({ reason: event.message, partition, message });
           if (dedupe.has(event.eventId)) return;
-          await handle(event);
+          const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': topic };
+          const parent = message.headers?.traceparent?.toString();
+          await withSpan({ name: `process ${topic}`, parent, attributes }, async () => handle(event));
           dedupe.add(event.eventId);
         },
       });

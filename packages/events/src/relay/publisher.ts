@@ -1,4 +1,5 @@
 import { Partitioners } from 'kafkajs';
+import { startPublishSpan } from '@platform/service-kit';
 import { messageOf } from '../kafka-message.js';
 import type { SyncEvent } from '../sync-event.js';
 import { type LaneResult, publishLane, type SendToPartition, settleWithProgress } from './lane.js';
@@ -60,11 +61,16 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
     async publish(lanes) {
       const { producer } = connection;
       const send: SendToPartition = async (partition, events) => {
-        const messages = events.map(({ event }) => ({
-          ...messageOf(JSON.parse(event) as SyncEvent, event),
+        const spans = events.map(({ traceparent }) => startPublishSpan(topic, traceparent));
+        const messages = events.map(({ event }, index) => ({
+          ...messageOf(JSON.parse(event) as SyncEvent, event, spans[index]?.traceparent),
           partition,
         }));
-        await producer.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
+        try {
+          await producer.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
+        } finally {
+          for (const span of spans) span?.end();
+        }
       };
       const sends = new Map(
         [...lanes].map(([partition, events]) => [partition, publishLane(send, partition, events)]),

@@ -11,6 +11,8 @@ export interface PendingEvent {
   /** A bigint, as text. */
   readonly position: string;
   readonly created_at: Date;
+  /** W3C Trace Context of what caused it. */
+  readonly traceparent: string | null;
 }
 
 /** Any number that nothing else in the database uses; session locks are per database. */
@@ -45,7 +47,7 @@ export async function readPending(db: Queryable, after: string, limit: number): 
   });
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
-    text: `select event_id, event_key, event::text as event, position, created_at from sync_events.outbox
+    text: `select event_id, event_key, event::text as event, position, created_at, traceparent from sync_events.outbox
             where published_at is null and position > $1 order by position limit $2`,
     values: [after, limit],
   });

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
+import { crawlsOf, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { backends, type Platform, startPlatform } from '../support/platform.js';
 
-const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
-const SLOW = { timeoutMs: 25_000 };
 const connectors = ['mail_1', 'mail_2', 'files_2', 'wiki_1', 'db_1'];
 
 describe.each(backends)('faults on %s', (backend) => {
@@ -12,6 +11,7 @@ describe.each(backends)('faults on %s', (backend) => {
   let endpoint: Endpoint;
   let postgres: OwnPostgres;
   let held: ServerResponse[] = [];
+  const crawls = crawlsOf(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     postgres = await startOwnPostgres();
@@ -22,7 +22,7 @@ describe.each(backends)('faults on %s', (backend) => {
     await platform.close();
     await endpoint.close();
     await postgres.close();
-  }, 60_000);
+  }, 120_000);
   beforeEach(() => {
     held = [];
     endpoint.asked.length = 0;
@@ -67,7 +67,7 @@ describe.each(backends)('faults on %s', (backend) => {
     held.forEach((response) => json(response, 200));
     expect(await completed(runId)).toMatchObject({ attempts: 1 });
     expect(await events(runId)).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   it('a run under way at a shutdown is handed over at once, and the attempt does not count', async () => {
     const runId = await startHeldRun();
@@ -81,7 +81,7 @@ describe.each(backends)('faults on %s', (backend) => {
     await next.stop();
     await platform.addCrawl({}, true);
     expect(await completed(runId)).toMatchObject({ attempts: 1 });
-  }, 60_000);
+  }, 120_000);
 
   it('a pause that came through another replica aborts the run', async () => {
     const runId = await startHeldRun();
@@ -99,7 +99,7 @@ describe.each(backends)('faults on %s', (backend) => {
     expect(await latest()).toMatchObject({ runId, outcome: 'aborted' });
     expect(await events(runId)).toHaveLength(0);
     await second.stop();
-  }, 60_000);
+  }, 120_000);
 
   it('two replicas run a one-off job once', async () => {
     const second = await platform.addCrawl();
@@ -113,7 +113,7 @@ describe.each(backends)('faults on %s', (backend) => {
     await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run', ...SLOW });
     await second.stop();
     expect(endpoint.asked).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   it('an expected run whose job the queue has lost is made up for, once, and counted as missed', async () => {
     await schedule('chat_1');
@@ -131,7 +131,7 @@ describe.each(backends)('faults on %s', (backend) => {
     expect(metrics).toMatch(
       /crawl_missed_runs_total\{connector="chat_1",policy="run_once",service="crawl"\} 1/,
     );
-  }, 60_000);
+  }, 120_000);
 
   it('a restart of PostgreSQL stops nothing: the run completes, and requests hear 503 meanwhile', async () => {
     const runId = await startHeldRun();
@@ -151,7 +151,7 @@ describe.each(backends)('faults on %s', (backend) => {
     };
     await completed(runId);
     expect(await events(runId)).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   if (backend === 'redis') {
     it('a flushed Redis is rebuilt from the rows, and a run in progress ends with one event', async () => {
@@ -175,7 +175,7 @@ describe.each(backends)('faults on %s', (backend) => {
         what: 'the repair of every schedule',
         ...SLOW,
       });
-    }, 60_000);
+    }, 120_000);
 
     it('while Redis is away changes hear 503 and change nothing; afterwards runs go on', async () => {
       await schedule('mail_1');
@@ -195,7 +195,36 @@ describe.each(backends)('faults on %s', (backend) => {
         what: 'its end',
         ...SLOW,
       });
-    }, 60_000);
+    }, 120_000);
+
+    it('a run in progress outlives a Redis that is away for longer than its job is locked: one order, one event', async () => {
+      const runId = await startHeldRun();
+      await platform.redis?.stop();
+      expect((await platform.call('POST', '/files_1/pause')).status).toBe(503);
+      const lease = async () =>
+        (
+          await platform.db.query<{ until: Date }>('select lease_until as until from runs where id = $1', [
+            runId,
+          ])
+        ).rows[0]?.until ?? new Date(0);
+      const first = await lease();
+      // Twice the lock, by the heartbeat of the run itself.
+      await waitFor(async () => (await lease()).getTime() > first.getTime() + 2_000, {
+        what: 'a while',
+        ...SLOW,
+      });
+      await platform.redis?.start();
+      // The job is given out again: its run is in hands that are alive.
+      await waitFor(() => platform.crawl.logged().includes('a job is in other hands'), {
+        what: 'a second delivery',
+        ...SLOW,
+      });
+      held.forEach((response) => json(response, 200));
+      expect(await completed(runId)).toMatchObject({ attempts: 1 });
+      expect(endpoint.asked).toHaveLength(1);
+      expect(await events(runId)).toHaveLength(1);
+      await crawls.expectWhole();
+    }, 120_000);
 
     it('a service that starts while Redis is away works as soon as it is there', async () => {
       await platform.redis?.stop();
@@ -216,7 +245,7 @@ describe.each(backends)('faults on %s', (backend) => {
         what: 'its end',
         ...SLOW,
       });
-    }, 60_000);
+    }, 120_000);
 
     it('a Redis that hangs is 503 within seconds', async () => {
       platform.redis?.pause();
@@ -228,6 +257,6 @@ describe.each(backends)('faults on %s', (backend) => {
         platform.redis?.resume();
       }
       await waitFor(async () => (await schedule('mail_2')).status === 201, { what: 'recovery', ...SLOW });
-    }, 60_000);
+    }, 120_000);
   }
 });

@@ -41,14 +41,15 @@ describe('rows of runs', () => {
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
          state, revision, scheduled_at, next_run_at)
        values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
-      [id, orgId, randomUUID(), JSON.stringify({ ...config, jitterMs: 0, missedRunPolicy: 'run_once' }), new Date(at)],
+      [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
     ); // prettier-ignore
     return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
   }
-  async function scheduleOnce() {
+  async function scheduleOnce(more: object = {}) {
     const schedule = await insertSchedule({
       scheduleType: 'once',
       scheduledTime: new Date(at).toISOString(),
+      ...more,
     });
     const job = {
       id: onceJobId(schedule.id, 1),
@@ -82,6 +83,21 @@ describe('rows of runs', () => {
     pausing.release();
     expect(await beginning).toBeUndefined();
     expect(await runsOf(id)).toEqual([]);
+  });
+
+  it('a one-off that is skipped ends with its schedule, or not at all', async () => {
+    const { id, job } = await scheduleOnce({ missedRunPolicy: 'skip' });
+    now += 2 * times.misfireGraceMs;
+    await pool.query(
+      `alter table schedules add constraint unbroken check (state <> 'finished' or id <> '${id}')`,
+    );
+    await expect(newLifecycle().begin(job)).rejects.toThrow('unbroken');
+    expect(await runsOf(id)).toEqual([]);
+    await pool.query('alter table schedules drop constraint unbroken');
+    expect(await newLifecycle().begin(job)).toBeUndefined();
+    expect(await runsOf(id)).toMatchObject([{ state: 'skipped' }]);
+    const { rows } = await pool.query('select state from schedules where id = $1', [id]);
+    expect(rows).toEqual([{ state: 'finished' }]);
   });
 
   it('a run whose schedule is gone is aborted when its job comes again', async () => {

@@ -4,10 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
+import {
+  createTestDatabase,
+  type OwnRedis,
+  startOwnRedis,
+  type TestDatabase,
+  waitFor,
+} from '@platform/testing';
 import pg from 'pg';
 import { migrateQueues } from '../../src/features/queues/engine.js';
 import { type Answer, type CallOptions, callUrl } from './http.js';
+import { lookIntoQueues, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 
 /* Identity and crawl as processes, over databases of their own: what can be killed can be tested. */
@@ -34,6 +41,10 @@ export interface Platform {
   readonly redis: OwnRedis | undefined;
   /** For looking at what is stored. */
   readonly db: pg.Pool;
+  /** Of crawl. */
+  readonly databaseUrl: string;
+  /** For looking at what is in the queues, with connections of its own. */
+  readonly queues: QueueView;
   readonly admin: Organisation;
   /** To crawl's API; the first organisation's administrator unless `token` says otherwise. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -77,12 +88,16 @@ export async function startPlatform(options: {
   readonly env?: Record<string, string>;
   /** The server of crawl's database, when the test breaks it. */
   readonly crawlAdminUrl?: string;
+  /** How far the clocks of the services are ahead. */
+  readonly clockAheadMs?: number;
 }): Promise<Platform> {
   const [identityDatabase, crawlDatabase] = await Promise.all([
     database('identity', undefined),
     database('crawl', options.crawlAdminUrl, migrateQueues),
   ]);
   const redis = options.backend === 'redis' ? await startOwnRedis() : undefined;
+  const clock =
+    options.clockAheadMs === undefined ? undefined : { CLOCK_AHEAD_MS: String(options.clockAheadMs) };
   const identity = await startService({
     program: pathOf('identity', 'dist/server.js'),
     env: {
@@ -90,6 +105,7 @@ export async function startPlatform(options: {
       LOG_LEVEL: 'warn',
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
       SERVICE_CLIENTS: `crawl:${secret}`,
+      ...clock,
     },
   });
   const replicas: ServiceProcess[] = [];
@@ -107,6 +123,7 @@ export async function startPlatform(options: {
         RECONCILE_INTERVAL_MS: '500',
         OVERDUE_GRACE_MS: '1000',
         ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+        ...clock,
         ...options.env,
         ...env,
       },
@@ -114,10 +131,20 @@ export async function startPlatform(options: {
     replicas.push(replica);
     return replica;
   };
-  const admin = await createAdmin(identityDatabase, identity);
+  // One after the other: each is a process, and on a busy machine many at once run into their time-outs.
+  let creating: Promise<unknown> = Promise.resolve();
+  const createOrganisation = () => {
+    const created = creating.then(() =>
+      waitFor(() => createAdmin(identityDatabase, identity), { what: 'an organisation', timeoutMs: 30_000 }),
+    );
+    creating = created.catch(() => undefined);
+    return created;
+  };
+  const admin = await createOrganisation();
   let crawl = await startCrawl();
   const db = new pg.Pool({ connectionString: crawlDatabase.url, max: 4 });
   db.on('error', () => undefined);
+  const queues = lookIntoQueues({ redisUrl: redis?.url, databaseUrl: crawlDatabase.url });
   return {
     get crawl() {
       return crawl;
@@ -125,12 +152,14 @@ export async function startPlatform(options: {
     identity,
     redis,
     db,
+    databaseUrl: crawlDatabase.url,
+    queues,
     admin,
     call: (method, path, given) =>
       callUrl(`${crawl.url}/api/v1/crawlingManager${path}`, method, { token: admin.token, ...given }),
     toIdentity: (method, path, given) =>
       callUrl(identity.url + path, method, { token: admin.token, ...given }),
-    createOrganisation: () => createAdmin(identityDatabase, identity),
+    createOrganisation,
     async addCrawl(env, isFirst = false, isReadyAwaited = true) {
       const replica = await startCrawl(env, isReadyAwaited);
       if (isFirst) crawl = replica;
@@ -139,6 +168,7 @@ export async function startPlatform(options: {
     async close() {
       await Promise.all(replicas.map((replica) => replica.stop()));
       await identity.stop();
+      await queues.close();
       await redis?.close();
       await db.end();
       await Promise.all([identityDatabase.drop(), crawlDatabase.drop()]);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@platform/embedded';
 import { waitFor } from '@platform/testing';
 
@@ -9,6 +10,8 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Everything that was logged. */
   logged(): string;
+  /** Moves its wall clock, if `CLOCK_AHEAD_MS` was given at its start; resolves when it is moved. */
+  setClock(aheadMs: number): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** SIGKILL: no shutdown, no farewell. */
   kill(): Promise<void>;
@@ -19,9 +22,12 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   /** The program's `dist/server.js`. */
   readonly program: string;
+  /** With `CLOCK_AHEAD_MS` its wall clock is ahead by that, and can be moved. */
   readonly env: Record<string, string>;
   readonly isReadyAwaited?: boolean;
 }
+
+const movableClock = fileURLToPath(new URL('../fixtures/movable-clock.mjs', `file://${__filename}`));
 
 export async function startService({
   program,
@@ -29,9 +35,11 @@ export async function startService({
   isReadyAwaited = true,
 }: ServiceOptions): Promise<ServiceProcess> {
   const port = await findFreePort();
-  const child: ChildProcess = spawn(process.execPath, [program], {
+  const isClockMovable = env['CLOCK_AHEAD_MS'] !== undefined;
+  const args = isClockMovable ? ['--import', movableClock, program] : [program];
+  const child: ChildProcess = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(isClockMovable ? (['ipc'] as const) : [])],
   });
   const exited = once(child, 'exit');
   let logged = '';
@@ -60,6 +68,11 @@ export async function startService({
     url,
     pid: child.pid ?? 0,
     logged: () => logged,
+    async setClock(aheadMs) {
+      const moved = once(child, 'message');
+      child.send(aheadMs);
+      await moved;
+    },
     signal: (signal) => void child.kill(signal),
     kill: async () => void (await end('SIGKILL')),
     stop: () => end('SIGTERM'),

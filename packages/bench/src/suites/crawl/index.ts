@@ -53,7 +53,7 @@ async function measureServices(
   given: { readonly isWanted: (part: Part) => boolean; readonly urlOfMany: string | undefined },
 ): Promise<SuiteResult[]> {
   const { progress, seconds } = options;
-  const { session, redis } = backing;
+  const { session, createOrganisation, redis } = backing;
   const service = await (await backing.createSite('small')).start();
   const raw = openRawQueue(redis);
   const results: SuiteResult[] = [];
@@ -66,7 +66,7 @@ async function measureServices(
     if (given.isWanted('rates')) {
       progress('16 callers');
       const short = Math.min(seconds, 3);
-      results.push(await measureRates({ url: service.url, session, raw, seconds: short }));
+      results.push(await measureRates({ url: service.url, createOrganisation, raw, seconds: short }));
     }
     return results;
   } finally {

@@ -35,6 +35,8 @@ export interface Site {
 export interface Backing {
   /** Of an administrator. */
   readonly session: string;
+  /** @returns the session of the administrator of another organisation. */
+  createOrganisation(): Promise<string>;
   readonly kafka: Kafka;
   /** For BullMQ alone. */
   readonly redis: { readonly host: string; readonly port: number; readonly db: number };
@@ -92,6 +94,7 @@ export async function startBacking(): Promise<Backing> {
 
   return {
     session: identity.session,
+    createOrganisation: identity.createOrganisation,
     kafka,
     redis: { host: '127.0.0.1', port: redis.port, db: 0 },
     createSite,

@@ -100,6 +100,9 @@ function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logg
   });
   // Every queue and worker listens for the pool's errors.
   pool.setMaxListeners(0);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   pool.on('error', (error) => {
     log.warn({ err: error }, 'idle queue connection lost');
   });

@@ -11,7 +11,12 @@ import { type Recurrence, recurrenceOf } from '../schedules/cron.js';
  *   once  the one job of a one-off schedule
  *   run   a run that exists already: asked for, missed, or taken from a worker that vanished
  */
-export type CrawlJobData = { readonly orgId: string; readonly connector: Connector } & (
+export type CrawlJobData = {
+  readonly orgId: string;
+  readonly connector: Connector;
+  /** Of the request that asked for it, where that is traced; a tick's trace begins with its run. */
+  readonly traceparent?: string;
+} & (
   | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
   | { readonly kind: 'once'; readonly scheduleId: string; readonly revision: number; readonly at: number }
   | { readonly kind: 'run'; readonly runId: string }

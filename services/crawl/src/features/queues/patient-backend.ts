@@ -9,7 +9,7 @@ import {
 import type pg from 'pg';
 
 /*
- * BullMQ's PostgreSQL backend, kept from spinning. Three things in 6.7 turn a worker into a busy
+ * BullMQ's PostgreSQL backend, kept from spinning, and from sleeping too long. Three things in 6.7 turn a worker into a busy
  * loop, gigabytes of log lines included, none of which its Redis backend does:
  *
  *   - the schema is checked once per connection, and a check that failed (a time-out under load)
@@ -58,6 +58,14 @@ class CheckedConnection extends PostgresConnection {
 }
 
 class PatientBackend extends PostgresQueueBackend {
+  /**
+   * Seconds; as on Redis. A worker sleeps until the next job is due, by a timer that knows nothing of the wall clock: when
+   * that is set forward, or the host slept, this is how late a job may be. BullMQ would let it sleep for an hour.
+   */
+  override get maximumBlockTimeout(): number {
+    return 10;
+  }
+
   private quickAnswers = 0;
 
   override async waitForJob(

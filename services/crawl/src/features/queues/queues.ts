@@ -1,5 +1,5 @@
 import { type Connector, connectors } from '@platform/events';
-import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions } from 'bullmq';
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
@@ -55,6 +55,11 @@ const schedulerOf = ({ key, template }: JobSchedulerJson<CrawlJobData>): Schedul
 
 const isJobIdTaken = (error: unknown): boolean =>
   (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
+
+function traced(): Pick<CrawlJobData, 'traceparent'> {
+  const traceparent = currentTraceparent();
+  return traceparent === undefined ? {} : { traceparent };
+}
 
 /** Runs one question to BullMQ; whatever it fails with, the caller hears 503. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {
@@ -132,7 +137,7 @@ export function openQueues(deps: {
     }
     if (previous && previous.config.scheduleType !== 'once') await queue.removeJobScheduler(key);
     const at = schedule.nextRunAt?.getTime() ?? plan.at;
-    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId: id, revision, at };
+    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId: id, revision, at, ...traced() };
     await queue.add(name, data, {
       ...opts,
       jobId: onceJobId(id, revision),
@@ -154,7 +159,8 @@ export function openQueues(deps: {
           ...jobOptions(attemptsLeft, retryDelayMs),
           jobId: runJobId(runId, recoveries),
         };
-        await queueOf(connector).add(queueNameOf(connector), { kind: 'run', orgId, connector, runId }, opts);
+        const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
+        await queueOf(connector).add(queueNameOf(connector), data, opts);
       }),
     removeJob: (connector, jobId) => ask(async () => void (await queueOf(connector).remove(jobId))),
     jobState: (connector, jobId) => ask(() => queueOf(connector).getJobState(jobId)),

@@ -64,6 +64,32 @@ export async function findOverdue(
   return rows;
 }
 
+/** Of runs that wait for a worker, so many are looked at. */
+const WAITING_MAX = 1_000;
+
+/**
+ * How long the run that waits longest has been due, in seconds; 0 when none does. Reads the first due schedule that has no
+ * run in progress, and a bounded part of the runs that nobody has taken up.
+ */
+export async function readOldestDueAge(db: pg.Pool, now: Date): Promise<number> {
+  const { rows } = await db.query<{ age: number }>({
+    name: 'oldest_due_age',
+    text: `select coalesce(extract(epoch from $1::timestamptz - min(at)), 0)::float8 as age from (
+             (select s.next_run_at as at from schedules s
+               where s.state = 'active' and s.next_run_at <= $1 and not exists (
+                 select from runs r where r.org_id = s.org_id and r.connector = s.connector
+                   and r.state in ('waiting', 'active', 'retrying'))
+               order by s.next_run_at limit 1)
+             union all
+             (select least(w.scheduled_for, $1) from (
+                select state, scheduled_for from runs
+                 where state in ('waiting', 'active', 'retrying') order by lease_until limit $2) w
+               where w.state = 'waiting')) as due`,
+    values: [now, WAITING_MAX],
+  });
+  return rows[0]?.age ?? 0;
+}
+
 export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknown> =>
   db.query({
     name: 'mark_overdue',

@@ -46,7 +46,7 @@ export function createReconciler(deps: {
   }
 
   async function work(): Promise<void> {
-    await queues.limitConcurrency();
+    await phase('the limit of runs at once', () => queues.limitConcurrency());
     await phase('the watch for missed runs', () => watch(isStopping));
     await phase('the recovery of lost runs', recoverLost);
     await phase('the comparison with the queue', async () => {

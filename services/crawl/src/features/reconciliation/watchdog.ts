@@ -6,6 +6,7 @@ import type { CrawlMetrics } from '../../metrics.js';
 import type { Transaction } from '../../transaction.js';
 import { onceJobId, runJobId, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
+import { pruneSometimes } from '../runs/pruning.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
@@ -96,6 +97,7 @@ export function createWatchdog(deps: WatchdogDeps) {
       metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
       log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
     });
+    pruneSometimes(pool, orgId, connector);
   }
 
   /** @returns those of a page that wait for a worker. */

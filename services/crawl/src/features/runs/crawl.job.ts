@@ -1,5 +1,5 @@
 import { connectors } from '@platform/events';
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, type Logger, withSpan } from '@platform/service-kit';
 import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
 import { queueNameOf } from '../../connectors.js';
 import type { CrawlWorker, Engine } from '../queues/engine.js';
@@ -107,7 +107,7 @@ export function createProcessor(deps: CrawlJobDeps) {
     return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };
   }
 
-  return async (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
+  async function run(job: CrawlJob, token: string | undefined): Promise<RunOutcome> {
     const begun = await persist(() => lifecycle.begin(job), stopping);
     if (!begun) return 'void';
     if ('busyUntil' in begun) {
@@ -124,6 +124,12 @@ export function createProcessor(deps: CrawlJobDeps) {
     if (outcome === 'retry') throw new Error(reason);
     if (outcome === 'failed') throw new UnrecoverableError(reason);
     return outcome;
+  }
+
+  return (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
+    const { traceparent: parent, connector, kind } = job.data;
+    const attributes = { 'platform.connector': connector, 'platform.job': kind };
+    return withSpan({ name: 'crawl', parent, attributes }, () => run(job, token));
   };
 }
 

@@ -4,7 +4,8 @@ import type pg from 'pg';
 import { inTransaction } from '../../transaction.js';
 import type { CrawlJob } from '../queues/job.js';
 import { completeRun, failRun, lockScheduleRow, markHandedBack, markRetrying } from './holding.queries.js';
-import { type Db, finishOneOff, pruneRuns } from './queries.js';
+import { pruneSometimes } from './pruning.js';
+import { type Db, finishOneOff } from './queries.js';
 import { type BegunRun, type BusyRun, createTakeUp, type RunTimes } from './take-up.js';
 
 export interface RunLifecycle {
@@ -17,9 +18,6 @@ export interface RunLifecycle {
   handBack(begun: BegunRun): Promise<void>;
 }
 
-/** What the table keeps of each connector of an organisation. */
-const RUNS_KEPT = 200;
-const PRUNE_EVERY = 16;
 /** A retry that isn't taken up this long after its time is taken for lost. */
 const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
@@ -49,8 +47,7 @@ export function createRunLifecycle(deps: {
           return true;
         })
       : await write(pool);
-    // By chance, not by count: a count may fall upon the same connector each time.
-    if (Math.random() * PRUNE_EVERY < 1) await pruneRuns(pool, run.orgId, run.connector, RUNS_KEPT);
+    pruneSometimes(pool, run.orgId, run.connector);
     return isMine;
   }
 

@@ -9,6 +9,7 @@ import type { ChangeSchedule } from '../schedules/locked.js';
 import { findSchedule } from '../schedules/queries.js';
 import { runInProgress, schedulePaused } from './errors.js';
 import { countRuns, findRuns } from './history.queries.js';
+import { pruneSometimes } from './pruning.js';
 import { hasRunInProgress, insertRun } from './queries.js';
 import type { RequestedRun, RunItem } from './schemas.js';
 
@@ -36,7 +37,7 @@ export function createRunService(deps: {
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const at = new Date(clock());
       const runId = uuidv7();
-      return change(orgId, connector, async (tx) => {
+      const requested = await change(orgId, connector, async (tx) => {
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule) return undefined;
         if (schedule.state === 'paused') throw schedulePaused();
@@ -63,6 +64,8 @@ export function createRunService(deps: {
         });
         return { runId, connector, requestedAt: at.toISOString() };
       });
+      pruneSometimes(pool, orgId, connector);
+      return requested;
     },
 
     async list(orgId, connector, query) {

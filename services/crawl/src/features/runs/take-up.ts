@@ -4,11 +4,13 @@ import { v7 as uuidv7 } from 'uuid';
 import { jobKeyOf } from '../../connectors.js';
 import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queues/job.js';
 import { nextTime } from '../schedules/cron.js';
+import { inTransaction } from '../../transaction.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import type { Schedule } from '../schedules/queries.js';
 import { findLease, findScheduleById, findTick, retakeRun } from './delivery.queries.js';
-import { abortOrphan, finishOneOff, insertRun, type Run, type Work } from './queries.js';
+import { pruneSometimes } from './pruning.js';
+import { abortOrphan, type Db, finishOneOff, insertRun, type Run, type Work } from './queries.js';
 import { decideTick, RECOVERIES_MAX } from './run-state.js';
 
 /** A run in this worker's hands. */
@@ -69,13 +71,14 @@ export function createTakeUp(deps: {
 
   /** @param given.next - when the schedule runs next, epoch ms. */
   function insertTick(
+    db: Db,
     job: CrawlJob,
     schedule: Pick<Schedule, 'id' | 'revision'>,
     given: { at: number; now: number; next: number | undefined; skipReason: string | null },
   ) {
     const { at, now, next, skipReason } = given;
     const isSkipped = skipReason !== null;
-    return insertRun(pool, {
+    return insertRun(db, {
       id: uuidv7(),
       schedule,
       trigger: 'schedule',
@@ -100,7 +103,7 @@ export function createTakeUp(deps: {
     const recurrence = recurrenceOfTick(job);
     if (!recurrence || now - at > times.misfireGraceMs) return undefined;
     const next = nextTime(recurrence, Math.max(now, at));
-    const run = await insertTick(job, { id, revision }, { at, now, next, skipReason: null });
+    const run = await insertTick(pool, job, { id, revision }, { at, now, next, skipReason: null });
     return run && { run, schedule: run };
   }
 
@@ -114,12 +117,19 @@ export function createTakeUp(deps: {
     const isOnce = schedule.config.scheduleType === 'once';
     const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
     const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
-    const isSkipped = skipReason !== null;
-    const run = await insertTick(job, schedule, { at, now, next, skipReason });
-    // Two deliveries at once: a second look finds what the other has made of it.
-    if (!run) return 'unknown';
-    if (isSkipped && isOnce) await finishOneOff(pool, run);
-    return isSkipped ? 'void' : { run, schedule };
+    const tick = { at, now, next, skipReason };
+    if (skipReason === null) {
+      const run = await insertTick(pool, job, schedule, tick);
+      // Two deliveries at once: a second look finds what the other has made of it.
+      return run ? { run, schedule } : 'unknown';
+    }
+    const isSkipped = await inTransaction(pool, async (tx) => {
+      const run = await insertTick(tx, job, schedule, tick);
+      if (run && isOnce) await finishOneOff(tx, run);
+      return run !== undefined;
+    });
+    if (isSkipped) pruneSometimes(pool, schedule.orgId, schedule.connector);
+    return isSkipped ? 'void' : 'unknown';
   }
 
   async function look(job: CrawlJob): Promise<Look> {

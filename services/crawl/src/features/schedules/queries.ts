@@ -114,13 +114,16 @@ export async function findConnectors(db: pg.Pool, orgId: string): Promise<Connec
   return rows.map(({ connector }) => connector);
 }
 
-export const markPaused = (tx: Transaction, id: string, at: Date): Promise<unknown> =>
-  tx.query({
+/** @returns whether it was active: the end of a one-off job's run takes no lock but the row's. */
+export async function markPaused(tx: Transaction, id: string, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query({
     name: 'pause_schedule',
     text: `update schedules set state = 'paused', paused_at = $2, next_run_at = null, overdue_since = null
-           where id = $1`,
+           where id = $1 and state = 'active'`,
     values: [id, at],
   });
+  return rowCount === 1;
+}
 
 /** @returns the schedule as it is now, under a revision of its own. */
 export async function markResumed(tx: Transaction, id: string, nextRunAt: Date): Promise<Schedule> {

@@ -172,7 +172,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule || schedule.state === 'finished') throw nothingToPause();
         if (schedule.state === 'paused') throw alreadyPaused();
-        await markPaused(tx, schedule.id, at);
+        if (!(await markPaused(tx, schedule.id, at))) throw nothingToPause();
         await stopRun(tx, queues, schedule, 'The schedule was paused', at);
       });
       return at;

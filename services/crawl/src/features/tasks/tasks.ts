@@ -8,7 +8,6 @@ export interface Tasks {
   close(): Promise<void>;
 }
 
-const CONNECTIONS_PER_ORIGIN = 16;
 /** The default of `TASKS`: every connector without an entry of its own. */
 const ANY = '*';
 
@@ -17,8 +16,9 @@ export function createTasks(options: {
   readonly endpoints: ReadonlyMap<string, string>;
   readonly serviceToken: () => Promise<string>;
 }): Tasks {
+  // No limit of connections: there are five orders per connector at the most, each of which may take as long as its run,
+  // and where one endpoint serves all connectors, those that hang must not hold up the others.
   const dispatcher = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
     connect: { timeout: 5_000 },
     // Each request brings its own limit.
     headersTimeout: 0,

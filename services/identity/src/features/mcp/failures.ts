@@ -40,7 +40,12 @@ export function createFailures(log: Logger): DescribeFailure {
       return { text, outcome: 'cancelled' };
     }
     if (isRefusal(fault)) return { text, outcome: 'refused' };
-    logServerError(log, { error: fault.cause ?? fault, message: 'tool failed', isOutage: isOutage(fault), fields });
+    logServerError(log, {
+      error: fault.cause ?? fault,
+      message: 'tool failed',
+      isOutage: isOutage(fault),
+      fields,
+    });
     return { text, outcome: 'failed' };
   };
 }

@@ -51,7 +51,12 @@ interface Ending {
 
 const denied = (text: string): Ending => ({ result: toolError(text), outcome: 'denied' });
 
-async function callEntry(entry: ToolEntry, caller: Caller, args: Record<string, unknown>, describeFailure: DescribeFailure) {
+async function callEntry(
+  entry: ToolEntry,
+  caller: Caller,
+  args: Record<string, unknown>,
+  describeFailure: DescribeFailure,
+) {
   const { context, view } = caller;
   const { name } = entry.tool;
   if (!view.names.has(name)) return denied(describeRefusal(entry, context));

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CallResult, type CrawlClient, type CrawlOperations, ServiceFault, type ServiceFaultKind } from '@platform/clients';
+import {
+  type CallResult,
+  type CrawlClient,
+  type CrawlOperations,
+  ServiceFault,
+  type ServiceFaultKind,
+} from '@platform/clients';
 import { callContextOf } from './call-context.js';
 import type { ToolContext } from './tool.js';
 

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { SignedCredential } from './credential.js';
+import { createIdentityClient } from './identity-client.js';
+import { INTROSPECTION_BATCH_PATH, TOKEN_PATH } from './introspection.js';
+
+/** Breaks the connections of the first introspections, or leaves them unanswered. */
+async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
+  let asked = 0;
+  const server: Server = createServer((request, response) => {
+    const answer = (body: object) =>
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
+    else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
+    else if ((asked += 1) > faulty)
+      answer({ results: [{ active: true, role: 'admin', username: 'a@example.com', name: 'A' }] });
+    else if (fault === 'breaks') request.socket.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const identity = createIdentityClient({
+    identityUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    clientId: 'test',
+    clientSecret: 'secret',
+    clock: Date.now,
+  });
+  return {
+    identity,
+    asked: () => asked,
+    async close() {
+      server.closeAllConnections();
+      await identity.close().catch(() => undefined);
+      server.close();
+    },
+  };
+}
+
+const credential = { token: 'token', digest: 'digest' } as SignedCredential;
+
+test.each([
+  ['a question whose connection broke is asked once more', 'breaks', 1, 2, { role: 'admin' }],
+  ['a connection that breaks again is 503', 'breaks', 2, 2, undefined],
+  ['a question that nobody answers in time is 503, and not repeated', 'hangs', 1, 1, undefined],
+] as const)('%s', async (_title, fault, faulty, questions, expected) => {
+  const { identity, asked, close } = await startIdentity(fault, faulty);
+  const answer = await identity.liveness(credential).catch((error: unknown) => error);
+  expect(answer).toMatchObject(expected ?? { statusCode: 503 });
+  expect(asked()).toBe(questions);
+  await close();
+});

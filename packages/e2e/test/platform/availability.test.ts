@@ -1,0 +1,114 @@
+import { describeWith, waitFor } from '@platform/testing';
+import { type Call, send, startLoad } from './load.js';
+import { describeWithNginx } from './nginx.js';
+import { type Platform, startPlatform } from './platform.js';
+
+const REPLICAS = 3;
+
+describeWithNginx('three replicas of each service behind nginx', () => {
+  describeWith('own-redis', 'under load', () => {
+    let platform: Platform;
+    let token: string;
+    let made = 0;
+
+    const createToken = (): Call => ({
+      path: '/api/v1/personal-access-tokens',
+      token: platform.session,
+      body: () => ({ name: `token ${(made += 1)}`, scopes: ['user:read'] }),
+      status: 201,
+    });
+    const reads = (): Record<'identity' | 'mail' | 'crawl', Call> => ({
+      identity: { path: '/api/v1/users/me', token, status: 200 },
+      mail: { path: '/api/v1/mail/records', token, status: 200 },
+      crawl: { path: '/api/v1/crawlingManager/stats', token, status: 200 },
+    });
+
+    beforeAll(async () => {
+      platform = await startPlatform({ replicas: REPLICAS });
+      const scopes = ['user:read', 'crawl:read', 'SEND_MAIL'];
+      const answer = await send(platform.url, { ...createToken(), body: () => ({ name: 'load', scopes }) });
+      token = ((await answer.json()) as { token: { accessToken: string } }).token.accessToken;
+    }, 120_000);
+    afterAll(() => platform.close(), 30_000);
+
+    test('the gateway leads to the documentation of each service', async () => {
+      const page = await (await fetch(`${platform.url}/docs`)).text();
+      const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link);
+      expect(links).toHaveLength(3);
+      for (const link of links) {
+        const answer = await fetch(platform.url + link);
+        const assets = [...(await answer.text()).matchAll(/(?:src|href)="(\.[^"]+)"/g)].map(
+          ([, path = '']) => path,
+        );
+        expect([link, answer.status, assets.length > 0]).toEqual([link, 200, true]);
+        for (const path of ['json', ...assets]) {
+          const { status } = await fetch(new URL(path, platform.url + link));
+          expect([link, path, status]).toEqual([link, path, 200]);
+        }
+      }
+    });
+
+    test('replacing every replica of every service fails no request', async () => {
+      const load = startLoad(platform.url, [...Object.values(reads()), createToken()]);
+      await load.advance(50);
+      for (let index = 0; index < REPLICAS; index += 1) {
+        const replaced = Object.values(platform.replicas).map((replicas) => replicas[index]);
+        await Promise.all(
+          replaced.map(async (replica) => {
+            await replica?.stop();
+            await load.advance(20);
+            await replica?.start();
+          }),
+        );
+        await load.advance(50);
+      }
+      expect(await load.stop()).toEqual([]);
+      const [row] = await platform.query('identity', 'select count(*)::int from personal_access_tokens');
+      // Each once: those of the load, and the one that it uses.
+      expect(row).toEqual({ count: made + 1 });
+    }, 120_000);
+
+    test('a replica that is killed fails no read', async () => {
+      for (const name of ['identity', 'mail', 'crawl'] as const) {
+        const load = startLoad(platform.url, [reads()[name]]);
+        await load.advance(20);
+        const [replica] = platform.replicas[name];
+        await replica?.kill();
+        await load.advance(50);
+        expect([name, await load.stop()]).toEqual([name, []]);
+        await replica?.start();
+      }
+    }, 90_000);
+
+    test('what a killed replica had in its hands is asked again if that is safe, and else never', async () => {
+      const [replica] = platform.replicas.identity;
+      replica?.pause();
+      const before = made;
+      const answers: { readonly method: 'GET' | 'POST'; readonly status: number }[] = [];
+      const isLeft = { GET: 9, POST: 9 };
+      const all = (['GET', 'POST'] as const).flatMap((method) =>
+        Array.from({ length: isLeft[method] }, async () => {
+          const { status } = await send(platform.url, method === 'GET' ? reads().identity : createToken());
+          isLeft[method] -= 1;
+          answers.push({ method, status });
+        }),
+      );
+      // The others have answered theirs; the rest is with the one that doesn't.
+      await waitFor(() => isLeft.GET === 9 / REPLICAS && isLeft.POST === 9 / REPLICAS, {
+        what: 'two thirds',
+      });
+      await replica?.kill();
+      await Promise.all(all);
+      const statusesOf = (method: string) =>
+        answers.filter((one) => one.method === method).map(({ status }) => status);
+      expect(new Set(statusesOf('GET'))).toEqual(new Set([200]));
+      expect(statusesOf('POST').filter((status) => status === 502)).toHaveLength(9 / REPLICAS);
+      const stored = await platform.query(
+        'identity',
+        `select name from personal_access_tokens where substring(name from 'token (.*)')::int > ${before}`,
+      );
+      expect(stored).toHaveLength(statusesOf('POST').filter((status) => status === 201).length);
+      await replica?.start();
+    }, 60_000);
+  });
+});

@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@platform/testing';
+
+/** One request that clients repeat. */
+export interface Call {
+  readonly path: string;
+  readonly token: string;
+  /** A new body for each: the request is a POST then. */
+  readonly body?: () => unknown;
+  readonly status: number;
+}
+
+/** An answer that wasn't the one of the call, or none. */
+export interface Failure {
+  readonly call: string;
+  readonly got: string;
+}
+
+export interface Load {
+  /** Resolves when so many more were answered. */
+  advance(answers: number): Promise<void>;
+  /** Ends every client after its request. @returns what failed. */
+  stop(): Promise<readonly Failure[]>;
+}
+
+const CLIENTS_PER_CALL = 2;
+/** Between two requests of a client: the machine is not what is tested. */
+const PAUSE_MS = 50;
+
+export async function send(url: string, { path, token, body }: Call): Promise<Response> {
+  return fetch(url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body()) }),
+  });
+}
+
+/** Repeats every call by a few clients at once, at most 20 requests a second each, until it is stopped. */
+export function startLoad(url: string, calls: readonly Call[]): Load {
+  const failures: Failure[] = [];
+  let answers = 0;
+  const stopping = new AbortController();
+  async function repeat(call: Call): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const got = await send(url, call).then(
+        async (response) => {
+          const text = await response.text();
+          return response.status === call.status ? '' : `${response.status} ${text}`;
+        },
+        (error: Error) => `${error.message}: ${String(error.cause)}`,
+      );
+      answers += 1;
+      if (got !== '') failures.push({ call: call.path, got });
+      await delay(PAUSE_MS);
+    }
+  }
+  const clients = calls.flatMap((call) => Array.from({ length: CLIENTS_PER_CALL }, () => repeat(call)));
+  return {
+    async advance(more) {
+      const goal = answers + more;
+      await waitFor(() => answers >= goal, { what: `${more} more answers`, timeoutMs: 20_000 });
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(clients);
+      return failures;
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findFreePort } from '@platform/embedded';
+import { SERVICES } from '@platform/local/services';
+import { createTestDatabase, startOwnRedis } from '@platform/testing';
+import pg from 'pg';
+import { root } from '../deploy/kustomize.js';
+import { type Nginx, startNginx } from './nginx.js';
+import { createReplica, type Replica } from './replica.js';
+
+export type ServiceName = 'identity' | 'mail' | 'crawl';
+
+/** The services behind nginx, over databases and a Redis of their own. */
+export interface Platform {
+  readonly url: string;
+  readonly replicas: Readonly<Record<ServiceName, readonly Replica[]>>;
+  /** A session of the first administrator. */
+  readonly session: string;
+  /** Rows of a service's database. */
+  query(service: ServiceName, text: string): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export interface PlatformOptions {
+  readonly replicas: number;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly envOf?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
+}
+
+const names = SERVICES.map(({ name }) => name as ServiceName);
+const admin = { email: 'admin@example.com', password: 'a-good-password' };
+const secret = 's'.repeat(40);
+
+function migrateWith(service: string) {
+  return async (url: string): Promise<void> => {
+    const cli = join(root, 'services', service, 'dist/cli.js');
+    await promisify(execFile)(process.execPath, [cli, 'migrate'], { env: { DATABASE_URL: url } });
+  };
+}
+
+const makeDatabase = (service: string) =>
+  createTestDatabase({
+    // Not that of the service's own tests, which another program migrates.
+    template: `${service}_deployed`,
+    migrationsDir: join(root, 'services', service, 'prisma/migrations'),
+    migrate: migrateWith(service),
+  });
+
+const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJS.ProcessEnv> => {
+  const client = { IDENTITY_URL: nginx.internalUrl, SERVICE_CLIENT_SECRET: secret };
+  return {
+    identity: {
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      SERVICE_CLIENTS: `mail:${secret},crawl:${secret}`,
+      MAIL_URL: nginx.internalUrl,
+      CRAWL_URL: nginx.internalUrl,
+      BOOTSTRAP_ADMIN_EMAIL: admin.email,
+      BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+    },
+    mail: client,
+    crawl: { ...client, REDIS_URL: redisUrl },
+  };
+};
+
+export async function startPlatform({ replicas: count, env, envOf }: PlatformOptions): Promise<Platform> {
+  const databases = Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await makeDatabase(name)] as const)),
+  ) as Record<ServiceName, Awaited<ReturnType<typeof makeDatabase>>>;
+  const redis = await startOwnRedis();
+  const ports = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    ServiceName,
+    number[]
+  >;
+  for (const name of names)
+    while (ports[name].length < count) {
+      const port = await findFreePort();
+      if (!Object.values(ports).flat().includes(port)) ports[name].push(port);
+    }
+  const addressesOf = (name: ServiceName) => ports[name].map((port) => `127.0.0.1:${port}`);
+  const nginx = await startNginx(Object.fromEntries(names.map((name) => [name, addressesOf(name)])));
+  const own = environments(nginx, redis.url);
+  const replicasOf = (name: ServiceName) =>
+    ports[name].map((port) =>
+      createReplica(name, port, {
+        DATABASE_URL: databases[name].url,
+        PUBLIC_URL: nginx.url,
+        TRUST_PROXY: '127.0.0.1',
+        LOG_LEVEL: 'warn',
+        SHUTDOWN_DELAY_MS: '500',
+        ...own[name],
+        ...env,
+        ...envOf?.[name],
+      }),
+    );
+  const replicas = Object.fromEntries(names.map((name) => [name, replicasOf(name)])) as Record<
+    ServiceName,
+    Replica[]
+  >;
+  const startAll = (some: readonly Replica[]) => Promise.all(some.map((one) => one.start()));
+  await startAll(replicas.identity);
+  await startAll([...replicas.mail, ...replicas.crawl]);
+  const login = await fetch(`${nginx.url}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(admin),
+  });
+  const { accessToken } = (await login.json()) as { accessToken: string };
+  return {
+    url: nginx.url,
+    replicas,
+    session: accessToken,
+    async query(service, text) {
+      const client = new pg.Client({ connectionString: databases[service].url });
+      await client.connect();
+      const { rows } = await client.query<Record<string, unknown>>(text);
+      await client.end();
+      return rows;
+    },
+    async close() {
+      await Promise.all(
+        Object.values(replicas)
+          .flat()
+          .map((one) => one.kill()),
+      );
+      await nginx.stop();
+      await redis.close();
+      await Promise.all(Object.values(databases).map((one) => one.drop()));
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { describeWithNginx } from './nginx.js';
+import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.js';
+import { type Platform, startPlatform } from './platform.js';
+
+describeWithNginx('traces', () => {
+  describeWith('own-redis', 'with Redis', () => {
+    describeWith('kafka', 'and Kafka', () => {
+      const topic = `sync-events-${randomUUID()}`;
+      let brokers: string[];
+      let receiver: OtlpReceiver;
+      let platform: Platform;
+
+      beforeAll(async () => {
+        ({ brokers } = await testKafka());
+        receiver = await startOtlpReceiver();
+        platform = await startPlatform({
+          replicas: 1,
+          env: {
+            OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+            OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=key%201',
+            OTEL_BSP_SCHEDULE_DELAY: '200',
+            LOG_LEVEL: 'debug',
+          },
+          envOf: { crawl: { KAFKA_BROKERS: brokers.join(), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '1' } },
+        });
+      }, 180_000);
+      afterAll(async () => {
+        await platform.close();
+        await receiver.close();
+      }, 30_000);
+
+      const traceId = randomBytes(16).toString('hex');
+      const call = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+        fetch(platform.url + path, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${platform.session}`,
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...headers,
+          },
+          body: JSON.stringify(body),
+        });
+
+      test('one trace goes from the caller through identity and crawl, its stores and Kafka, to the consumer', async () => {
+        const relay = () => platform.replicas.crawl[0]?.output().includes('publishing sync events');
+        await waitFor(relay, { what: 'the relay', timeoutMs: 30_000 });
+        const consumer = startConsumer({
+          BROKERS: brokers.join(),
+          TOPIC: topic,
+          GROUP: randomUUID(),
+          OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        });
+        const scheduledTime = new Date(Date.now() + 2_000).toISOString();
+        const params = {
+          name: 'schedule_crawl',
+          arguments: { connector: 'wiki_1', scheduleConfig: { scheduleType: 'once', scheduledTime } },
+        };
+        const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+        const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+        const answer = await call('/mcp', body, { traceparent });
+        expect([answer.status, await answer.text()]).toEqual([
+          200,
+          expect.not.stringContaining('"isError":true'),
+        ]);
+        await waitFor(() => consumer.output() !== '', { what: 'the event', timeoutMs: 30_000 });
+        await consumer.stop();
+
+        const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId);
+        const find = (service: string, isIt: (span: (typeof receiver.spans)[number]) => boolean) =>
+          ofTrace().find((span) => span.service === service && isIt(span));
+        const expected = {
+          request: () => find('identity', ({ name }) => name === 'POST /mcp'),
+          'question to PostgreSQL': () => find('identity', ({ attributes }) => isPostgres(attributes)),
+          'request of crawl': () => find('crawl', ({ name }) => name.includes('/schedule')),
+          'statement of crawl': () => find('crawl', ({ attributes }) => isPostgres(attributes)),
+          'command to Redis': () =>
+            find('crawl', ({ attributes }) => attributes['db.system.name'] === 'redis'),
+          run: () => find('crawl', ({ name }) => name === 'crawl'),
+          publication: () => find('crawl', ({ name }) => name === `send ${topic}`),
+          'handled event': () => find('consumer', ({ name }) => name === `process ${topic}`),
+        };
+        await waitFor(() => Object.values(expected).every((one) => one()), {
+          what: 'every span',
+          timeoutMs: 5_000,
+        }).catch(() => undefined);
+        const missing = Object.entries(expected).filter(([, one]) => !one());
+        expect([missing.map(([name]) => name), missing.length > 0 ? ofTrace() : []]).toEqual([[], []]);
+        // Each below the one before it.
+        expect(expected['handled event']()?.parentSpanId).toBe(expected.publication()?.spanId);
+        expect(expected.publication()?.parentSpanId).toBe(expected.run()?.spanId);
+        expect(receiver.keys).toContain('key 1');
+      }, 90_000);
+
+      test('lines of the log name the trace, and no span holds a credential', () => {
+        const output = platform.replicas.crawl[0]?.output() ?? '';
+        const settled = output.split('\n').find((line) => line.includes('run settled'));
+        expect(JSON.parse(settled ?? '{}')).toMatchObject({ trace_id: traceId, span_id: expect.any(String) });
+        const sent = JSON.stringify(receiver.spans);
+        expect(sent).not.toContain(platform.session);
+        expect(sent).not.toMatch(/eyJ|a-good-password|ssssssss/);
+      });
+    });
+  });
+});
+
+/** A consumer as a process of its own: the SDK doesn't run inside Jest. */
+function startConsumer(env: Record<string, string>): { output(): string; stop(): Promise<void> } {
+  const child = spawn(process.execPath, [join(__dirname, '../fixtures/consume.mjs')], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const exited = once(child, 'exit');
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+const isPostgres = (attributes: Readonly<Record<string, unknown>>): boolean =>
+  [attributes['db.system'], attributes['db.system.name']].includes('postgresql');

@@ -1,0 +1,47 @@
+import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isTracing, tracer } from './spans.js';
+
+/** Probes and scrapes come every few seconds and tell nothing. */
+const untraced = /^\/(?:health|metrics|docs)(?:\/|$)/;
+
+/** A span for each request, child of the caller's; what the handler does is below it. Adds no hook while tracing is off. */
+export function registerRequestSpans(app: FastifyInstance): void {
+  if (!isTracing()) return;
+  const contexts = new WeakMap<FastifyRequest, Context>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const route = request.routeOptions.url;
+    if (route !== undefined && untraced.test(route)) {
+      done();
+      return;
+    }
+    const parent = propagation.extract(context.active(), request.headers);
+    const name = route === undefined ? request.method : `${request.method} ${route}`;
+    const attributes = {
+      'http.request.method': request.method,
+      'url.scheme': request.protocol,
+      ...(route !== undefined && { 'http.route': route }),
+      'platform.request_id': request.id,
+    };
+    const span = tracer().startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+    const own = trace.setSpan(parent, span);
+    contexts.set(request, own);
+    context.with(own, () => {
+      done();
+    });
+  });
+  // What reads the body goes on in the socket's context, not in the request's.
+  app.addHook('preValidation', (request, _reply, done) => {
+    context.with(contexts.get(request) ?? context.active(), () => {
+      done();
+    });
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const own = contexts.get(request);
+    const span = own && trace.getSpan(own);
+    span?.setAttribute('http.response.status_code', reply.statusCode);
+    if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
+    span?.end();
+    done();
+  });
+}

@@ -1,0 +1,88 @@
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+
+/* What the code of the platform knows of tracing. Without a started SDK nothing of it is more than a question to a variable. */
+
+let isOn = false;
+
+/** Whether this process records traces: see `startTracing`. */
+export const isTracing = (): boolean => isOn;
+
+export function setTracing(on: boolean): void {
+  isOn = on;
+}
+
+export const tracer = () => trace.getTracer('platform');
+
+/** The W3C Trace Context (`traceparent`) of what is running, to be sent or stored; undefined when there is no trace. */
+export function currentTraceparent(): string | undefined {
+  if (!isOn) return undefined;
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent;
+}
+
+/** For the lines of the log. */
+export function currentTraceIds(): { trace_id?: string; span_id?: string } {
+  const span = trace.getActiveSpan()?.spanContext();
+  return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
+}
+
+export interface SpanOptions {
+  readonly name: string;
+  /** The `traceparent` that came with the message; without one a trace begins here. */
+  readonly parent: string | undefined;
+  /** Names and numbers, never content. */
+  readonly attributes: Attributes;
+}
+
+/** A message's own span, begun before it is sent; the message carries its `traceparent`. */
+export interface PublishSpan {
+  readonly traceparent: string;
+  end(): void;
+}
+
+/**
+ * @param parent - the `traceparent` that was stored with what is sent; without one it is no part of a trace.
+ * @returns also while this process records nothing: the trace then goes through it.
+ */
+export function startPublishSpan(destination: string, parent: string | null): PublishSpan | undefined {
+  if (parent === null) return undefined;
+  if (!isOn) return { traceparent: parent, end: () => undefined };
+  const from = propagation.extract(ROOT_CONTEXT, { traceparent: parent });
+  const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': destination };
+  const span = tracer().startSpan(`send ${destination}`, { kind: SpanKind.PRODUCER, attributes }, from);
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(trace.setSpan(from, span), carrier);
+  return {
+    traceparent: carrier.traceparent ?? parent,
+    end: () => {
+      span.end();
+    },
+  };
+}
+
+/** Runs work that a message asked for, as a part of the message's trace. */
+export async function withSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
+  if (!isOn) return work();
+  const { name, parent, attributes } = options;
+  const from = propagation.extract(ROOT_CONTEXT, { traceparent: parent });
+  return tracer().startActiveSpan(name, { kind: SpanKind.CONSUMER, attributes }, from, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      // Not its message: it may quote what the trace must not hold.
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}

@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http';
+import { waitFor } from '@platform/testing';
+import { crawlsOf, SLOW } from '../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { backends, type Platform, startPlatform } from '../support/platform.js';
+
+jest.setTimeout(180_000);
+
+const HOUR_MS = 3_600_000;
+const hourly = { scheduleType: 'hourly', minute: 7 };
+const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
+
+describe.each(backends)('a clock that jumps on %s', (backend) => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  const held: ServerResponse[] = [];
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    endpoint.answer = (_asked, response) => void held.push(response);
+    platform = await startPlatform({
+      backend,
+      env: { TASKS: `files_1=${endpoint.url}`, CLOCK_AHEAD_MS: '0' },
+    });
+  }, 90_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 60_000);
+
+  const nextOf = async (connector: string) =>
+    Date.parse((await platform.call('GET', `/${connector}/schedule`)).body.data.nextRunAt);
+
+  it('forward: each schedule that became due runs once, a run in progress goes on, and a paused one stays paused', async () => {
+    for (const connector of [...regular, 'mail_1', 'files_1'] as const)
+      await crawls.schedule(connector, hourly);
+    await crawls.schedule('code_1', {
+      scheduleType: 'once',
+      scheduledTime: new Date(Date.now() + 5 * HOUR_MS).toISOString(),
+    });
+    await platform.call('POST', '/mail_1/pause');
+    const runId = await crawls.run('files_1');
+    await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
+    await platform.crawl.setClock(6 * HOUR_MS);
+    for (const connector of [...regular, 'code_1'] as const) await crawls.outcome(connector, 'completed');
+    // Its own tick came in the run before it.
+    await crawls.outcome('files_1', 'skipped');
+    expect((await crawls.runs('files_1'))[1]).toMatchObject({ runId, outcome: 'active', attempts: 1 });
+    held.forEach((response) => json(response, 200));
+    await waitFor(async () => (await crawls.runs('files_1'))[1].outcome === 'completed', {
+      what: 'its end',
+      ...SLOW,
+    });
+    await crawls.expectWhole();
+    expect(endpoint.asked).toHaveLength(1);
+    for (const connector of [...regular, 'code_1'] as const)
+      expect(await crawls.runs(connector)).toHaveLength(1);
+    expect(await crawls.runs('mail_1')).toEqual([]);
+    for (const connector of regular)
+      expect(await nextOf(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
+  });
+
+  it('back: nothing runs again, what is asked for runs, a new schedule is taken, and every time is one to come', async () => {
+    await platform.crawl.setClock(0);
+    for (const connector of regular) {
+      await crawls.run(connector);
+      await crawls.outcome(connector, 'completed');
+    }
+    await crawls.schedule('wiki_1', hourly);
+    await crawls.expectWhole();
+    for (const connector of regular) {
+      expect((await crawls.runs(connector)).map(({ trigger }) => trigger as string).toSorted()).toEqual([
+        'manual',
+        'schedule',
+      ]);
+      expect(await nextOf(connector)).toBeGreaterThan(Date.now());
+    }
+    expect(await nextOf('wiki_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    expect((await platform.call('POST', '/mail_1/resume')).status).toBe(200);
+    expect(await nextOf('mail_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    await crawls.expectWhole();
+  });
+});

@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http';
+import { connectors } from '@platform/events';
+import { waitFor } from '@platform/testing';
+import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import { crawlsOf, SLOW } from '../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { backends, type Platform, startPlatform } from '../support/platform.js';
+
+jest.setTimeout(180_000);
+
+describe.each(backends)('a pause and a fault on %s', (backend) => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  let held: Map<string, ServerResponse>;
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    const env = { TASKS: `*=${endpoint.url}`, RECONCILE_INTERVAL_MS: '200' };
+    platform = await startPlatform({ backend, env });
+  }, 90_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 60_000);
+  beforeEach(() => {
+    held = new Map();
+    endpoint.asked.length = 0;
+    endpoint.answer = ({ body }, response) => void held.set(body.connector, response);
+  });
+  afterEach(() => platform.call('DELETE', '/schedule/all'));
+
+  const post = (path: string) => platform.call('POST', path);
+  const stateOf = async (connector: string) =>
+    (
+      await platform.db.query<{ state: string }>('select state from schedules where connector = $1', [
+        connector,
+      ])
+    ).rows[0]?.state;
+
+  /** The queue takes what it is asked and doesn't answer. @returns what lets it go on. */
+  async function holdQueue(): Promise<() => unknown> {
+    if (platform.redis) {
+      platform.redis.pause();
+      return () => platform.redis?.resume();
+    }
+    const client = await platform.db.connect();
+    await client.query('begin; lock table bullmq.scheduler in access exclusive mode');
+    return () => client.query('rollback').then(() => client.release());
+  }
+
+  it('killed between the change of the queue and the commit, nothing is paused and nothing lost', async () => {
+    await crawls.schedule('files_1');
+    const release = await holdQueue();
+    let isAnswered = false;
+    const pausing = post('/files_1/pause').then(() => (isAnswered = true), () => undefined); // prettier-ignore
+    const open = `select from pg_stat_activity where datname = current_database() and application_name = 'crawl'
+                    and state = 'idle in transaction'`;
+    await waitFor(async () => isAnswered || ((await platform.db.query(open)).rowCount ?? 0) > 0, {
+      what: 'the change of the queue',
+      ...SLOW,
+    });
+    await platform.crawl.kill();
+    await release();
+    await pausing;
+    await platform.addCrawl({}, true);
+    expect(await stateOf('files_1')).toBe('active');
+    await crawls.expectWhole();
+    expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({ state: 'delayed' });
+    expect((await post('/files_1/pause')).status).toBe(200);
+  });
+
+  it('killed after the commit, in a run, it stays paused: the run is over, and lets no event out', async () => {
+    await crawls.schedule('files_1');
+    const runId = await crawls.run('files_1');
+    await waitFor(() => held.size === 1, { what: 'the order', ...SLOW });
+    const pausing = post('/files_1/pause').catch(() => undefined);
+    await waitFor(async () => (await stateOf('files_1')) === 'paused', { what: 'the commit', ...SLOW });
+    await platform.crawl.kill();
+    await pausing;
+    await platform.addCrawl({}, true);
+    held.forEach((response) => json(response, 200));
+    await waitFor(async () => !isPending(await platform.queues.jobState('files_1', `run-${runId}-0`)), {
+      what: "the end of the run's job",
+      ...SLOW,
+    });
+    expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({ state: 'paused' });
+    expect(await crawls.runs('files_1')).toMatchObject([{ runId, outcome: 'aborted', eventId: null }]);
+    expect(endpoint.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    await crawls.expectWhole();
+    expect((await post('/files_1/resume')).status).toBe(200);
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    await crawls.run('files_1');
+    await crawls.outcome('files_1', 'completed');
+    await crawls.expectWhole();
+  });
+
+  it('of the end of a one-off job and its pause one is first: done with an event, or paused and done once resumed', async () => {
+    const soon = () => ({ scheduleType: 'once', scheduledTime: new Date(Date.now() + 1_500).toISOString() });
+    await Promise.all(connectors.map((connector) => crawls.schedule(connector, soon)));
+    await waitFor(() => held.size === connectors.length, { what: 'all orders', ...SLOW });
+    const end = (connector: string) => {
+      json(held.get(connector) as ServerResponse, 200);
+    };
+    const statuses = await Promise.all(
+      connectors.map(async (connector, index) => {
+        if (index % 2 === 0) end(connector);
+        const pausing = waitFor(
+          async () => {
+            const { status } = await post(`/${connector}/pause`);
+            return status !== 503 && status;
+          },
+          { what: 'an answer', ...SLOW },
+        );
+        if (index % 2 === 1) setImmediate(end, connector);
+        return pausing;
+      }),
+    );
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    for (const [index, connector] of connectors.entries()) {
+      const isPaused = statuses[index] === 200;
+      const { data } = (await platform.call('GET', `/${connector}/schedule`)).body;
+      expect([statuses[index], data.state]).toEqual(isPaused ? [200, 'paused'] : [400, 'completed']);
+      // Of what has ended there is nothing to resume.
+      expect((await post(`/${connector}/resume`)).status).toBe(statuses[index]);
+    }
+    for (const [index, connector] of connectors.entries()) {
+      await crawls.outcome(connector, 'completed');
+      const outcomes = (await crawls.runs(connector)).map(({ outcome }) => outcome as string);
+      const ofSchedule = outcomes.slice(0, statuses[index] === 200 ? 2 : 1);
+      expect(ofSchedule).toEqual(statuses[index] === 200 ? ['completed', 'aborted'] : ['completed']);
+    }
+    await crawls.expectWhole();
+    expect(platform.crawl.logged()).not.toContain('40P01');
+  });
+});

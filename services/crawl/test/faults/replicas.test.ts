@@ -1,0 +1,60 @@
+import { connectors } from '@platform/events';
+import { waitFor } from '@platform/testing';
+import { beginLocked } from '../../src/features/schedules/queries.js';
+import { jobKeyOf } from '../../src/connectors.js';
+import { crawlsOf, SLOW } from '../support/crawls.js';
+import { backends, type Platform, startPlatform } from '../support/platform.js';
+import type { ServiceProcess } from '../support/service-process.js';
+
+jest.setTimeout(180_000);
+
+describe.each(backends)('two replicas on %s', (backend) => {
+  let platform: Platform;
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    platform = await startPlatform({ backend, env: { RECONCILE_INTERVAL_MS: '200', ROLE: 'api' } });
+  }, 90_000);
+  afterAll(() => platform.close(), 60_000);
+
+  /** Its connections to the database carry its name. */
+  function addNamed(name: string): Promise<ServiceProcess> {
+    const url = new URL(platform.databaseUrl);
+    url.searchParams.set('application_name', name);
+    return platform.addCrawl({ ROLE: 'worker', DATABASE_URL: url.href });
+  }
+
+  it('one is killed in the middle of its repairs: the other ends them, and each missed run is made up for once', async () => {
+    const { orgId } = platform.admin;
+    await Promise.all(connectors.map((connector) => crawls.schedule(connector)));
+    const replicas = { one: await addNamed('one'), two: await addNamed('two') };
+    await crawls.expectWhole();
+
+    const blocked = 'wiki_1';
+    const client = await platform.db.connect();
+    await client.query(beginLocked(orgId, blocked));
+    for (const connector of connectors)
+      await platform.queues.removeScheduler(connector, jobKeyOf(connector, orgId));
+    await platform.db.query(`update schedules set next_run_at = now() - interval '1 hour'`);
+    const waiting = `select application_name as name from pg_stat_activity
+                     where datname = current_database() and wait_event = 'advisory'`;
+    const leader = await waitFor(
+      async () => (await platform.db.query<{ name: 'one' | 'two' }>(waiting)).rows[0]?.name,
+      { what: 'a replica at its repairs', ...SLOW },
+    );
+    await replicas[leader].kill();
+    await client.query('rollback');
+    client.release();
+
+    await Promise.all(connectors.map((connector) => crawls.outcome(connector, 'completed')));
+    await crawls.expectWhole();
+    for (const connector of connectors) {
+      const [run, ...others] = await crawls.runs(connector);
+      expect(run).toMatchObject({ trigger: 'missed', outcome: 'completed', attempts: 1 });
+      expect(others).toEqual([]);
+    }
+    const { rows } = await platform.db.query(
+      'select missed_runs, next_run_at > now() as planned from schedules',
+    );
+    expect(rows).toEqual(connectors.map(() => ({ missed_runs: 1, planned: true })));
+  });
+});

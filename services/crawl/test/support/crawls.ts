@@ -1,0 +1,117 @@
+import { type Connector, connectors } from '@platform/events';
+import { waitFor } from '@platform/testing';
+import { onceJobId } from '../../src/features/queues/job.js';
+import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import type { Answer } from './http.js';
+import type { Platform } from './platform.js';
+
+/** Waits are for conditions, on whatever machine. */
+export const SLOW = { timeoutMs: 60_000 };
+
+export const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
+
+/** What tests of faults do with the schedules and runs of the first organisation. */
+export interface Crawls {
+  /** Until it is taken; a function is asked for the configuration each time. */
+  schedule(connector: Connector, scheduleConfig?: object | (() => object)): Promise<Answer>;
+  /** Starts a run beside the schedule. @returns its id. */
+  run(connector: Connector): Promise<string>;
+  // The tests look into answers of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  runs(connector: Connector): Promise<any[]>;
+  /** The latest run, once it has come to this outcome. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  outcome(connector: Connector, wanted: string): Promise<any>;
+  /** Ids in the order in which they were given out, by key. */
+  eventsByKey(): Promise<Map<string, string[]>>;
+  /**
+   * What has to hold after each fault: nothing is in progress for good, each completed run has its event and no other has,
+   * and each active schedule has its job, once.
+   */
+  expectWhole(): Promise<void>;
+}
+
+export function crawlsOf(platform: () => Platform): Crawls {
+  const call = (method: string, path: string, body?: unknown) => platform().call(method, path, { body });
+  const until = (path: string, wanted: number, body?: () => unknown) =>
+    waitFor(
+      async () => {
+        const answer = await call('POST', path, body?.());
+        if (answer.status !== wanted) throw new Error(answer.text);
+        return answer;
+      },
+      { what: path, ...SLOW },
+    );
+
+  async function findWrong(): Promise<string[]> {
+    const { db, queues } = platform();
+    const { rows: runs } = await db.query<{ wrong: string }>(
+      `select coalesce(r.connector || ' ' || r.state, 'event without run') as wrong
+       from runs r full join sync_events.outbox o on o.run_id = r.id::text
+       where r.state in ('waiting', 'active', 'retrying') or r.event_id is distinct from o.event_id
+         or (r.state = 'completed') is distinct from (o.event_id is not null)
+       union all select 'out of order: ' || event_key from (
+         select event_key, position, lag(position) over (partition by event_key order by seq) as earlier
+         from sync_events.outbox) as placed where position is null or position < earlier`,
+    );
+    const { rows: schedules } = await db.query<{
+      id: string;
+      connector: Connector;
+      revision: number;
+      once: boolean;
+    }>(
+      `select id, connector, revision::float8 as revision, not is_recurring as once
+       from schedules where state = 'active'`,
+    );
+    const wrong = runs.map((row) => row.wrong);
+    for (const connector of connectors) {
+      const own = schedules.filter((schedule) => schedule.connector === connector);
+      const wanted = own.filter(({ once }) => !once).map(({ id, revision }) => `${id} ${revision}`);
+      const there = await queues.listSchedulers(connector, 0, 500);
+      const found = there.map(({ scheduleId, revision }) => `${scheduleId} ${revision}`);
+      if (wanted.toSorted().join() !== found.toSorted().join())
+        wrong.push(`${connector}: ${found.join()} instead of ${wanted.join()}`);
+      for (const { id, revision } of own.filter(({ once }) => once))
+        if (!isPending(await queues.jobState(connector, onceJobId(id, revision))))
+          wrong.push(`${connector}: no job`);
+    }
+    return wrong;
+  }
+
+  const runs = async (connector: Connector) => (await call('GET', `/${connector}/runs?limit=100`)).body.data;
+  return {
+    schedule: (connector, given = daily) =>
+      until(`/${connector}/schedule`, 201, () => ({
+        scheduleConfig: typeof given === 'function' ? (given as () => object)() : given,
+      })),
+    run: async (connector) => (await until(`/${connector}/run`, 202)).body.data.runId,
+    runs,
+    outcome: (connector, wanted) =>
+      waitFor(
+        async () => {
+          const [run] = await runs(connector);
+          if (run?.outcome !== wanted) throw new Error(JSON.stringify(run));
+          return run;
+        },
+        { what: `the outcome ${wanted} of ${connector}`, ...SLOW },
+      ),
+    async eventsByKey() {
+      const { rows } = await platform().db.query<{ key: string; ids: string[] }>(
+        `select event_key as key, array_agg(event_id order by seq) as ids from sync_events.outbox group by 1`,
+      );
+      return new Map(rows.map(({ key, ids }) => [key, ids]));
+    },
+    async expectWhole() {
+      await waitFor(
+        async () => {
+          const wrong = await findWrong();
+          if (wrong.length > 0) throw new Error(wrong.join('\n'));
+          return true;
+        },
+        { what: 'agreement of runs, events, schedules and queues', intervalMs: 100, ...SLOW },
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}: ${String((error as Error).cause)}`, { cause: error });
+      });
+    },
+  };
+}
