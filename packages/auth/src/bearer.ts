@@ -1,16 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '@platform/service-kit';
+import { AppError, isHeaderRepeated } from '@platform/service-kit';
 
 const bearerPattern = /^bearer +([\w.~+/=-]+) *$/i;
-
-function isSentTwice(rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count += 1;
-  }
-  return count > 1;
-}
 
 /**
  * The token of `Authorization: Bearer …` (RFC 6750 §2.1).
@@ -21,7 +12,7 @@ function isSentTwice(rawHeaders: readonly string[]): boolean {
 export function readBearer(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined) return undefined;
-  if (isSentTwice(request.rawHeaders))
+  if (isHeaderRepeated(request.rawHeaders, 'authorization'))
     throw new AppError({
       status: 400,
       code: 'BAD_REQUEST',

@@ -1,30 +1,24 @@
-// Anything exported here is public: services and packages import from this file alone.
+// Anything exported here is public: services and packages import from this file, and from identity.ts.
 import { crawlOperations } from './generated/crawl.operations.js';
 import type { operations as CrawlOperations } from './generated/crawl.types.js';
-import { identityOperations } from './generated/identity.operations.js';
-import type { operations as IdentityOperations } from './generated/identity.types.js';
 import { mailOperations } from './generated/mail.operations.js';
 import type { operations as MailOperations } from './generated/mail.types.js';
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './service-client.js';
 
-export { crawlOperations, identityOperations, mailOperations };
-export type { CrawlOperations, IdentityOperations, MailOperations };
+export { crawlOperations, mailOperations };
+export type { CrawlOperations, MailOperations };
 export type { CallInput, CallResult } from './call-types.js';
 export type { JsonSchema, ObjectSchema, Operation } from './operation.js';
 export type { CallContext, ServiceClient, ServiceClientOptions } from './service-client.js';
 export { ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
 export type CrawlClient = ServiceClient<CrawlOperations>;
-export type IdentityClient = ServiceClient<IdentityOperations>;
 export type MailClient = ServiceClient<MailOperations>;
 
 type Options = Omit<ServiceClientOptions, 'service'>;
 
 export const createCrawlClient = (options: Options): CrawlClient =>
   createServiceClient<CrawlOperations>(crawlOperations, { service: 'crawl', ...options });
-
-export const createIdentityClient = (options: Options): IdentityClient =>
-  createServiceClient<IdentityOperations>(identityOperations, { service: 'identity', ...options });
 
 export const createMailClient = (options: Options): MailClient =>
   createServiceClient<MailOperations>(mailOperations, { service: 'mail', ...options });

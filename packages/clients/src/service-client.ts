@@ -2,13 +2,16 @@ import { createValidatorCompiler, isTracing } from '@platform/service-kit';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { CallInput, CallResult, Operations } from './call-types.js';
 import type { Operation } from './operation.js';
+import { createPlaces } from './places.js';
 import { requestTarget } from './request-target.js';
-import { readRefusal, ServiceFault, type ServiceFaultKind } from './service-fault.js';
+import { readFault, ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
 /** In whose name and for which request a call is made. */
 export interface CallContext {
   /** The caller's own credential. */
   readonly token: string;
+  /** The caller's organisation: its calls share their number. */
+  readonly orgId: string;
   readonly requestId: string;
   /** W3C Trace Context of the request, passed on as it came unless this process is traced itself. */
   readonly traceparent?: string | undefined;
@@ -24,7 +27,10 @@ export interface ServiceClientOptions {
   readonly baseUrl: string;
   /** From the first byte sent to the last one read. */
   readonly timeoutMs: number;
-  /** Connections kept open at most. Default 16. */
+  /**
+   * Connections at most, default 128. Each has one call at a time, none waits for one, and one organisation
+   * has a quarter of them.
+   */
   readonly connections?: number;
 }
 
@@ -50,7 +56,11 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** No answer of the platform comes near it. */
 const ANSWER_BYTES_MAX = 8 * 1_048_576;
 
-const saysOf: Readonly<Record<Exclude<ServiceFaultKind, 'refused'>, string>> = {
+/** What this side finds out by itself. */
+type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
+
+const saysOf: Readonly<Record<OwnKind, string>> = {
+  busy: 'is busy with other calls; nothing was done. Try again later',
   unreachable: "can't be reached; nothing was done. Try again later",
   silent: 'gave no answer in time; whether it did what it was asked is unknown',
   rubbish: "gave an answer that can't be understood; whether it did what it was asked is unknown",
@@ -62,7 +72,7 @@ const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]); // prettier-ignore
 
-function kindOf(error: unknown, signal: AbortSignal | undefined): Exclude<ServiceFaultKind, 'refused'> {
+function kindOf(error: unknown, signal: AbortSignal | undefined): OwnKind {
   if (signal?.aborted) return 'aborted';
   if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError) return 'rubbish';
   if (error instanceof errors.HTTPParserError) return 'rubbish';
@@ -112,18 +122,20 @@ export function createServiceClient<T extends Operations<T>>(
   operations: Readonly<Record<string, Operation>>,
   options: ServiceClientOptions,
 ): ServiceClient<T> {
-  const { service, timeoutMs } = options;
+  const { service, timeoutMs, connections = 128 } = options;
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, '');
   const pool = new Pool(base.origin, {
-    connections: options.connections ?? 16,
+    connections,
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
+  // A call that waited for a connection would use its time up unsent, and could not tell.
+  const places = createPlaces({ all: connections, each: Math.max(1, Math.floor(connections / 4)) });
   const answerCheck = createAnswerChecks(operations);
-  const faultOf = (kind: Exclude<ServiceFaultKind, 'refused'>, cause?: unknown) =>
+  const faultOf = (kind: OwnKind, cause?: unknown) =>
     new ServiceFault({ kind, service, message: `The ${service} service ${saysOf[kind]}.`, cause });
 
   function send(operation: Operation, input: AnyInput, context: CallContext) {
@@ -138,12 +150,15 @@ export function createServiceClient<T extends Operations<T>>(
   }
 
   async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
+    if (!places.take(context.orgId)) throw faultOf('busy');
     try {
       const response = await send(operation, input, context);
       return { status: response.statusCode, body: await readBody(response) };
     } catch (error) {
       if (error instanceof ServiceFault) throw error;
       throw faultOf(kindOf(error, context.signal), error);
+    } finally {
+      places.give(context.orgId);
     }
   }
 
@@ -153,8 +168,8 @@ export function createServiceClient<T extends Operations<T>>(
       if (!operation) throw new RangeError(`${service} has no operation ${id}`);
       const { status, body } = await exchange(operation, input as AnyInput, context);
       if (status === operation.status && answerCheck(id)(body)) return body as never;
-      const refusal = status >= 400 ? readRefusal(service, status, body) : undefined;
-      throw refusal ?? faultOf('rubbish', new Error(`status ${status}`));
+      const told = status >= 400 ? readFault(service, status, body) : undefined;
+      throw told ?? faultOf('rubbish', new Error(`status ${status}`));
     },
     close: () => pool.close(),
   };

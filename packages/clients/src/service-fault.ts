@@ -1,6 +1,10 @@
 export type ServiceFaultKind =
-  /** The service answered, and refused. */
+  /** The service answered, and refused: nothing was done. */
   | 'refused'
+  /** The service answered that it failed: what it did is unknown. */
+  | 'failed'
+  /** Too many calls are under way: it was not asked. */
+  | 'busy'
   /** It can't be reached: it was not asked. */
   | 'unreachable'
   /** It was asked and did not answer in time, or broke off: what it did is unknown. */
@@ -14,11 +18,11 @@ export interface ServiceFaultOptions {
   readonly kind: ServiceFaultKind;
   /** Name of the service. */
   readonly service: string;
-  /** Public text: the service's own for a refusal. */
+  /** Public text: the service's own when it gave one. */
   readonly message: string;
-  /** HTTP status of a refusal. */
+  /** HTTP status of a refusal or failure. */
   readonly status?: number;
-  /** Machine-readable code of a refusal. */
+  /** Machine-readable code of a refusal or failure. */
   readonly code?: string;
   /** Which fields are wrong, in words. */
   readonly details?: string;
@@ -54,31 +58,42 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 /** Identity and mail list their faults, crawl writes them out. */
 function detailsOf(details: unknown): string | undefined {
   if (!Array.isArray(details)) return textOf(details);
-  return details
-    .map(
-      (detail: { field?: unknown; message?: unknown }) => `${String(detail.field)} ${String(detail.message)}`,
+  const described = details
+    .map((detail: { field?: unknown; message?: unknown } | null) =>
+      [textOf(detail?.field), textOf(detail?.message)].filter(Boolean).join(' '),
     )
+    .filter(Boolean)
     .join('; ');
+  return described === '' ? undefined : described;
 }
 
+/** Server errors of which the services know that nothing was done, and what to say of them. */
+const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([['SMTP_ERROR', 'it was not sent']]);
+
+/** Nothing was done for a client's error, nor for 503: the services answer it before they act. */
+const isCertain = (status: number, code: string | undefined): boolean =>
+  status < 500 || status === 503 || CERTAIN_CODES.has(code);
+
 /**
- * Reads a refusal in either shape of the platform: `{error: {code, message, details?}}`, or
+ * Reads a refusal or failure in either shape of the platform: `{error: {code, message, details?}}`, or
  * `{success: false, message, error?: {code, details?}}`.
  *
  * @returns undefined when the body is neither.
  */
-export function readRefusal(service: string, status: number, body: unknown): ServiceFault | undefined {
+export function readFault(service: string, status: number, body: unknown): ServiceFault | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { message: ownMessage, error } = body as FaultBody;
   const message = textOf(error?.message) ?? textOf(ownMessage);
   if (message === undefined) return undefined;
   const code = textOf(error?.code);
   const details = detailsOf(error?.details);
+  const isRefused = isCertain(status, code);
+  const outcome = isRefused ? CERTAIN_CODES.get(code) : 'whether it was done is unknown';
   return new ServiceFault({
-    kind: 'refused',
+    kind: isRefused ? 'refused' : 'failed',
     service,
     status,
-    message,
+    message: outcome === undefined ? message : `${message}; ${outcome}`,
     ...(code !== undefined && { code }),
     ...(details !== undefined && { details }),
   });

@@ -13,7 +13,7 @@ let handle: Handler;
 let client: CrawlClient;
 let impatient: CrawlClient;
 const open = new Set<unknown>();
-const context = { token: 'a.b.c', requestId: 'request-1' };
+const context = { token: 'a.b.c', requestId: 'request-1', orgId: 'org' };
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -115,8 +115,46 @@ test('a refusal is told in either shape', async () => {
     answer(response, 503, {
       error: { code: 'X', message: 'Later', details: [{ field: 'a', message: 'is b' }] },
     });
-  expect(await faultOf(pause())).toMatchObject({ status: 503, message: 'Later', details: 'a is b' });
+  const later = { kind: 'refused', status: 503, message: 'Later', details: 'a is b' };
+  expect(await faultOf(pause())).toMatchObject(later);
 });
+
+test.each<[status: number, code: string, kind: string, message: string]>([
+  [500, 'DELIVERY_UNKNOWN', 'failed', 'Error; whether it was done is unknown'],
+  [500, 'INTERNAL_ERROR', 'failed', 'Error; whether it was done is unknown'],
+  [504, 'GATEWAY_TIMEOUT', 'failed', 'Error; whether it was done is unknown'],
+  [500, 'SMTP_ERROR', 'refused', 'Error; it was not sent'],
+])('a %d %s is told as %s', async (status, code, kind, message) => {
+  handle = (_request, response) => answer(response, status, { error: { code, message: 'Error' } });
+  expect(await faultOf(pause())).toMatchObject({ kind, status, code, message });
+});
+
+test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [null]])(
+  'details that are none (%j) hide no refusal',
+  async (details) => {
+    handle = (_request, response) => answer(response, 400, { error: { message: 'No', details } });
+    expect(await faultOf(pause())).toMatchObject({ kind: 'refused', message: 'No', details: undefined });
+  },
+);
+
+test('an organisation has a quarter of the places, and nobody waits for one', async () => {
+  const held: ServerResponse[] = [];
+  handle = (_request, response) => held.push(response);
+  const crowded = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 20_000, connections: 8 });
+  const callOf = (orgId: string) =>
+    crowded.call('pause', { path: { connector: 'wiki_1' } }, { ...context, orgId });
+  const busy = { kind: 'busy', message: 'The crawl service is busy with other calls; nothing was done. Try again later.' };
+  const under = ['a', 'a', 'b', 'b', 'c', 'c'].map(callOf);
+  expect(await faultOf(callOf('a'))).toMatchObject(busy);
+  under.push(callOf('d'), callOf('d'));
+  expect(await faultOf(callOf('e'))).toMatchObject(busy);
+  while (held.length < under.length) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const response of held) answer(response, 200, success);
+  await Promise.all(under);
+  handle = (_request, response) => answer(response, 200, success);
+  await Promise.all([callOf('a'), callOf('a')]);
+  await crowded.close();
+}); // prettier-ignore
 
 test.each<[string, Handler]>([
   ['a page', (_request, response) => response.writeHead(200).end('<html>')],

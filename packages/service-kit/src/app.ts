@@ -20,6 +20,7 @@ import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
 import { RequestLogger } from './request-logger.js';
 import { securityHeaders } from './security-headers.js';
+import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { registerRequestSpans } from './tracing/request-spans.js';
@@ -54,23 +55,6 @@ export interface ServiceApp {
   readonly metrics: Registry;
 }
 
-const UNAVAILABLE_LOG_EVERY_MS = 1_000;
-
-/** Every server error, but of a dependency that is away one line a second: a flood would only hide what matters. */
-function createServerErrorLog() {
-  let lastAt = Number.NEGATIVE_INFINITY;
-  let suppressed = 0;
-  return (error: AppError, request: FastifyRequest): void => {
-    const now = performance.now();
-    if (error.statusCode === 503 && now - lastAt < UNAVAILABLE_LOG_EVERY_MS) {
-      suppressed += 1;
-      return;
-    }
-    request.log.error({ err: error.cause ?? error, ...(suppressed > 0 && { suppressed }) }, error.message);
-    if (error.statusCode === 503) [lastAt, suppressed] = [now, 0];
-  };
-}
-
 /**
  * A reply in the family's shape. Client errors are told, server errors are logged with their
  * cause under the request's id.
@@ -92,7 +76,10 @@ export function createErrorHandler(family: ErrorFamily) {
   }
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error: AppError = translateError(thrown);
-    if (error.statusCode >= 500) logServerError(error, request);
+    if (error.statusCode >= 500) {
+      const { message, statusCode } = error;
+      logServerError(request.log, { error: error.cause ?? error, message, isOutage: statusCode === 503 });
+    }
     if (error.headers) void reply.headers(error.headers);
     if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
     void reply.code(error.statusCode);

@@ -31,6 +31,8 @@ export {
 } from './errors.js';
 export type { Health, ReadinessCheck } from './health.js';
 export { type FindBodyFault, registerJsonBody } from './json-body.js';
+export { isHeaderRepeated } from './repeated-header.js';
+export { createServerErrorLog } from './server-error-log.js';
 export { createLogger, type Logger, scrub } from './logging.js';
 export { assertMigrated, migrate, MigrationError } from './migrations.js';
 export {

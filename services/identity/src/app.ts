@@ -50,6 +50,7 @@ export interface IdentityDeps {
     | 'APP_URL'
     | 'CRAWL_URL'
     | 'ENCRYPTION_KEYS'
+    | 'MAIL_TOOL_TIMEOUT_MS'
     | 'MAIL_URL'
     | 'MCP_REQUESTS_PER_MINUTE'
     | 'MCP_SCOPES'
@@ -57,6 +58,7 @@ export interface IdentityDeps {
     | 'SERVICE_CLIENTS'
     | 'TOKEN_ISSUER'
     | 'TOOL_CALL_DAYS'
+    | 'TOOL_CONNECTIONS'
     | 'TOOL_TIMEOUT_MS'
     | 'TOOL_WAIT_MAX_MS'
     | 'TRUST_PROXY'
@@ -102,9 +104,15 @@ async function startBackground(deps: IdentityDeps) {
 
 /** The services that remote tools call. */
 function openServiceClients({ config, shutdown }: IdentityDeps) {
-  const { CRAWL_URL, MAIL_URL, TOOL_TIMEOUT_MS: timeoutMs } = config;
-  const crawl = CRAWL_URL === undefined ? undefined : createCrawlClient({ baseUrl: CRAWL_URL, timeoutMs });
-  const mail = MAIL_URL === undefined ? undefined : createMailClient({ baseUrl: MAIL_URL, timeoutMs });
+  const { CRAWL_URL, MAIL_URL, TOOL_CONNECTIONS: connections } = config;
+  const crawl =
+    CRAWL_URL === undefined
+      ? undefined
+      : createCrawlClient({ baseUrl: CRAWL_URL, timeoutMs: config.TOOL_TIMEOUT_MS, connections });
+  const mail =
+    MAIL_URL === undefined
+      ? undefined
+      : createMailClient({ baseUrl: MAIL_URL, timeoutMs: config.MAIL_TOOL_TIMEOUT_MS, connections });
   shutdown.on('close', 'service clients', () => Promise.all([crawl?.close(), mail?.close()]));
   return { crawl, mail };
 }

@@ -98,8 +98,12 @@ export const identityVariables = {
   MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
   /** The crawl service. Without it there are no crawl tools. */
   CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
-  /** How long a remote tool waits for another service. */
+  /** How long a remote tool waits for the crawl service. */
   TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
+  /** The same for the mail service, which may wait a minute for an SMTP server. */
+  MAIL_TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 70_000),
+  /** Connections of remote tools to mail, and to crawl. One organisation has a quarter of them. */
+  TOOL_CONNECTIONS: withDefault(integer(4, 10_000), 128),
   /** How long a remote tool waits for a run to end, when it is asked to. */
   TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
   /** Of one credential at `/mcp`, in one replica. */

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { sendRaw } from '../raw-http.js';
 import { createCaller } from './endpoint.js';
 
 /* What needs no other service, or one that is broken; with real ones: packages/local/test/tools.test.ts. */
@@ -55,6 +56,18 @@ test('a flag that is neither yes nor no is refused: it must not mean all tools',
   expect(await namesFor(session, { 'x-mcp-readonly': '' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
   for (const query of ['readonly=maybe', 'readonly=1&readonly=0'])
     expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'readonly must be true or false']);
+  for (const query of ['readOnly=1', 'read_only=true', 'readonly=1&tools=whoami'])
+    expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'The query can have readonly, and nothing else']);
+}); // prettier-ignore
+
+test('a list of tools that is there twice is refused: it must not mean both', async () => {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+  const answer = await sendRaw(identity.url, [
+    'POST /mcp HTTP/1.1', 'host: a', `authorization: Bearer ${session}`, 'content-type: application/json',
+    'accept: application/json, text/event-stream', 'x-mcp-tools: whoami', 'X-MCP-Tools: pause_crawl',
+    `content-length: ${body.length}`, 'connection: close', '', body,
+  ].join('\r\n'));
+  expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Send one X-MCP-Tools header')]);
 }); // prettier-ignore
 
 test('a narrowing gives nothing that the credential has not', async () => {
@@ -73,6 +86,19 @@ test('a refusal names the scopes and the role, and nothing reaches the service',
     'This credential can not call schedule_crawl. It needs the scopes: crawl:write. It needs an administrator.',
   );
 });
+
+test("a demoted administrator's token is told that the scope wants one", async () => {
+  const mailing = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
+  const own = await mailing.login();
+  const { session: demoted, id } = await mailing.createMember(own, 'admin');
+  const { accessToken } = await mailing.createToken(demoted, { scopes: ['SEND_MAIL'] });
+  await mailing.call('PATCH', `/api/v1/users/${id}`, { token: own, body: { role: 'member' } });
+  const { body } = await createCaller(mailing, accessToken).legacy('tools/call', { name: 'send_email', arguments: {} });
+  await mailing.close();
+  expect(body.result.content[0].text).toBe(
+    'This credential can not call send_email. It needs a personal access token. It needs the scopes: SEND_MAIL. It needs an administrator.',
+  );
+}); // prettier-ignore
 
 test('the own tokens come in pages, newest first, and one can be revoked', async () => {
   const { session: owner } = await identity.createMember(session);
@@ -118,6 +144,50 @@ test.each<[string, RequestListener, RegExp]>([
   listen = listener;
   const result = await callTool('crawl_stats');
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
+});
+
+const answerError = (status: number, message: string): RequestListener => (_request, response) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { code: 'X', message } })); // prettier-ignore
+const logLines = () =>
+  identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+
+test('a server error says that the outcome is unknown, and is logged with its request and credential', async () => {
+  listen = answerError(500, 'Broken');
+  const result = await callTool('crawl_stats', {}, { 'x-request-id': 'failing-1' });
+  expect(result).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
+  expect(logLines().find(({ msg, requestId }) => msg === 'tool failed' && requestId === 'failing-1')).toMatchObject({
+    tool: 'crawl_stats',
+    credentialId: expect.any(String),
+  });
+}); // prettier-ignore
+
+test('a service that is away is logged once a second, however many calls it fails', async () => {
+  listen = (request) => request.socket.destroy();
+  const ids = Array.from({ length: 20 }, (_, index) => `away-${index}`);
+  await Promise.all(ids.map((id) => callTool('crawl_stats', {}, { 'x-request-id': id })));
+  const lines = logLines().filter(({ requestId }) => ids.includes(String(requestId)));
+  expect(lines.length).toBeLessThan(ids.length / 2);
+});
+
+test('a call that its client gives up is no error', async () => {
+  const isLevel = ({ requestId }: Record<string, unknown>) => requestId === 'given-up';
+  const controller = new AbortController();
+  listen = () => controller.abort();
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'crawl_stats', arguments: {} } };
+  const asked = fetch(`${identity.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', 'x-request-id': 'given-up' },
+    body: JSON.stringify(body),
+    signal: controller.signal,
+  });
+  await expect(asked).rejects.toThrow(/abort/i);
+  while (!logLines().some(isLevel)) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(logLines().filter(isLevel)).toMatchObject([{ level: 'debug', msg: 'tool call given up' }]);
+}); // prettier-ignore
+
+test('an error is never longer than 2,000 characters', async () => {
+  listen = answerError(400, 'x'.repeat(100_000));
+  expect((await callTool('crawl_stats')).content[0].text).toHaveLength(2_000);
 });
 
 test("a call carries the caller's credential, the request id and the trace context", async () => {

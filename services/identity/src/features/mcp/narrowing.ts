@@ -1,4 +1,4 @@
-import { AppError } from '@platform/service-kit';
+import { AppError, isHeaderRepeated } from '@platform/service-kit';
 import type { Tool } from './tool.js';
 
 /*
@@ -8,7 +8,8 @@ import type { Tool } from './tool.js';
  *   X-MCP-Readonly: true, or /mcp?readonly=1   tools that change nothing
  *   X-MCP-Tools: whoami, get_crawl             these; a name that is no tool's adds nothing
  *
- * Each only takes away. A value that is neither yes nor no is refused: it must not mean "all".
+ * Each only takes away. A value that is neither yes nor no, a query that is neither, and a list that is there
+ * twice are refused: they must not mean "all".
  */
 
 export interface Narrowing {
@@ -24,24 +25,31 @@ const words = new Map([
   ['0', false],
 ]);
 
+const badRequest = (message: string) => new AppError({ status: 400, code: 'BAD_REQUEST', message });
+
 function readFlag(where: string, value: unknown): boolean {
   if (value === undefined) return false;
   const flag = typeof value === 'string' ? words.get(value.trim().toLowerCase()) : undefined;
   if (flag !== undefined) return flag;
-  throw new AppError({ status: 400, code: 'BAD_REQUEST', message: `${where} must be true or false` });
+  throw badRequest(`${where} must be true or false`);
 }
 
 interface Source {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly query: unknown;
+  readonly raw: { readonly rawHeaders: readonly string[] };
 }
 
 /** @returns undefined when nothing is narrowed. @throws AppError 400. */
-export function readNarrowing({ headers, query }: Source): Narrowing | undefined {
+export function readNarrowing({ headers, query, raw }: Source): Narrowing | undefined {
+  if (Object.keys(query ?? {}).some((key) => key !== 'readonly'))
+    throw badRequest('The query can have readonly, and nothing else');
   const inHeader = readFlag('X-MCP-Readonly', headers['x-mcp-readonly']);
   const inQuery = readFlag('readonly', (query as { readonly?: unknown } | undefined)?.readonly);
   const isReadOnly = inHeader || inQuery;
   const tools = headers['x-mcp-tools'];
+  if (tools !== undefined && isHeaderRepeated(raw.rawHeaders, 'x-mcp-tools'))
+    throw badRequest('Send one X-MCP-Tools header');
   if (tools === undefined) return isReadOnly ? { isReadOnly, names: undefined } : undefined;
   return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) }; // prettier-ignore
 }

@@ -15,7 +15,7 @@ import { readPlainMessage } from './plain-message.js';
 import { authInfoOf } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
 import type { CountRequest } from './request-limit.js';
-import { jsonRpcErrors, withMetadata } from './rpc-errors.js';
+import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
 const PATH = '/mcp';
@@ -122,12 +122,12 @@ function otherMethods(scope: App): void {
 export function mcpRoutes(app: App, deps: McpRouteDeps): void {
   const { publicUrl } = deps;
   metadataRoute(app, publicUrl);
-  const metadataUrl = publicUrl + METADATA_PATH;
+  const withMetadata = createWithMetadata(publicUrl + METADATA_PATH);
   const { origin } = new URL(publicUrl);
   app.register((scope: App, _options, done) => {
     const handle = createErrorHandler(jsonRpcErrors);
     scope.setErrorHandler((thrown, request, reply) => {
-      handle(withMetadata(translateError(thrown), metadataUrl), request, reply);
+      handle(withMetadata(translateError(thrown)), request, reply);
     });
     scope.addHook('onRequest', (request, _reply, next) => {
       assertOwnOrigin(request, origin);

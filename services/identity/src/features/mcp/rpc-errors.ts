@@ -28,13 +28,23 @@ export const jsonRpcErrors: ErrorFamily = {
   }),
 };
 
-/** RFC 9728 §5.1: a challenge names where the resource is described. */
-export function withMetadata(error: AppError, metadataUrl: string): AppError {
-  const challenge = error.headers?.['www-authenticate'];
-  if (challenge === undefined) return error;
-  const headers = {
-    ...error.headers,
-    'www-authenticate': `${challenge}, resource_metadata="${metadataUrl}"`,
+/**
+ * RFC 9728 §5.1: a challenge names where the resource is described. An error that is thrown many times has one such
+ * version of itself.
+ */
+export function createWithMetadata(metadataUrl: string): (error: AppError) => AppError {
+  const known = new WeakMap<AppError, AppError>();
+  return (error) => {
+    const challenge = error.headers?.['www-authenticate'];
+    if (challenge === undefined) return error;
+    const made = known.get(error) ?? addMetadata(error, `${challenge}, resource_metadata="${metadataUrl}"`);
+    known.set(error, made);
+    return made;
   };
-  return new AppError({ status: error.statusCode, code: error.code, message: error.message, headers });
+}
+
+function addMetadata(error: AppError, challenge: string): AppError {
+  const { statusCode: status, code, message, details, cause, isReused } = error;
+  const headers = { ...error.headers, 'www-authenticate': challenge };
+  return new AppError({ status, code, message, headers, cause, isReused, ...(details && { details }) });
 }

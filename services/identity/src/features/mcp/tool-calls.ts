@@ -1,10 +1,10 @@
-import { ServiceFault } from '@platform/clients';
-import { AppError, type Logger, translateError } from '@platform/service-kit';
+import type { Logger } from '@platform/service-kit';
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { canCall, describeNeeds } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
+import { createFailures, type DescribeFailure } from './failures.js';
 import type { ToolContext } from './tool.js';
 
 /** Who calls, and what they can see. */
@@ -24,7 +24,13 @@ export type CallTool = (
   args: Record<string, unknown>,
 ) => Promise<CallToolResult>;
 
-const toolError = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true });
+/** Longer, an error would fill the model's context: what matters comes first. */
+const ERROR_LENGTH_MAX = 2_000;
+
+const toolError = (text: string): CallToolResult => ({
+  content: [{ type: 'text', text: text.slice(0, ERROR_LENGTH_MAX) }],
+  isError: true,
+});
 
 const toolResult = (result: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(result) }],
@@ -37,9 +43,6 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
     : describeNeeds(principal, tool);
 }
 
-const detailsOf = ({ details }: AppError): string | undefined =>
-  details?.map(({ field, message }) => `${field} ${message}`).join('; ');
-
 /** What came of a call: for the caller, and for the record. */
 interface Ending {
   readonly result: CallToolResult;
@@ -48,19 +51,12 @@ interface Ending {
 
 const denied = (text: string): Ending => ({ result: toolError(text), outcome: 'denied' });
 
-/** A fault of the REST endpoint in its own words; what broke inside is logged, not told. */
-function endingOf(thrown: unknown, tool: string, { requestId, signal }: ToolContext, log: Logger): Ending {
-  const fault = thrown instanceof ServiceFault ? thrown : translateError(thrown);
-  const details = fault instanceof AppError ? detailsOf(fault) : fault.details;
-  const result = toolError(details ? `${fault.message}: ${details}` : fault.message);
-  if (signal.aborted) return { result, outcome: 'cancelled' };
-  const isBroken = fault instanceof ServiceFault ? fault.kind !== 'refused' : fault.statusCode >= 500;
-  if (!isBroken) return { result, outcome: 'refused' };
-  log.error({ err: fault.cause ?? fault, tool, requestId }, 'tool failed');
-  return { result, outcome: 'failed' };
-}
-
-async function callEntry(entry: ToolEntry, caller: Caller, args: Record<string, unknown>, log: Logger) {
+async function callEntry(
+  entry: ToolEntry,
+  caller: Caller,
+  args: Record<string, unknown>,
+  describeFailure: DescribeFailure,
+) {
   const { context, view } = caller;
   const { name } = entry.tool;
   if (!view.names.has(name)) return denied(describeRefusal(entry, context));
@@ -72,7 +68,8 @@ async function callEntry(entry: ToolEntry, caller: Caller, args: Record<string, 
   try {
     return { result: toolResult(await entry.tool.call(args, context)), outcome: 'completed' } as const;
   } catch (thrown) {
-    return endingOf(thrown, name, context, log);
+    const { text, outcome } = describeFailure(thrown, name, context);
+    return { result: toolError(text), outcome };
   }
 }
 
@@ -81,12 +78,13 @@ export function createToolCalls(
   log: Logger,
   recordCall: ToolCallRecorder['record'],
 ): CallTool {
+  const describeFailure = createFailures(log);
   return async (caller, name, args) => {
     const entry = catalogue.find(name);
     if (!entry)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
     const startedAt = performance.now();
-    const { result, outcome } = await callEntry(entry, caller, args, log);
+    const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
     const { principal, requestId, client } = caller.context;
     const durationMs = performance.now() - startedAt;
     const written = recordCall({ principal, tool: name, outcome, durationMs, requestId, client });

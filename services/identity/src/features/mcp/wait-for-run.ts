@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CallResult, type CrawlClient, type CrawlOperations, ServiceFault } from '@platform/clients';
+import {
+  type CallResult,
+  type CrawlClient,
+  type CrawlOperations,
+  ServiceFault,
+  type ServiceFaultKind,
+} from '@platform/clients';
 import { callContextOf } from './call-context.js';
 import type { ToolContext } from './tool.js';
 
@@ -43,13 +49,14 @@ async function findRun(
   );
 }
 
-/** A service that is away for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
+const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent', 'busy']);
+
+/** A service that is away or busy for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
 async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
   try {
     return await findRun(...args);
   } catch (fault) {
-    if (fault instanceof ServiceFault && (fault.kind === 'unreachable' || fault.kind === 'silent'))
-      return undefined;
+    if (fault instanceof ServiceFault && momentary.has(fault.kind)) return undefined;
     throw fault;
   }
 }

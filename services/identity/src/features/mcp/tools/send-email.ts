@@ -21,7 +21,7 @@ export const sendEmail = (mail: MailClient): Tool<Arguments> => ({
   name: 'send_email',
   title: 'Send an e-mail',
   description:
-    "Sends one template mail through the organisation's SMTP server. `emailTemplateType` chooses the text, `templateData` fills it: otp for loginWithOTP, resetLink for resetPassword, inviteLink for appuserInvite, userName and companyName for all. Up to 50 recipients, up to 10 attachments in base64; the whole call may take 1 MiB. The mail really goes out and can't be taken back: ask before sending to people who don't expect it. With an `idempotencyKey` of your choice the same call can be repeated safely within 24 hours, when its outcome was unknown. Returns a confirmation that names refused recipients.",
+    "Sends one template mail through the organisation's SMTP server. `emailTemplateType` chooses the text, `templateData` fills it: otp for loginWithOTP, resetLink for resetPassword, inviteLink for appuserInvite, userName and companyName for all. Up to 50 recipients, up to 10 attachments in base64; the whole call may take 1 MiB. The mail really goes out and can't be taken back: ask before sending to people who don't expect it. With an `idempotencyKey` of your choice the same call can be repeated safely within 24 hours, when its outcome was unknown. A definite failure is remembered as long: after an error that says that the mail was not sent, try again with a new key. Returns a confirmation that names refused recipients.",
   inputSchema: withKey(inputSchema),
   checkedSchema: withKey(checkedSchema),
   outputSchema: answerOf(mailOperations.sendEmail, ['data']),
