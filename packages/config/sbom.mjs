@@ -1,4 +1,5 @@
-// Writes what an image of a service holds as a CycloneDX 1.6 document: node packages/config/sbom.mjs <service> [file]
+// Writes the npm packages that an image of a service holds, its base image apart, as a CycloneDX 1.6 document:
+// node packages/config/sbom.mjs <service> [file]
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

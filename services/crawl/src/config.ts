@@ -10,6 +10,7 @@ import {
   type Variable,
   withDefault,
 } from '@platform/service-kit';
+import { findKafkaContradictions, kafkaVariables } from './kafka.js';
 
 /** Where each connector's crawls are posted; a connector without an entry has the built-in task. */
 export type TaskEndpoints = ReadonlyMap<string, string>;
@@ -48,7 +49,7 @@ export const crawlVariables = {
   WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
   /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
   REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
-  KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
+  ...kafkaVariables,
   KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
   KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
   IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
@@ -66,6 +67,7 @@ export const crawlVariables = {
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 
-export const loadCrawlConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, crawlVariables);
+export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, crawlVariables, findKafkaContradictions);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

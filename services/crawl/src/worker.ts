@@ -14,6 +14,7 @@ import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
 import { saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
+import { kafkaOptionsOf } from './kafka.js';
 import { type CrawlMetrics, registerQueueAge } from './metrics.js';
 import type { Resources } from './resources.js';
 
@@ -61,7 +62,7 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   if (!hasKafka) return positions.wake;
   const relay = createEventRelay({
     connectionString: config.DATABASE_URL,
-    kafka: { brokers: [...config.KAFKA_BROKERS], clientId: 'crawl' },
+    kafka: kafkaOptionsOf(config),
     topic: config.KAFKA_TOPIC,
     partitions: config.KAFKA_PARTITIONS,
     log,

@@ -46,7 +46,7 @@ test('the Compose file is one, by the specification', () => {
   const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(
     readSchema(),
   );
-  validate(compose);
+  validate(parse(interpolate(source), { merge: true }));
   expect(validate.errors).toBeNull();
   expect(validate({ services: { x: { imagine: 'x' } } })).toBe(false);
 });

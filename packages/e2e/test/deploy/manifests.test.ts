@@ -169,6 +169,41 @@ describeWithKustomize('the manifests', () => {
     expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
   }, 60_000);
 
+  test('the workers reach Kafka in the namespace of its own, where the topic is', async () => {
+    const production = built.get('production') ?? [];
+    expect(ofKind(production, 'KafkaTopic')).toEqual([]);
+    const beside = await buildOverlay('../kafka');
+    expect(await validate(beside)).toEqual([]);
+    const [topic] = ofKind(beside, 'KafkaTopic') as [Tree];
+    const worker = ofKind(production, 'Deployment').find(({ metadata }) => metadata.name === 'crawl-worker');
+    const env = environmentOf(worker?.spec.template.spec.containers[0], production);
+    const { name, namespace, labels } = topic.metadata;
+    expect(env.KAFKA_BROKERS).toBe(`${labels['strimzi.io/cluster']}-kafka-bootstrap.${namespace}:9092`);
+    expect([env.KAFKA_TOPIC, env.KAFKA_PARTITIONS]).toEqual([name, String(topic.spec.partitions)]);
+    const policy = ofKind(production, 'NetworkPolicy').find(
+      ({ metadata }) => metadata.name === 'crawl-worker',
+    );
+    expect(policy?.spec.egress).toContainEqual({
+      to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }],
+      ports: [{ protocol: 'TCP', port: 9092 }],
+    });
+  }, 60_000);
+
+  test('a service without a single target is down, and no figure of a relay is no relay', () => {
+    const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
+    const expressionOf = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
+    const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name);
+    expect(services).toHaveLength(4);
+    for (const name of services)
+      expect(expressionOf('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service="${name}"})`);
+    expect(expressionOf('PlatformNoRelay')).toContain('or vector(0)) < 1');
+    for (const { alert, expr } of rules) {
+      const selectors = [...expr.matchAll(/\b[a-z_0-9]{8,}(?=[{[])(\{[^}]*\})?|\bup(\{[^}]*\})/g)];
+      expect([alert, selectors.length > 0]).toEqual([alert, true]);
+      for (const [selector] of selectors) expect([alert, selector]).toEqual([alert, expect.stringContaining('{namespace="platform"')]);
+    }
+  }); // prettier-ignore
+
   test('alerts, dashboard and scaling read metrics that exist, and each alert has its section in the guide', async () => {
     const known = await knownMetrics();
     const production = built.get('production') ?? [];

@@ -36,5 +36,5 @@ export function metricsOf(expression: string): string[] {
   const withoutLabels = expression.replace(/\{[^}]*\}/g, '').replace(/\b(?:by|without) \([^)]*\)/g, '');
   return [...withoutLabels.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()/g)]
     .map(([, name = '']) => name.replace(/_(?:bucket|count|sum)$/, ''))
-    .filter((name) => name.length > 1 && !/^(?:sum|max|min|by)$/.test(name));
+    .filter((name) => name.length > 1 && !/^(?:sum|max|min|by|or)$/.test(name));
 }

@@ -44,8 +44,9 @@ function variablesOf(upstreams: Upstreams, listen: string): Record<string, strin
   const { environment } = compose.services.gateway;
   const servers = Object.entries(upstreams).map(([name, addresses]) => {
     const variable = `${name.toUpperCase()}_SERVERS`;
-    const one = environment[variable] ?? '';
-    return [variable, addresses.map((address) => one.replace(`${name}:8080`, address)).join(' ')];
+    // Addresses need no looking up, which takes a newer nginx than distributions have.
+    const [one = ''] = /\bserver [^;]*;/.exec(environment[variable] ?? '') ?? [];
+    return [variable, addresses.map((address) => one.replace(`${name}:8080 resolve`, address)).join(' ')];
   });
   return { ...environment, ...Object.fromEntries(servers), GATEWAY_LISTEN: listen };
 }

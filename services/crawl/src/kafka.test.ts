@@ -1,0 +1,44 @@
+import { loadCrawlConfig } from './config.js';
+import { kafkaOptionsOf } from './kafka.js';
+
+const load = (kafka: NodeJS.ProcessEnv) =>
+  loadCrawlConfig({
+    DATABASE_URL: 'postgresql://crawl@db/crawl',
+    IDENTITY_URL: 'http://identity:3001',
+    SERVICE_CLIENT_SECRET: 's'.repeat(32),
+    ...kafka,
+  });
+const account = { KAFKA_SASL_USERNAME: 'crawl', KAFKA_SASL_PASSWORD: 'kept' };
+const secured = {
+  KAFKA_BROKERS: 'a:9093,b:9093',
+  KAFKA_TLS: 'true',
+  KAFKA_SASL_MECHANISM: 'scram-sha-512',
+  ...account,
+};
+
+test('the client of Kafka is given brokers, TLS and an account', () => {
+  expect(kafkaOptionsOf(load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
+    brokers: ['a:9092'],
+    clientId: 'crawl',
+    ssl: false,
+  });
+  expect(kafkaOptionsOf(load(secured))).toEqual({
+    brokers: ['a:9093', 'b:9093'],
+    clientId: 'crawl',
+    ssl: true,
+    sasl: { mechanism: 'scram-sha-512', username: 'crawl', password: 'kept' },
+  });
+});
+
+test('half an account, a bare password on the wire and security without brokers are faults', () => {
+  expect(() => load({ ...secured, KAFKA_SASL_PASSWORD: '' })).toThrow(/go together: set all, or none/);
+  expect(() => load({ ...secured, KAFKA_SASL_MECHANISM: '' })).toThrow(/go together: set all, or none/);
+  expect(() => load({ ...secured, KAFKA_SASL_MECHANISM: 'plain', KAFKA_TLS: '' })).toThrow(
+    /sends the password/,
+  );
+  expect(() => load({ ...secured, KAFKA_BROKERS: '' })).toThrow(/say nothing without KAFKA_BROKERS/);
+  expect(() => load({ ...secured, KAFKA_SASL_MECHANISM: 'gssapi' })).toThrow(
+    /^ {2}- KAFKA_SASL_MECHANISM must be/m,
+  );
+  expect(() => load({ ...secured, KAFKA_SASL_PASSWORD: '', KAFKA_TLS: 'yes' })).not.toThrow(/kept/);
+});
