@@ -60,7 +60,7 @@ async function deleteBatch(
     name: 'outbox-delete-old',
     text: `delete from sync_events.outbox where event_id in (
              select event_id from sync_events.outbox
-              where created_at < $1 and position is not null and (published_at is not null or not $2)
+              where created_at < $1 and (published_at is not null or not $2 and position is not null)
               order by created_at limit $3 for update skip locked)`,
     values: [before, isPublishedOnly, BATCH],
   });
