@@ -19,7 +19,7 @@ import { registerJsonBody } from './json-body.js';
 import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
 import { RequestLogger } from './request-logger.js';
-import { securityHeaders } from './security-headers.js';
+import { createSecurityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { errorOfStatus, translateError } from './translate-error.js';
@@ -124,7 +124,7 @@ function registerRequestLog(app: App): void {
  * The app every service starts from. It doesn't listen; routes are registered by the caller.
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
-  const headers = securityHeaders();
+  const securityHeadersOf = createSecurityHeaders();
   const app: App = fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -140,7 +140,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     clientErrorHandler: createClientErrorHandler(options.errors),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       // Found before the hooks run, so what they set is set here.
-      void reply.headers(headers).header('x-request-id', request.id);
+      void reply.headers(securityHeadersOf(request)).header('x-request-id', request.id);
       createErrorHandler(options.errors)(error, request, reply);
     },
     // Node's own refusal has no shape: the hook below refuses instead.
@@ -156,7 +156,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.addHook('onRequest', (request, reply, done) => {
     // The connections that outlive the listener end with an answer that says so.
     if (health.isStopping && !app.server.listening) void reply.header('connection', 'close');
-    reply.headers(headers).header('x-request-id', request.id);
+    reply.headers(securityHeadersOf(request)).header('x-request-id', request.id);
     // RFC 9112 §3.2
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
     done();
