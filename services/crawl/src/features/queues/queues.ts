@@ -10,7 +10,8 @@ import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from '
 
 /** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
 export const repeatSettings: NonNullable<QueueOptions['settings']> = {
-  repeatStrategy: (now, { pattern = '', tz }) => nextTime(recurrenceOf(pattern, tz), now),
+  repeatStrategy: (now, { pattern = '', tz, startDate }) =>
+    nextTime(recurrenceOf(pattern, tz), Math.max(now, Number(startDate ?? 0))),
 };
 
 /** Section 8: the queue keeps the last 10 of each outcome. The runs table keeps more. */
@@ -118,18 +119,21 @@ export function openQueues(deps: {
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      const upsert = () =>
+      const repeat = { pattern: patternOf(recurrence), tz: recurrence.timezone };
+      const upsert = (after?: number) =>
         queue.upsertJobScheduler(
           key,
-          { pattern: patternOf(recurrence), tz: recurrence.timezone },
+          after === undefined ? repeat : { ...repeat, startDate: after },
           { name, data, opts },
         );
       const made = await upsert().catch(async (error: unknown) => {
         if (!isJobIdTaken(error)) throw error;
         // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.
         await queue.removeJobScheduler(key);
-        await queue.remove(tickJobId(key, nextTime(recurrence, Date.now()) ?? 0));
-        return upsert();
+        const taken = nextTime(recurrence, Date.now()) ?? 0;
+        const isRemoved = (await queue.remove(tickJobId(key, taken))) === 1;
+        // One that is being worked on stays: the time after it is the first, and this one is the watchdog's.
+        return upsert(isRemoved ? undefined : taken);
       });
       // BullMQ is silent about a scheduler that it does not make.
       if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');
