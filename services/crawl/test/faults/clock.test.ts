@@ -87,6 +87,9 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     await platform.crawl.setClock(2 * HOUR_MS);
     await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
     await platform.crawl.setClock(0);
+    // Without a job of its own in the queue a scheduler can't take the id of one that is being worked on.
+    const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
+    await crawls.schedule('files_2', { scheduleType: 'once', scheduledTime });
     const { status } = await platform.call('POST', '/files_2/schedule', { body: { scheduleConfig: hourly } });
     expect(status).toBe(201);
     held.forEach((response) => json(response, 200));
@@ -95,10 +98,6 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     await platform.crawl.setClock(2 * HOUR_MS);
     await waitFor(() => held.length === 2, { what: 'the next order', ...SLOW });
     held.forEach((response) => json(response, 200));
-    await waitFor(async () => (await crawls.runs('files_2'))[0].outcome === 'completed', {
-      what: 'its end',
-      ...SLOW,
-    });
     await crawls.expectWhole();
   });
 });

@@ -131,9 +131,13 @@ export function openQueues(deps: {
         // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.
         await queue.removeJobScheduler(key);
         const taken = nextTime(recurrence, Date.now()) ?? 0;
-        const isRemoved = (await queue.remove(tickJobId(key, taken))) === 1;
-        // One that is being worked on stays: the time after it is the first, and this one is the watchdog's.
-        return upsert(isRemoved ? undefined : taken);
+        // One that is being worked on stays, with an error or without, by the backend.
+        await queue.remove(tickJobId(key, taken)).catch(() => undefined);
+        return upsert().catch((again: unknown) => {
+          if (!isJobIdTaken(again)) throw again;
+          // The time after it is the scheduler's first, and this one is the watchdog's.
+          return upsert(taken);
+        });
       });
       // BullMQ is silent about a scheduler that it does not make.
       if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');
