@@ -2,9 +2,9 @@ import { type TakeTurn, WaitingLine, type WaitingLimits } from './waiting-line.j
 
 /**
  * Shares a number of places among keys, within this process. A key may take one more while it has
- * fewer than are free: alone it gets half of them, and however few keys hold all that they can, the
- * next one finds a place (dynamic thresholds; Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Keys
- * that wait are served in turn, whatever each has waiting.
+ * fewer than are free: alone it gets half of them, the next one half of the rest, so that places are
+ * left for keys to come (dynamic thresholds; Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998). Of nine
+ * places four keys can hold all: 5, 2, 1 and 1. Who waits is served in turn, by key.
  */
 export function createShares({ places, ...limits }: WaitingLimits & { readonly places: number }): TakeTurn {
   let free = places;

@@ -4,7 +4,7 @@ import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions }
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
 import { planOf } from '../schedules/plan.js';
-import type { Replaced, Schedule } from '../schedules/queries.js';
+import type { Queued, Replaced, Schedule } from '../schedules/queries.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
 
@@ -30,9 +30,9 @@ export interface Scheduler {
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
   /** Makes the queue agree with the row; `previous` is what the row was before. */
-  apply(schedule: Schedule, previous?: Replaced): Promise<void>;
+  apply(schedule: Queued, previous?: Replaced): Promise<void>;
   /** Removes every job that the schedule has not begun. */
-  clear(schedule: Schedule): Promise<void>;
+  clear(schedule: Queued): Promise<void>;
   addRun(run: RunJob): Promise<void>;
   removeJob(connector: Connector, jobId: string): Promise<void>;
   /** BullMQ's state of a job, `unknown` when there is none. */
@@ -108,7 +108,7 @@ export function openQueues(deps: {
       await queueOf(schedule.connector).remove(onceJobId(schedule.id, schedule.revision));
   }
 
-  async function applyRow(schedule: Schedule, previous: Replaced | undefined): Promise<void> {
+  async function applyRow(schedule: Queued, previous: Replaced | undefined): Promise<void> {
     const { id, orgId, connector, revision, maxRetries, config } = schedule;
     const key = jobKeyOf(connector, orgId);
     const plan = planOf(config, key);
@@ -121,11 +121,11 @@ export function openQueues(deps: {
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
       const repeat = { pattern: patternOf(recurrence), tz: recurrence.timezone };
       const upsert = (after?: number) =>
-        queue.upsertJobScheduler(
-          key,
-          after === undefined ? repeat : { ...repeat, startDate: after },
-          { name, data, opts },
-        );
+        queue.upsertJobScheduler(key, after === undefined ? repeat : { ...repeat, startDate: after }, {
+          name,
+          data,
+          opts,
+        });
       const made = await upsert().catch(async (error: unknown) => {
         if (!isJobIdTaken(error)) throw error;
         // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.

@@ -24,8 +24,7 @@ const WAIT_MS = 1_000;
 
 /**
  * Whoever waits for a schedule's lock does so before taking a connection: one for each schedule, and
- * however many organisations ask for however much, the next one finds a connection. One more is left
- * to those who only read.
+ * of one organisation as many as leave some for the next. One is left to those who only read.
  */
 export function createScheduleChanges(pool: pg.Pool): ChangeSchedule {
   const limits = { waitingMax: WAITING_MAX, waitMs: WAIT_MS };
