@@ -4,7 +4,7 @@ import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions }
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
 import { planOf } from '../schedules/plan.js';
-import type { Queued, Replaced, Schedule } from '../schedules/queries.js';
+import type { Queued, Replaced } from '../schedules/queries.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
 
