@@ -239,8 +239,7 @@ describe('rows of runs', () => {
     const begun = await lifecycle.begin(job(at + 4 * 86_400_000));
     if (!begun || 'busyUntil' in begun) throw new Error('not begun');
     await lifecycle.complete(begun);
-    for (const day of [2, 9])
-      expect(await lifecycle.begin(job(at + day * 86_400_000))).toBeUndefined();
+    for (const day of [2, 9]) expect(await lifecycle.begin(job(at + day * 86_400_000))).toBeUndefined();
     expect(await runsOf(id)).toMatchObject([{ state: 'completed' }]);
     expect(await lifecycle.begin(job(at + 11 * 86_400_000))).toBeDefined();
   });
