@@ -19,12 +19,26 @@ function asInput(schema) {
   return input;
 }
 
+const REFERENCE = '#/components/schemas/';
+
+/** The schema itself in place of each reference to it. */
+function withoutReferences(value, schemas) {
+  if (Array.isArray(value)) return value.map((item) => withoutReferences(item, schemas));
+  if (value === null || typeof value !== 'object') return value;
+  if (value.$ref) return withoutReferences(schemas[value.$ref.slice(REFERENCE.length)], schemas);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, withoutReferences(item, schemas)]),
+  );
+}
+
 function asClientSees(document) {
   const seen = structuredClone(document);
   for (const operation of operationsOf(seen).map((entry) => entry.operation)) {
     for (const parameter of operation.parameters ?? [])
       if (parameter.schema.default !== undefined) parameter.required = false;
-    if (operation.requestBody) operation.requestBody.content = asInput(operation.requestBody.content);
+    const { requestBody: body } = operation;
+    // As input it is another schema than as output.
+    if (body) body.content = asInput(withoutReferences(body.content, seen.components.schemas));
   }
   return seen;
 }
@@ -73,7 +87,8 @@ function describe({ path, method, operation }) {
 async function generate(service) {
   const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
   const document = asClientSees(JSON.parse(await readFile(file, 'utf8')));
-  const described = operationsOf(document).map((entry) => [entry.operation.operationId, describe(entry)]);
+  const whole = { paths: withoutReferences(document.paths, document.components.schemas) };
+  const described = operationsOf(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
   const names = Object.keys(operations).map((name) => `  | '${name}'`);
   const note = `// Generated from services/${service}/openapi.json: run "pnpm run generate-clients".\n`;

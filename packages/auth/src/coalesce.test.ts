@@ -62,6 +62,26 @@ test('no more batches are under way than allowed; the next one gathers, and is b
   expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
 });
 
+test('while a batch is under way the next one gathers until it is answered, or for a while', async () => {
+  const { batches, ask } = createRecorder();
+  const question = coalesce({ keyOf, ask, batchMax: 10, inFlightMax: 2, gatherMs: 200 });
+  const first = question('a');
+  await nextTurn();
+  const others = [question('b')];
+  await nextTurn();
+  others.push(question('c'));
+  expect(batches).toHaveLength(1);
+  batches[0]?.answer();
+  expect(await first).toBe('a!');
+  expect(batches.map(({ questions }) => questions)).toEqual([['a'], ['b', 'c']]);
+  const last = question('d');
+  while (batches.length < 3) await nextTurn();
+  batches.forEach(({ answer }) => {
+    answer();
+  });
+  expect(await Promise.all([...others, last])).toEqual(['b!', 'c!', 'd!']);
+});
+
 test('when a batch fails, those that wait behind it fail with it, and the next question is asked anew', async () => {
   const { batches, ask } = createRecorder();
   const question = coalesce({ keyOf, ask, batchMax: 1, inFlightMax: 1 });

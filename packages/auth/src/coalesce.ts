@@ -16,6 +16,11 @@ export interface CoalesceOptions<Q, A> {
   readonly batchMax: number;
   /** How many batches may be under way at once; the next one gathers meanwhile. */
   readonly inFlightMax: number;
+  /**
+   * How long questions gather, in ms, while another batch is under way: its answer ends that, too. So
+   * under load batches are fewer and larger, and one that hangs holds nobody up. Default 0.
+   */
+  readonly gatherMs?: number;
 }
 
 /**
@@ -26,6 +31,7 @@ export interface CoalesceOptions<Q, A> {
  * their own for a dependency that is away.
  */
 export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) => Promise<A> {
+  const { gatherMs = 0 } = options;
   let gathering = new Map<string, Question<Q, A>>();
   let inFlight = 0;
   let isScheduled = false;
@@ -66,9 +72,9 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
       const asked = gathering.get(key);
       if (asked) asked.waiters.push(waiter);
       else gathering.set(key, { question, waiters: [waiter] });
-      if (!isScheduled && inFlight < options.inFlightMax) {
-        isScheduled = true;
-        setImmediate(flush);
-      }
+      if (isScheduled || inFlight >= options.inFlightMax) return;
+      isScheduled = true;
+      if (inFlight === 0 || gatherMs === 0) setImmediate(flush);
+      else setTimeout(flush, gatherMs);
     });
 }

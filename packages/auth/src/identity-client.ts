@@ -39,6 +39,8 @@ const KEYS_POLL_MS = 5_000;
 const FIRST_KEYS_POLL_MS = 250;
 const REQUEST_TIMEOUT_MS = 1_500;
 const CONNECTIONS = 2;
+/** Some times what identity's answer takes. */
+const GATHER_MS = 3;
 /** A service credential is replaced this long before it ends. */
 const RENEW_BEFORE_MS = 60_000;
 
@@ -209,6 +211,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
       ask,
       batchMax: INTROSPECTION_BATCH_MAX,
       inFlightMax: CONNECTIONS,
+      gatherMs: GATHER_MS,
     }),
     serviceToken: () => serviceToken.get(),
     start: keys.start,

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { nameSchemas } from './named-schemas.js';
 
 export interface DocsOptions {
   readonly title: string;
@@ -24,6 +25,8 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
         },
       },
     },
+    transformObject: (given) =>
+      'openapiObject' in given ? nameSchemas(given.openapiObject) : given.swaggerObject,
   });
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
 }

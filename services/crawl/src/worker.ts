@@ -95,7 +95,7 @@ export function startWorker(deps: WorkerDeps): void {
     lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
     activeRuns,
     taskOf: tasks.of,
-    saveProgress: (runId, progress) => saveProgress(pool, runId, progress),
+    saveProgress: (run, progress) => saveProgress(pool, run, progress),
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { callUrl } from './support/http.js';
+import { callUrl } from '@platform/testing';
 import { startPlatform } from './support/platform.js';
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url));

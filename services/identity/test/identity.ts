@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
 import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
-import { createTestDatabase } from '@platform/testing';
+import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
@@ -14,23 +14,6 @@ export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', im
 export const admin = { email: 'admin@example.com', password: 'correct-horse-battery' };
 export const serviceClient = { id: 'probe', secret: 'a-secret-of-a-service-0123456789abcdef' };
 export const encryptionKeys = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // The tests look into answers of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
-}
-
-export interface CallOptions {
-  readonly token?: string;
-  readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
-  readonly raw?: string;
-  readonly headers?: Record<string, string>;
-}
 
 export interface IdentityUnderTest {
   readonly url: string;
@@ -75,28 +58,6 @@ export const createIdentityDatabase = (adminUrl?: string) =>
     },
     ...(adminUrl === undefined ? {} : { adminUrl }),
   });
-
-export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
-  const { token, body, raw, headers } = options;
-  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    ...(payload === undefined ? {} : { body: payload }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-  };
-}
 
 /** The service over a database, on a port of its own. */
 async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {

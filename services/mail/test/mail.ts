@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
-import { createTestDatabase } from '@platform/testing';
+import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
@@ -10,45 +10,6 @@ import { openResources } from '../src/resources.js';
 import { admin, clientSecret, type IdentityProcess, startIdentityProcess } from './identity-process.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // The tests look into answers of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
-}
-
-export interface CallOptions {
-  readonly token?: string;
-  readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
-  readonly raw?: string;
-  readonly headers?: Record<string, string>;
-}
-
-export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
-  const { token, body, raw, headers } = options;
-  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    ...(payload === undefined ? {} : { body: payload }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-  };
-}
 
 export const createMailDatabase = (adminUrl?: string) =>
   createTestDatabase({

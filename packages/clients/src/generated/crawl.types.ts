@@ -193,7 +193,283 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** ScheduleConfig */
+        ScheduleConfig: {
+            /** @enum {string} */
+            scheduleType: "hourly";
+            minute: number;
+            /** @default 1 */
+            interval: number;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        } | {
+            /** @enum {string} */
+            scheduleType: "daily";
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        } | {
+            /** @enum {string} */
+            scheduleType: "weekly";
+            daysOfWeek: number[];
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        } | {
+            /** @enum {string} */
+            scheduleType: "monthly";
+            dayOfMonth: number;
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        } | {
+            /** @enum {string} */
+            scheduleType: "custom";
+            cronExpression: string;
+            description?: string;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        } | {
+            /** @enum {string} */
+            scheduleType: "once";
+            /**
+             * Format: date-time
+             * @description With its offset.
+             */
+            scheduledTime: string;
+            /** @default true */
+            isEnabled: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy: "run_once" | "skip";
+        };
+        /** CrawlJobStatus */
+        CrawlJobStatus: {
+            id: string;
+            name: string;
+            data: {
+                connector: string;
+                scheduleConfig: components["schemas"]["ScheduleConfig"];
+                orgId: string;
+                userId: string;
+                /** Format: date-time */
+                timestamp: string;
+                metadata?: {
+                    [key: string]: unknown;
+                };
+            };
+            progress: number;
+            delay: number | null;
+            /** @description Milliseconds since the epoch. */
+            timestamp: number;
+            attemptsMade: number;
+            finishedOn: number | null;
+            processedOn: number | null;
+            failedReason: string | null;
+            /** @enum {unknown} */
+            state: "waiting" | "active" | "completed" | "failed" | "delayed" | "paused";
+            priority: number;
+            maxRetries: number;
+            timeout: number;
+            nextRunAt: string | null;
+            pausedAt: string | null;
+            overdueSince: string | null;
+            /** @description Expected runs that did not happen at their time, since it was scheduled. */
+            missedRuns: number;
+        };
+        /** Error */
+        Error: {
+            /** @enum {boolean} */
+            success: false;
+            message: string;
+            error?: {
+                code: string;
+                details?: string;
+            };
+        };
+        /** NoSchedule */
+        NoSchedule: {
+            /** @enum {boolean} */
+            success: false;
+            message: string;
+            data: null;
+        };
+        /** NextRuns */
+        NextRuns: {
+            connector: string;
+            timezone: string;
+            nextRuns: {
+                /**
+                 * Format: date-time
+                 * @description UTC.
+                 */
+                at: string;
+                /** @description In the schedule's zone, with its offset. */
+                localTime: string;
+            }[];
+        };
+        /** RequestedRun */
+        RequestedRun: {
+            /** Format: uuid */
+            runId: string;
+            connector: string;
+            /** Format: date-time */
+            requestedAt: string;
+        };
+        /** CrawlRun */
+        CrawlRun: {
+            /** Format: uuid */
+            runId: string;
+            connector: string;
+            /**
+             * @description `missed`: run late by the watchdog, in place of a run that did not happen.
+             * @enum {unknown}
+             */
+            trigger: "schedule" | "manual" | "missed";
+            /** @enum {unknown} */
+            outcome: "waiting" | "active" | "retrying" | "completed" | "failed" | "aborted" | "skipped";
+            /** Format: date-time */
+            scheduledFor: string;
+            startedAt: string | null;
+            finishedAt: string | null;
+            attempts: number;
+            progress: number;
+            /** @description Why it failed, was aborted or skipped. */
+            reason: string | null;
+            eventId: string | null;
+        };
+        /** QueueStatistics */
+        QueueStatistics: {
+            waiting: number;
+            active: number;
+            /** @description Runs, ever. */
+            completed: number;
+            /** @description Runs, ever. */
+            failed: number;
+            /** @description Jobs whose next run, or next attempt, is later. */
+            delayed: number;
+            paused: number;
+            /** @description Recurring schedules that are not paused. */
+            repeatable: number;
+            /** @description All of these but `repeatable`. */
+            total: number;
+        };
+        /** Connector */
+        Connector: {
+            /** @description The identifier. */
+            connector: string;
+            /** @description What it connects to. */
+            kind: string;
+            /** @description The sync event of a completed crawl. */
+            eventType: string;
+        };
+        /** SyncEvent */
+        SyncEvent: {
+            eventId: string;
+            eventType: string;
+            timestamp: number;
+            payload: {
+                [key: string]: string;
+            };
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -224,185 +500,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        /** CrawlJobStatus */
-                        data: {
-                            id: string;
-                            name: string;
-                            data: {
-                                connector: string;
-                                /** ScheduleConfig */
-                                scheduleConfig: {
-                                    /** @enum {string} */
-                                    scheduleType: "hourly";
-                                    minute: number;
-                                    /** @default 1 */
-                                    interval: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "daily";
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "weekly";
-                                    daysOfWeek: number[];
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "monthly";
-                                    dayOfMonth: number;
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "custom";
-                                    cronExpression: string;
-                                    description?: string;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "once";
-                                    /**
-                                     * Format: date-time
-                                     * @description With its offset.
-                                     */
-                                    scheduledTime: string;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                };
-                                orgId: string;
-                                userId: string;
-                                /** Format: date-time */
-                                timestamp: string;
-                                metadata?: {
-                                    [key: string]: unknown;
-                                };
-                            };
-                            progress: number;
-                            delay: number | null;
-                            /** @description Milliseconds since the epoch. */
-                            timestamp: number;
-                            attemptsMade: number;
-                            finishedOn: number | null;
-                            processedOn: number | null;
-                            failedReason: string | null;
-                            /** @enum {unknown} */
-                            state: "waiting" | "active" | "completed" | "failed" | "delayed" | "paused";
-                            priority: number;
-                            maxRetries: number;
-                            timeout: number;
-                            nextRunAt: string | null;
-                            pausedAt: string | null;
-                            overdueSince: string | null;
-                            /** @description Expected runs that did not happen at their time, since it was scheduled. */
-                            missedRuns: number;
-                        };
+                        data: components["schemas"]["CrawlJobStatus"];
                     };
                 };
             };
@@ -412,15 +510,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -429,15 +519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -446,15 +528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -463,12 +537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        data: null;
-                    };
+                    "application/json": components["schemas"]["NoSchedule"];
                 };
             };
             /** @description Default Response */
@@ -477,15 +546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -684,152 +745,7 @@ export interface operations {
                         data: {
                             jobId: string;
                             connector: string;
-                            /** ScheduleConfig */
-                            scheduleConfig: {
-                                /** @enum {string} */
-                                scheduleType: "hourly";
-                                minute: number;
-                                /** @default 1 */
-                                interval: number;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            } | {
-                                /** @enum {string} */
-                                scheduleType: "daily";
-                                hour: number;
-                                minute: number;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            } | {
-                                /** @enum {string} */
-                                scheduleType: "weekly";
-                                daysOfWeek: number[];
-                                hour: number;
-                                minute: number;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            } | {
-                                /** @enum {string} */
-                                scheduleType: "monthly";
-                                dayOfMonth: number;
-                                hour: number;
-                                minute: number;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            } | {
-                                /** @enum {string} */
-                                scheduleType: "custom";
-                                cronExpression: string;
-                                description?: string;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            } | {
-                                /** @enum {string} */
-                                scheduleType: "once";
-                                /**
-                                 * Format: date-time
-                                 * @description With its offset.
-                                 */
-                                scheduledTime: string;
-                                /** @default true */
-                                isEnabled: boolean;
-                                /**
-                                 * @description An IANA time zone.
-                                 * @default UTC
-                                 */
-                                timezone: string;
-                                /**
-                                 * @description Moves every run later by one fixed part of this, different for each organisation.
-                                 * @default 0
-                                 */
-                                jitterMs: number;
-                                /**
-                                 * @description What happens to a run that could not start at its time: one late run, or none.
-                                 * @default run_once
-                                 * @enum {unknown}
-                                 */
-                                missedRunPolicy: "run_once" | "skip";
-                            };
+                            scheduleConfig: components["schemas"]["ScheduleConfig"];
                             /** Format: date-time */
                             scheduledAt: string;
                         };
@@ -842,15 +758,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -859,15 +767,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -876,15 +776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -893,15 +785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -937,15 +821,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -954,15 +830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -971,15 +839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -988,15 +848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1020,184 +872,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        data: {
-                            id: string;
-                            name: string;
-                            data: {
-                                connector: string;
-                                /** ScheduleConfig */
-                                scheduleConfig: {
-                                    /** @enum {string} */
-                                    scheduleType: "hourly";
-                                    minute: number;
-                                    /** @default 1 */
-                                    interval: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "daily";
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "weekly";
-                                    daysOfWeek: number[];
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "monthly";
-                                    dayOfMonth: number;
-                                    hour: number;
-                                    minute: number;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "custom";
-                                    cronExpression: string;
-                                    description?: string;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                } | {
-                                    /** @enum {string} */
-                                    scheduleType: "once";
-                                    /**
-                                     * Format: date-time
-                                     * @description With its offset.
-                                     */
-                                    scheduledTime: string;
-                                    /** @default true */
-                                    isEnabled: boolean;
-                                    /**
-                                     * @description An IANA time zone.
-                                     * @default UTC
-                                     */
-                                    timezone: string;
-                                    /**
-                                     * @description Moves every run later by one fixed part of this, different for each organisation.
-                                     * @default 0
-                                     */
-                                    jitterMs: number;
-                                    /**
-                                     * @description What happens to a run that could not start at its time: one late run, or none.
-                                     * @default run_once
-                                     * @enum {unknown}
-                                     */
-                                    missedRunPolicy: "run_once" | "skip";
-                                };
-                                orgId: string;
-                                userId: string;
-                                /** Format: date-time */
-                                timestamp: string;
-                                metadata?: {
-                                    [key: string]: unknown;
-                                };
-                            };
-                            progress: number;
-                            delay: number | null;
-                            /** @description Milliseconds since the epoch. */
-                            timestamp: number;
-                            attemptsMade: number;
-                            finishedOn: number | null;
-                            processedOn: number | null;
-                            failedReason: string | null;
-                            /** @enum {unknown} */
-                            state: "waiting" | "active" | "completed" | "failed" | "delayed" | "paused";
-                            priority: number;
-                            maxRetries: number;
-                            timeout: number;
-                            nextRunAt: string | null;
-                            pausedAt: string | null;
-                            overdueSince: string | null;
-                            /** @description Expected runs that did not happen at their time, since it was scheduled. */
-                            missedRuns: number;
-                        }[];
+                        data: components["schemas"]["CrawlJobStatus"][];
                     };
                 };
             };
@@ -1207,15 +882,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1224,15 +891,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1241,15 +900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1282,15 +933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1299,15 +942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1316,15 +951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1366,15 +993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1383,15 +1002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1400,15 +1011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1417,15 +1020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1467,15 +1062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1484,15 +1071,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1501,15 +1080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1518,15 +1089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1555,20 +1118,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        /** NextRuns */
-                        data: {
-                            connector: string;
-                            timezone: string;
-                            nextRuns: {
-                                /**
-                                 * Format: date-time
-                                 * @description UTC.
-                                 */
-                                at: string;
-                                /** @description In the schedule's zone, with its offset. */
-                                localTime: string;
-                            }[];
-                        };
+                        data: components["schemas"]["NextRuns"];
                     };
                 };
             };
@@ -1578,15 +1128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1595,15 +1137,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1612,15 +1146,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1629,12 +1155,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        data: null;
-                    };
+                    "application/json": components["schemas"]["NoSchedule"];
                 };
             };
             /** @description Default Response */
@@ -1643,15 +1164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1831,20 +1344,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        /** NextRuns */
-                        data: {
-                            connector: string;
-                            timezone: string;
-                            nextRuns: {
-                                /**
-                                 * Format: date-time
-                                 * @description UTC.
-                                 */
-                                at: string;
-                                /** @description In the schedule's zone, with its offset. */
-                                localTime: string;
-                            }[];
-                        };
+                        data: components["schemas"]["NextRuns"];
                     };
                 };
             };
@@ -1854,15 +1354,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1871,15 +1363,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1888,15 +1372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1905,15 +1381,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1940,14 +1408,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        /** RequestedRun */
-                        data: {
-                            /** Format: uuid */
-                            runId: string;
-                            connector: string;
-                            /** Format: date-time */
-                            requestedAt: string;
-                        };
+                        data: components["schemas"]["RequestedRun"];
                     };
                 };
             };
@@ -1957,15 +1418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1974,15 +1427,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1991,15 +1436,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2008,12 +1445,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        data: null;
-                    };
+                    "application/json": components["schemas"]["NoSchedule"];
                 };
             };
             /** @description Default Response */
@@ -2022,15 +1454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2039,15 +1463,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2077,27 +1493,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        data: {
-                            /** Format: uuid */
-                            runId: string;
-                            connector: string;
-                            /**
-                             * @description `missed`: run late by the watchdog, in place of a run that did not happen.
-                             * @enum {unknown}
-                             */
-                            trigger: "schedule" | "manual" | "missed";
-                            /** @enum {unknown} */
-                            outcome: "waiting" | "active" | "retrying" | "completed" | "failed" | "aborted" | "skipped";
-                            /** Format: date-time */
-                            scheduledFor: string;
-                            startedAt: string | null;
-                            finishedAt: string | null;
-                            attempts: number;
-                            progress: number;
-                            /** @description Why it failed, was aborted or skipped. */
-                            reason: string | null;
-                            eventId: string | null;
-                        }[];
+                        data: components["schemas"]["CrawlRun"][];
                         pagination: {
                             page: number;
                             limit: number;
@@ -2113,15 +1509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2130,15 +1518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2147,15 +1527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2164,15 +1536,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2196,22 +1560,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        /** QueueStatistics */
-                        data: {
-                            waiting: number;
-                            active: number;
-                            /** @description Runs, ever. */
-                            completed: number;
-                            /** @description Runs, ever. */
-                            failed: number;
-                            /** @description Jobs whose next run, or next attempt, is later. */
-                            delayed: number;
-                            paused: number;
-                            /** @description Recurring schedules that are not paused. */
-                            repeatable: number;
-                            /** @description All of these but `repeatable`. */
-                            total: number;
-                        };
+                        data: components["schemas"]["QueueStatistics"];
                     };
                 };
             };
@@ -2221,15 +1570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2238,15 +1579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2255,15 +1588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2272,15 +1597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2304,14 +1621,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        data: {
-                            /** @description The identifier. */
-                            connector: string;
-                            /** @description What it connects to. */
-                            kind: string;
-                            /** @description The sync event of a completed crawl. */
-                            eventType: string;
-                        }[];
+                        data: components["schemas"]["Connector"][];
                     };
                 };
             };
@@ -2321,15 +1631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2338,15 +1640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2355,15 +1649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2391,14 +1677,7 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         message: string;
-                        data: {
-                            eventId: string;
-                            eventType: string;
-                            timestamp: number;
-                            payload: {
-                                [key: string]: string;
-                            };
-                        }[];
+                        data: components["schemas"]["SyncEvent"][];
                         nextCursor: string | null;
                         hasMore: boolean;
                     };
@@ -2410,15 +1689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2427,15 +1698,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2444,15 +1707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2461,15 +1716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        message: string;
-                        error?: {
-                            code: string;
-                            details?: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

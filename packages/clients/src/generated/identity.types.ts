@@ -399,7 +399,161 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** User */
+        User: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            orgId: string;
+            email: string;
+            fullName: string;
+            /** @description `admin` or `member`. */
+            role: string;
+        };
+        /** Session */
+        Session: {
+            accessToken: string;
+            /** @enum {string} */
+            tokenType: "Bearer";
+            /** @description Seconds. */
+            expiresIn: number;
+            /** Format: date-time */
+            expiresAt: string;
+            user: components["schemas"]["User"];
+        };
+        /** Error */
+        Error: {
+            error: {
+                code: string;
+                message: string;
+                details?: {
+                    field: string;
+                    message: string;
+                }[];
+            };
+        };
+        /** CreatedPersonalAccessToken */
+        CreatedPersonalAccessToken: {
+            message: string;
+            token: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                scopes: string[];
+                /** Format: date-time */
+                createdAt: string;
+                expiresAt: string | null;
+                lastUsedAt: string | null;
+                /** @description Shown this once. */
+                accessToken: string;
+            };
+        };
+        /** PersonalAccessToken */
+        PersonalAccessToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: string[];
+            /** Format: date-time */
+            createdAt: string;
+            expiresAt: string | null;
+            lastUsedAt: string | null;
+        };
+        /** ToolCall */
+        ToolCall: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Who the call acted as.
+             */
+            userId: string;
+            tool: string;
+            /** @description One of completed, denied, invalid_arguments, refused, failed, cancelled. */
+            outcome: string;
+            durationMs: number;
+            /** @description `x-request-id` of the answer, and of the log lines. */
+            requestId: string;
+            /** @description What the client said it is. */
+            client: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** GrantableScopes */
+        GrantableScopes: {
+            scopes: {
+                category: string;
+                scopes: {
+                    name: string;
+                    description: string;
+                    default: boolean;
+                    adminOnly: boolean;
+                }[];
+            }[];
+        };
+        /** OwnedPersonalAccessToken */
+        OwnedPersonalAccessToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            scopes: string[];
+            /** Format: date-time */
+            createdAt: string;
+            expiresAt: string | null;
+            lastUsedAt: string | null;
+            /** Format: uuid */
+            userId: string;
+            ownerEmail: string;
+            ownerFullName: string;
+            ownerDeleted: boolean;
+        };
+        /** AuditEntry */
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** @description What happened, such as `token.revoked`. */
+            action: string;
+            /** @description The member who did it; null for the platform. */
+            actorId: string | null;
+            /** @description The token, member or session it was done to. */
+            subjectId: string | null;
+            reason: string | null;
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** SmtpConfig */
+        SmtpConfig: {
+            host: string;
+            port: number;
+            fromEmail: string;
+            username?: string;
+            /** @enum {unknown} */
+            tls: "auto" | "starttls" | "implicit" | "none";
+        };
+        /** SmtpConfigWithPassword */
+        SmtpConfigWithPassword: {
+            host: string;
+            port: number;
+            fromEmail: string;
+            username?: string;
+            /** @enum {unknown} */
+            tls: "auto" | "starttls" | "implicit" | "none";
+            password?: string;
+        };
+        /** ServiceToken */
+        ServiceToken: {
+            access_token: string;
+            /** @enum {string} */
+            token_type: "Bearer";
+            /** @description Seconds. */
+            expires_in: number;
+            scope: string;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -432,26 +586,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        accessToken: string;
-                        /** @enum {string} */
-                        tokenType: "Bearer";
-                        /** @description Seconds. */
-                        expiresIn: number;
-                        /** Format: date-time */
-                        expiresAt: string;
-                        /** User */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             /** @description Default Response */
@@ -460,16 +595,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -478,16 +604,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -496,16 +613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -514,16 +622,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -560,16 +659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -578,16 +668,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -596,16 +677,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -642,16 +714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -660,16 +723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -678,16 +732,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -726,16 +771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -744,16 +780,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -762,16 +789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -800,26 +818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        accessToken: string;
-                        /** @enum {string} */
-                        tokenType: "Bearer";
-                        /** @description Seconds. */
-                        expiresIn: number;
-                        /** Format: date-time */
-                        expiresAt: string;
-                        /** User */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             /** @description Default Response */
@@ -828,16 +827,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -846,16 +836,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -864,16 +845,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -929,16 +901,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -947,16 +910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -965,16 +919,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -995,17 +940,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** User */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        };
+                        user: components["schemas"]["User"];
                     };
                 };
             };
@@ -1015,16 +950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1033,16 +959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1051,16 +968,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1081,16 +989,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        tokens: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            scopes: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            expiresAt: string | null;
-                            lastUsedAt: string | null;
-                        }[];
+                        tokens: components["schemas"]["PersonalAccessToken"][];
                     };
                 };
             };
@@ -1100,16 +999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1118,16 +1008,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1136,16 +1017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1178,21 +1050,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                        token: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            scopes: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            expiresAt: string | null;
-                            lastUsedAt: string | null;
-                            /** @description Shown this once. */
-                            accessToken: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["CreatedPersonalAccessToken"];
                 };
             };
             /** @description Default Response */
@@ -1201,16 +1059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1219,16 +1068,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1237,16 +1077,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1255,16 +1086,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1303,16 +1125,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1321,16 +1134,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1339,16 +1143,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1357,16 +1152,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1375,16 +1161,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1411,25 +1188,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /**
-                             * Format: uuid
-                             * @description Who the call acted as.
-                             */
-                            userId: string;
-                            tool: string;
-                            /** @description One of completed, denied, invalid_arguments, refused, failed, cancelled. */
-                            outcome: string;
-                            durationMs: number;
-                            /** @description `x-request-id` of the answer, and of the log lines. */
-                            requestId: string;
-                            /** @description What the client said it is. */
-                            client: string | null;
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
+                        data: components["schemas"]["ToolCall"][];
                         /** @description Null: there are no more. */
                         nextCursor: string | null;
                     };
@@ -1441,16 +1200,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1459,16 +1209,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1477,16 +1218,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1495,16 +1227,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1513,16 +1236,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1542,17 +1256,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        scopes: {
-                            category: string;
-                            scopes: {
-                                name: string;
-                                description: string;
-                                default: boolean;
-                                adminOnly: boolean;
-                            }[];
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GrantableScopes"];
                 };
             };
             /** @description Default Response */
@@ -1561,16 +1265,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1579,16 +1274,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1597,16 +1283,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1630,16 +1307,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        }[];
+                        data: components["schemas"]["User"][];
                         pagination: {
                             page: number;
                             limit: number;
@@ -1655,16 +1323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1673,16 +1332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1691,16 +1341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1709,16 +1350,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1753,17 +1385,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** User */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        };
+                        user: components["schemas"]["User"];
                     };
                 };
             };
@@ -1773,16 +1395,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1791,16 +1404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1809,16 +1413,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1827,16 +1422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1845,16 +1431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1887,16 +1464,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1905,16 +1473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1923,16 +1482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1941,16 +1491,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1959,16 +1500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1977,16 +1509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2020,17 +1543,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** User */
-                        user: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            email: string;
-                            fullName: string;
-                            /** @description `admin` or `member`. */
-                            role: string;
-                        };
+                        user: components["schemas"]["User"];
                     };
                 };
             };
@@ -2040,16 +1553,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2058,16 +1562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2076,16 +1571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2094,16 +1580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2112,16 +1589,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2130,16 +1598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2163,21 +1622,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            name: string;
-                            scopes: string[];
-                            /** Format: date-time */
-                            createdAt: string;
-                            expiresAt: string | null;
-                            lastUsedAt: string | null;
-                            /** Format: uuid */
-                            userId: string;
-                            ownerEmail: string;
-                            ownerFullName: string;
-                            ownerDeleted: boolean;
-                        }[];
+                        data: components["schemas"]["OwnedPersonalAccessToken"][];
                         pagination: {
                             page: number;
                             limit: number;
@@ -2193,16 +1638,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2211,16 +1647,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2229,16 +1656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2247,16 +1665,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2295,16 +1704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2313,16 +1713,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2331,16 +1722,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2349,16 +1731,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2367,16 +1740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2400,22 +1764,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** @description What happened, such as `token.revoked`. */
-                            action: string;
-                            /** @description The member who did it; null for the platform. */
-                            actorId: string | null;
-                            /** @description The token, member or session it was done to. */
-                            subjectId: string | null;
-                            reason: string | null;
-                            detail: {
-                                [key: string]: unknown;
-                            };
-                            /** Format: date-time */
-                            createdAt: string;
-                        }[];
+                        data: components["schemas"]["AuditEntry"][];
                         pagination: {
                             page: number;
                             limit: number;
@@ -2431,16 +1780,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2449,16 +1789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2467,16 +1798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2485,16 +1807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2515,15 +1828,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** SmtpConfig */
-                        smtp: {
-                            host: string;
-                            port: number;
-                            fromEmail: string;
-                            username?: string;
-                            /** @enum {unknown} */
-                            tls: "auto" | "starttls" | "implicit" | "none";
-                        };
+                        smtp: components["schemas"]["SmtpConfig"];
                     };
                 };
             };
@@ -2533,16 +1838,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2551,16 +1847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2569,16 +1856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2587,16 +1865,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2636,15 +1905,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         message: string;
-                        /** SmtpConfig */
-                        smtp: {
-                            host: string;
-                            port: number;
-                            fromEmail: string;
-                            username?: string;
-                            /** @enum {unknown} */
-                            tls: "auto" | "starttls" | "implicit" | "none";
-                        };
+                        smtp: components["schemas"]["SmtpConfig"];
                     };
                 };
             };
@@ -2654,16 +1915,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2672,16 +1924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2690,16 +1933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2708,16 +1942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2748,16 +1973,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2766,16 +1982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2784,16 +1991,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2802,16 +2000,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2834,16 +2023,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** SmtpConfigWithPassword */
-                        smtp: {
-                            host: string;
-                            port: number;
-                            fromEmail: string;
-                            username?: string;
-                            /** @enum {unknown} */
-                            tls: "auto" | "starttls" | "implicit" | "none";
-                            password?: string;
-                        };
+                        smtp: components["schemas"]["SmtpConfigWithPassword"];
                     };
                 };
             };
@@ -2853,16 +2033,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2871,16 +2042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2889,16 +2051,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2907,16 +2060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -2925,16 +2069,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -2986,14 +2121,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        access_token: string;
-                        /** @enum {string} */
-                        token_type: "Bearer";
-                        /** @description Seconds. */
-                        expires_in: number;
-                        scope: string;
-                    };
+                    "application/json": components["schemas"]["ServiceToken"];
                 };
             };
             /** @description Default Response */
@@ -3002,16 +2130,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3020,16 +2139,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3038,16 +2148,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -3102,16 +2203,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3120,16 +2212,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3138,16 +2221,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3156,16 +2230,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -3221,16 +2286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3239,16 +2295,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3257,16 +2304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -3275,16 +2313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

@@ -122,7 +122,122 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /** MailBody */
+        MailBody: {
+            /** @enum {unknown} */
+            emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
+            sendEmailTo: string[];
+            subject: string;
+            /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
+            templateData: {
+                [key: string]: unknown;
+            };
+            sendCcTo?: string[];
+            attachments?: {
+                filename: string;
+                /** @description Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded. */
+                content: string;
+                /** @description Such as `text/plain`. */
+                contentType: string;
+            }[];
+            /** @description Replaces the domain of the configured sender's address. */
+            fromEmailDomain?: string;
+            /** @description The brand in the template. */
+            productName?: string;
+            /** @description Sets `Auto-Submitted: auto-generated` (RFC 3834). */
+            isAutoEmail?: boolean;
+        };
+        /** Error */
+        Error: {
+            error: {
+                code: string;
+                message: string;
+                details?: {
+                    field: string;
+                    message: string;
+                }[];
+            };
+        };
+        /** InternalMailBody */
+        InternalMailBody: {
+            /** Format: uuid */
+            orgId: string;
+            /** @enum {unknown} */
+            emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
+            sendEmailTo: string[];
+            subject: string;
+            /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
+            templateData: {
+                [key: string]: unknown;
+            };
+            sendCcTo?: string[];
+            attachments?: {
+                filename: string;
+                /** @description Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded. */
+                content: string;
+                /** @description Such as `text/plain`. */
+                contentType: string;
+            }[];
+            /** @description Replaces the domain of the configured sender's address. */
+            fromEmailDomain?: string;
+            /** @description The brand in the template. */
+            productName?: string;
+            /** @description Sets `Auto-Submitted: auto-generated` (RFC 3834). */
+            isAutoEmail?: boolean;
+        };
+        /** MailRecord */
+        MailRecord: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            orgId: string;
+            subject: string;
+            from: string;
+            to: string[];
+            cc: string[];
+            /** @description Recipients that the SMTP server refused. */
+            refused: string[];
+            emailTemplateType: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /** PreviewBody */
+        PreviewBody: {
+            /** @enum {unknown} */
+            emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
+            /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
+            templateData: {
+                [key: string]: unknown;
+            };
+            /** @description The brand in the template. */
+            productName?: string;
+        };
+        /** ConnectionReport */
+        ConnectionReport: {
+            ok: boolean;
+            /** @description host:port */
+            server: string;
+            durationMs: number;
+            /** @description Null: clear text, or no connection. */
+            tls: {
+                protocol: string;
+                cipher: string;
+            } | null;
+            /** @description The mechanism that was used to log in. */
+            auth: string | null;
+            warnings: string[];
+            problem: {
+                code: string;
+                reply?: number;
+                detail?: string | null;
+                message: string;
+                advice: string;
+            } | null;
+        };
+    };
     responses: never;
     parameters: never;
     requestBodies: never;
@@ -191,16 +306,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -209,16 +315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -227,16 +324,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -245,16 +333,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -263,16 +342,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -281,16 +351,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -299,16 +360,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -317,16 +369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -335,16 +378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -353,16 +387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -429,16 +454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -447,16 +463,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -465,16 +472,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -483,16 +481,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -501,16 +490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -519,16 +499,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -537,16 +508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -555,16 +517,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -573,16 +526,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -591,16 +535,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -637,16 +572,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -655,16 +581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -673,16 +590,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -691,16 +599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -709,16 +608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -742,23 +632,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            subject: string;
-                            from: string;
-                            to: string[];
-                            cc: string[];
-                            /** @description Recipients that the SMTP server refused. */
-                            refused: string[];
-                            emailTemplateType: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                        }[];
+                        data: components["schemas"]["MailRecord"][];
                         pagination: {
                             page: number;
                             limit: number;
@@ -774,16 +648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -792,16 +657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -810,16 +666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -828,16 +675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -860,24 +698,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** MailRecord */
-                        data: {
-                            /** Format: uuid */
-                            id: string;
-                            /** Format: uuid */
-                            orgId: string;
-                            subject: string;
-                            from: string;
-                            to: string[];
-                            cc: string[];
-                            /** @description Recipients that the SMTP server refused. */
-                            refused: string[];
-                            emailTemplateType: string;
-                            /** Format: date-time */
-                            createdAt: string;
-                            /** Format: date-time */
-                            updatedAt: string;
-                        };
+                        data: components["schemas"]["MailRecord"];
                     };
                 };
             };
@@ -887,16 +708,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -905,16 +717,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -923,16 +726,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -941,16 +735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -959,16 +744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1013,16 +789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1031,16 +798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1049,16 +807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1067,16 +816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -1096,27 +836,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        ok: boolean;
-                        /** @description host:port */
-                        server: string;
-                        durationMs: number;
-                        /** @description Null: clear text, or no connection. */
-                        tls: {
-                            protocol: string;
-                            cipher: string;
-                        } | null;
-                        /** @description The mechanism that was used to log in. */
-                        auth: string | null;
-                        warnings: string[];
-                        problem: {
-                            code: string;
-                            reply?: number;
-                            detail?: string | null;
-                            message: string;
-                            advice: string;
-                        } | null;
-                    };
+                    "application/json": components["schemas"]["ConnectionReport"];
                 };
             };
             /** @description Default Response */
@@ -1125,16 +845,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1143,16 +854,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1161,16 +863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1179,16 +872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Default Response */
@@ -1197,16 +881,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: {
-                            code: string;
-                            message: string;
-                            details?: {
-                                field: string;
-                                message: string;
-                            }[];
-                        };
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

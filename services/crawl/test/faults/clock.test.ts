@@ -20,7 +20,7 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     endpoint.answer = (_asked, response) => void held.push(response);
     platform = await startPlatform({
       backend,
-      env: { TASKS: `files_1=${endpoint.url}`, CLOCK_AHEAD_MS: '0' },
+      env: { TASKS: `files_1=${endpoint.url},files_2=${endpoint.url}`, CLOCK_AHEAD_MS: '0' },
     });
   }, 90_000);
   afterAll(async () => {
@@ -78,6 +78,26 @@ describe.each(backends)('a clock that jumps on %s', (backend) => {
     expect(await nextOf('wiki_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     expect((await platform.call('POST', '/mail_1/resume')).status).toBe(200);
     expect(await nextOf('mail_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    await crawls.expectWhole();
+  });
+
+  it('back in the run of a time to come: a new schedule is taken at once, and runs', async () => {
+    await crawls.schedule('files_2', hourly);
+    held.length = 0;
+    await platform.crawl.setClock(2 * HOUR_MS);
+    await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
+    await platform.crawl.setClock(0);
+    // Without a job of its own in the queue a scheduler can't take the id of one that is being worked on.
+    const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
+    await crawls.schedule('files_2', { scheduleType: 'once', scheduledTime });
+    const { status } = await platform.call('POST', '/files_2/schedule', { body: { scheduleConfig: hourly } });
+    expect(status).toBe(201);
+    held.forEach((response) => json(response, 200));
+    await crawls.outcome('files_2', 'completed');
+    await crawls.expectWhole();
+    await platform.crawl.setClock(2 * HOUR_MS);
+    await waitFor(() => held.length === 2, { what: 'the next order', ...SLOW });
+    held.forEach((response) => json(response, 200));
     await crawls.expectWhole();
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { connectors, createSyncEventConsumer, keyOf, type SyncEvent } from '@platform/events';
+import { connectors } from '@platform/events';
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import { countEvents, expectEventsArrived } from '../support/arrivals.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -36,37 +37,9 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await Promise.all(some.map((connector) => crawls.run(connector)));
     await Promise.all(some.map((connector) => crawls.outcome(connector, 'completed')));
   }
-  const count = async (state: 'is null' | 'is not null') =>
-    (await platform.db.query(`select from sync_events.outbox where published_at ${state}`)).rowCount ?? 0;
-
-  /** Every event has arrived, in the order of its key. @returns all copies that did. */
-  async function expectArrived(): Promise<SyncEvent[]> {
-    await crawls.expectWhole();
-    await waitFor(async () => (await count('is null')) === 0, { what: 'publishing', ...SLOW });
-    const arrived: SyncEvent[] = [];
-    const consumer = createSyncEventConsumer({
-      kafka: { brokers: [first.brokers, second.brokers] },
-      groupId: randomUUID(),
-      topic,
-      handle: (event) => void arrived.push(event),
-      onInvalid: ({ reason }) => {
-        throw new Error(reason);
-      },
-      // Every copy, to see how many there are.
-      dedupe: { has: () => false, add: () => undefined, size: 0 },
-    });
-    await consumer.start();
-    const total = await count('is not null');
-    const ids = () => new Set(arrived.map(({ eventId }) => eventId));
-    await waitFor(() => ids().size === total, { what: `${total} events`, ...SLOW });
-    await consumer.stop();
-    const byKey = new Map<string, Set<string>>();
-    for (const event of arrived)
-      byKey.set(keyOf(event), (byKey.get(keyOf(event)) ?? new Set()).add(event.eventId));
-    const firstCopies = new Map([...byKey].map(([key, eventIds]) => [key, [...eventIds]]));
-    expect(firstCopies).toEqual(await crawls.eventsByKey());
-    return arrived;
-  }
+  const count = (state: 'waiting' | 'published') => countEvents(platform, state);
+  const expectArrived = () =>
+    expectEventsArrived({ platform, brokers: [first.brokers, second.brokers], topic });
 
   it('killed between completion and publishing, the next start publishes each event once', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
@@ -78,7 +51,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await client.query('begin; select from sync_events.head for update');
     for (let round = 0; round < 3; round += 1) await runEach(regular);
     await platform.crawl.kill();
-    expect([await count('is null'), await count('is not null')]).toEqual([9, 0]);
+    expect([await count('waiting'), await count('published')]).toEqual([9, 0]);
     await client.query('rollback');
     client.release();
     await platform.addCrawl({}, true);
@@ -86,25 +59,25 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
   });
 
   it('while Kafka is away runs complete and the API serves; the events arrive when it is back', async () => {
-    const published = await count('is not null');
+    const published = await count('published');
     await second.kill();
     await first.stop();
     for (let round = 0; round < 3; round += 1) await runEach(regular);
     expect((await platform.call('GET', '/stats')).status).toBe(200);
     expect((await fetch(`${platform.crawl.url}/health/ready`)).status).toBe(200);
-    expect([await count('is null'), await count('is not null')]).toEqual([9, published]);
+    expect([await count('waiting'), await count('published')]).toEqual([9, published]);
     await first.start();
     await second.start();
     await expectArrived();
   });
 
   it('while one broker is away the events of its partitions wait, and the others flow', async () => {
-    const published = await count('is not null');
+    const published = await count('published');
     await second.kill();
     await runEach(connectors);
     await runEach(connectors);
-    await waitFor(async () => (await count('is not null')) > published, { what: 'the others', ...SLOW });
-    expect(await count('is null')).toBeGreaterThan(0);
+    await waitFor(async () => (await count('published')) > published, { what: 'the others', ...SLOW });
+    expect(await count('waiting')).toBeGreaterThan(0);
     await second.start();
     await expectArrived();
   });

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testin
 import pg from 'pg';
 import { onceJobId, tickJobId, type CrawlJob } from '../../src/features/queues/job.js';
 import { type ExpectedJob, findActivePage, findOverdue } from '../../src/features/reconciliation/queries.js';
-import { renewLeases } from '../../src/features/runs/holding.queries.js';
+import { renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
 
@@ -53,6 +53,7 @@ describe('rows of runs', () => {
     });
     const job = {
       id: onceJobId(schedule.id, 1),
+      attemptsMade: 0,
       data: { ...schedule, kind: 'once', at },
     } as unknown as CrawlJob;
     return { ...schedule, job };
@@ -60,8 +61,13 @@ describe('rows of runs', () => {
   async function scheduleDaily() {
     const schedule = await insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 });
     const opts = { repeat: { pattern: '0 0 * * *', tz: 'UTC' } };
-    const job = (time: number) =>
-      ({ id: tickJobId('crawl', time), data: { ...schedule, kind: 'tick' }, opts }) as unknown as CrawlJob;
+    const job = (time: number, attemptsMade = 0) =>
+      ({
+        id: tickJobId('crawl', time),
+        data: { ...schedule, kind: 'tick' },
+        opts,
+        attemptsMade,
+      }) as unknown as CrawlJob;
     return { ...schedule, job };
   }
   const runsOf = async (id: string) =>
@@ -154,6 +160,12 @@ describe('rows of runs', () => {
       new Set([second.run]),
     );
     expect(await runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    const progressAfter = async ({ run }: typeof first) => {
+      await saveProgress(pool, run, 50);
+      const { rows } = await pool.query('select progress from runs where schedule_id = $1', [id]);
+      return rows[0]?.progress as number;
+    };
+    expect([await progressAfter(first), await progressAfter(second)]).toEqual([10, 50]);
     expect(await lifecycle.complete(second)).toBe(true);
   });
 
@@ -218,6 +230,44 @@ describe('rows of runs', () => {
     // The answer was lost, and the write repeated.
     expect(await lifecycle.complete(begun)).toBe(false);
     expect(await countOf(orgId)).toEqual({ completed: 1, events: 1 });
+  });
+
+  it('however many ticks of a schedule are due, the first that is taken up stands for them all', async () => {
+    const { id, job } = await scheduleDaily();
+    const lifecycle = newLifecycle();
+    now += 10 * 86_400_000;
+    const begun = await lifecycle.begin(job(at + 4 * 86_400_000));
+    if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+    await lifecycle.complete(begun);
+    for (const day of [2, 9]) expect(await lifecycle.begin(job(at + day * 86_400_000))).toBeUndefined();
+    expect(await runsOf(id)).toMatchObject([{ state: 'completed' }]);
+    expect(await lifecycle.begin(job(at + 11 * 86_400_000))).toBeDefined();
+  });
+
+  it('a retry of a tick takes up the run that there is, and tries to make none', async () => {
+    const { job } = await scheduleDaily();
+    const lifecycle = newLifecycle();
+    const first = await lifecycle.begin(job(at));
+    if (!first || 'busyUntil' in first) throw new Error('not begun');
+    expect(await lifecycle.fail(first, 'away')).toBe('retry');
+    const statements = jest.spyOn(pg.Client.prototype, 'query');
+    const second = await lifecycle.begin(job(at, 1));
+    const names = statements.mock.calls.map(([query]) => (query as { name?: string }).name);
+    statements.mockRestore();
+    expect(second).toMatchObject({ run: { id: first.run.id, attempts: 2 } });
+    expect(names).not.toContain('insert_run');
+  });
+
+  it('a job of a schedule that moved on is done with after one look, without a lock', async () => {
+    const { id, orgId, job } = await scheduleDaily();
+    await pool.query('update schedules set revision = 2 where id = $1', [id]);
+    const begun = await newLifecycle().begin(job(at, 1));
+    const holder = await pool.connect();
+    await holder.query('begin');
+    await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${orgId}:files_1`]);
+    expect([begun, await newLifecycle().begin(job(at))]).toEqual([undefined, undefined]);
+    await holder.query('rollback');
+    holder.release();
   });
 
   it('a tick that is delivered twice at once has one run', async () => {

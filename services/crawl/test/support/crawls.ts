@@ -1,8 +1,7 @@
 import { type Connector, connectors } from '@platform/events';
-import { waitFor } from '@platform/testing';
+import { type Answer, waitFor } from '@platform/testing';
 import { onceJobId } from '../../src/features/queues/job.js';
 import { isPending } from '../../src/features/reconciliation/watchdog.js';
-import type { Answer } from './http.js';
 import type { Platform } from './platform.js';
 
 /** Waits are for conditions, on whatever machine. */

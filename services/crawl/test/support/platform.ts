@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { migrate } from '@platform/service-kit';
 import {
+  type Answer,
+  type CallOptions,
+  callUrl,
   createTestDatabase,
   type OwnRedis,
   startOwnRedis,
@@ -13,7 +16,6 @@ import {
 } from '@platform/testing';
 import pg from 'pg';
 import { migrateQueues } from '../../src/features/queues/engine.js';
-import { type Answer, type CallOptions, callUrl } from './http.js';
 import { lookIntoQueues, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 

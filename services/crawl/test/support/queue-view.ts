@@ -1,33 +1,60 @@
+import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
-import { createEngine } from '../../src/features/queues/engine.js';
+import { waitFor } from '@platform/testing';
+import type { JobsOptions, Queue } from 'bullmq';
+import { queueNameOf } from '../../src/connectors.js';
+import { createEngine, type Engine } from '../../src/features/queues/engine.js';
+import type { CrawlJobData } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
 
-/** The queues as the reconciler sees them. */
-export type QueueView = Pick<CrawlQueues, 'jobState' | 'listSchedulers' | 'removeScheduler' | 'close'>;
+export interface DueJob {
+  readonly data: CrawlJobData;
+  readonly opts: JobsOptions;
+}
+
+/** The queues as the reconciler sees them, and what no service does to them. */
+export interface QueueView extends Pick<
+  CrawlQueues,
+  'jobState' | 'listSchedulers' | 'removeScheduler' | 'close'
+> {
+  /** Adds jobs that are due. @returns how many wait then. */
+  fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
+}
+
+async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
+  const name = queueNameOf(connector);
+  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
+  const queue = engine.queue(name, {}) as Queue<CrawlJobData>;
+  try {
+    await queue.addBulk(jobs.map((job) => ({ name, ...job })));
+    return await queue.getWaitingCount();
+  } finally {
+    await queue.close();
+  }
+}
 
 /** Connects when it is first asked, on either backend. */
 export function lookIntoQueues(backend: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
 }): QueueView {
-  let opened: { readonly queues: CrawlQueues; close(): Promise<void> } | undefined;
-  function open(): CrawlQueues {
+  let opened: { readonly engine: Engine; readonly queues: CrawlQueues } | undefined;
+  function open() {
     const log = createLogger('test', 'silent');
     opened ??= (() => {
       const engine = createEngine({ ...backend, workersMax: 0, log });
-      const queues = openQueues({ engine, retryDelayMs: 0, clock: Date.now, log });
-      const close = async () => {
-        await queues.close();
-        await engine.close();
-      };
-      return { queues, close };
+      return { engine, queues: openQueues({ engine, retryDelayMs: 0, clock: Date.now, log }) };
     })();
-    return opened.queues;
+    return opened;
   }
   return {
-    jobState: (connector, jobId) => open().jobState(connector, jobId),
-    listSchedulers: (connector, offset, count) => open().listSchedulers(connector, offset, count),
-    removeScheduler: (connector, key) => open().removeScheduler(connector, key),
-    close: async () => opened?.close(),
+    jobState: (connector, jobId) => open().queues.jobState(connector, jobId),
+    listSchedulers: (connector, offset, count) => open().queues.listSchedulers(connector, offset, count),
+    removeScheduler: (connector, key) => open().queues.removeScheduler(connector, key),
+    fill: (connector, jobs) => fill(open().engine, connector, jobs),
+    async close() {
+      await opened?.queues.close();
+      await opened?.engine.close();
+    },
   };
 }

@@ -1,6 +1,6 @@
-import { waitFor } from '@platform/testing';
+import { type Answer, waitFor } from '@platform/testing';
 import type { Email } from 'postal-mime';
-import { type Answer, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import {
   createMailService,
   findFreePort,

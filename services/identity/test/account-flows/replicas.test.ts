@@ -1,5 +1,5 @@
-import { waitFor } from '@platform/testing';
-import { callUrl, encryptionKeys, serviceClient } from '../identity.js';
+import { callUrl, waitFor } from '@platform/testing';
+import { encryptionKeys, serviceClient } from '../identity.js';
 import { startServer } from '../process/process.js';
 import { mailClientSecret } from './mail-service.js';
 import { type Platform, startPlatform } from './platform.js';

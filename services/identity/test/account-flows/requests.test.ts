@@ -1,5 +1,5 @@
-import { waitFor } from '@platform/testing';
-import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type Answer, waitFor } from '@platform/testing';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
 
 /*
  * The mail service isn't needed for what is asked here: nothing listens on this port.

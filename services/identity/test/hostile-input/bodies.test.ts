@@ -1,4 +1,5 @@
-import { type Answer, admin, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+import type { Answer } from '@platform/testing';
+import { admin, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { callWith, expectCleanLog, expectRefusal, listRoutes, type Route } from './routes.js';
 
 let identity: IdentityUnderTest;

@@ -1,4 +1,5 @@
-import { type Answer, type CallOptions, callUrl, type IdentityUnderTest } from '../identity.js';
+import { type Answer, type CallOptions, callUrl } from '@platform/testing';
+import type { IdentityUnderTest } from '../identity.js';
 
 /** A route as `/docs/json` tells of it. */
 export interface Route {

@@ -1,4 +1,5 @@
-import type { Answer, IdentityUnderTest } from '../identity.js';
+import type { Answer } from '@platform/testing';
+import type { IdentityUnderTest } from '../identity.js';
 
 export const VERSION = '2026-07-28';
 const accept = 'application/json, text/event-stream';

@@ -1,4 +1,5 @@
-import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import type { Answer } from '@platform/testing';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
 
 let identity: IdentityUnderTest;
 let session: string;

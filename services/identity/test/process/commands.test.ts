@@ -1,6 +1,6 @@
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { callUrl, createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { admin, callUrl, migrationsFolder } from '../identity.js';
+import { admin, migrationsFolder } from '../identity.js';
 import { environmentFor, run, startServer } from './process.js';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { callUrl, createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { admin, callUrl, createIdentityDatabase, encryptionKeys, migrationsFolder } from '../identity.js';
+import { admin, createIdentityDatabase, encryptionKeys, migrationsFolder } from '../identity.js';
 import { environmentFor, run, startServer } from './process.js';
 
 let database: TestDatabase;

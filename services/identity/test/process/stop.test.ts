@@ -1,6 +1,6 @@
-import type { TestDatabase } from '@platform/testing';
+import { callUrl, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { admin, callUrl, createIdentityDatabase } from '../identity.js';
+import { admin, createIdentityDatabase } from '../identity.js';
 import { environmentFor, type Server, startServer } from './process.js';
 
 let database: TestDatabase;

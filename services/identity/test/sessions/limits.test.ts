@@ -1,4 +1,5 @@
-import { admin, type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import type { Answer } from '@platform/testing';
+import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 
 let identity: IdentityUnderTest;
 let addressCount = 0;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { startOwnPostgres, waitFor } from '@platform/testing';
-import { type Answer, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type Answer, startOwnPostgres, waitFor } from '@platform/testing';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { type ProbeService, startProbeService } from './probe-service.js';
 
 type OwnPostgres = Awaited<ReturnType<typeof startOwnPostgres>>;

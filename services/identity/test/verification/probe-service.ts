@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { authPlugin, createIdentityClient, memberOf, requireMember, requireScopes } from '@platform/auth';
 import { type Clock, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
-import { type Answer, callUrl, serviceClient } from '../identity.js';
+import { type Answer, callUrl } from '@platform/testing';
+import { serviceClient } from '../identity.js';
 
 export interface ProbeService {
   /** A route that needs `user:read`, as any service of the platform would guard one. */

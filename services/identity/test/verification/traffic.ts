@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Answer } from '../identity.js';
+import type { Answer } from '@platform/testing';
 
 export interface Exchange {
   readonly startedAt: number;

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
+import { callUrl, type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
 import { startIdentityProcess, startService } from '../identity-process.js';
-import {
-  callUrl,
-  createAdministrator,
-  createMailDatabase,
-  letter,
-  mailEnvironment,
-  startMail,
-} from '../mail.js';
+import { createAdministrator, createMailDatabase, letter, mailEnvironment, startMail } from '../mail.js';
 import { type Behaviour, startSmtp } from '../smtp-server.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));

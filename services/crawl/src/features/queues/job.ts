@@ -22,7 +22,7 @@ export type CrawlJobData = {
   | { readonly kind: 'run'; readonly runId: string }
 );
 
-export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'moveToDelayed'> & {
+export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'attemptsMade' | 'moveToDelayed'> & {
   readonly opts: JobSchedulerJobOptions;
 };
 

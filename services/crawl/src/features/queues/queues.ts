@@ -4,13 +4,14 @@ import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions }
 import { jobKeyOf, queueNameOf } from '../../connectors.js';
 import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
 import { planOf } from '../schedules/plan.js';
-import type { Replaced, Schedule } from '../schedules/queries.js';
+import type { Queued, Replaced } from '../schedules/queries.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
 
 /** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
 export const repeatSettings: NonNullable<QueueOptions['settings']> = {
-  repeatStrategy: (now, { pattern = '', tz }) => nextTime(recurrenceOf(pattern, tz), now),
+  repeatStrategy: (now, { pattern = '', tz, startDate }) =>
+    nextTime(recurrenceOf(pattern, tz), Math.max(now, Number(startDate ?? 0))),
 };
 
 /** Section 8: the queue keeps the last 10 of each outcome. The runs table keeps more. */
@@ -29,9 +30,9 @@ export interface Scheduler {
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
   /** Makes the queue agree with the row; `previous` is what the row was before. */
-  apply(schedule: Schedule, previous?: Replaced): Promise<void>;
+  apply(schedule: Queued, previous?: Replaced): Promise<void>;
   /** Removes every job that the schedule has not begun. */
-  clear(schedule: Schedule): Promise<void>;
+  clear(schedule: Queued): Promise<void>;
   addRun(run: RunJob): Promise<void>;
   removeJob(connector: Connector, jobId: string): Promise<void>;
   /** BullMQ's state of a job, `unknown` when there is none. */
@@ -107,7 +108,7 @@ export function openQueues(deps: {
       await queueOf(schedule.connector).remove(onceJobId(schedule.id, schedule.revision));
   }
 
-  async function applyRow(schedule: Schedule, previous: Replaced | undefined): Promise<void> {
+  async function applyRow(schedule: Queued, previous: Replaced | undefined): Promise<void> {
     const { id, orgId, connector, revision, maxRetries, config } = schedule;
     const key = jobKeyOf(connector, orgId);
     const plan = planOf(config, key);
@@ -118,18 +119,25 @@ export function openQueues(deps: {
     if (plan.kind === 'recurring') {
       const { recurrence } = plan;
       const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      const upsert = () =>
-        queue.upsertJobScheduler(
-          key,
-          { pattern: patternOf(recurrence), tz: recurrence.timezone },
-          { name, data, opts },
-        );
+      const repeat = { pattern: patternOf(recurrence), tz: recurrence.timezone };
+      const upsert = (after?: number) =>
+        queue.upsertJobScheduler(key, after === undefined ? repeat : { ...repeat, startDate: after }, {
+          name,
+          data,
+          opts,
+        });
       const made = await upsert().catch(async (error: unknown) => {
         if (!isJobIdTaken(error)) throw error;
         // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.
         await queue.removeJobScheduler(key);
-        await queue.remove(tickJobId(key, nextTime(recurrence, Date.now()) ?? 0));
-        return upsert();
+        const taken = nextTime(recurrence, Date.now()) ?? 0;
+        // One that is being worked on stays, with an error or without, by the backend.
+        await queue.remove(tickJobId(key, taken)).catch(() => undefined);
+        return upsert().catch((again: unknown) => {
+          if (!isJobIdTaken(again)) throw again;
+          // The time after it is the scheduler's first, and this one is the watchdog's.
+          return upsert(taken);
+        });
       });
       // BullMQ is silent about a scheduler that it does not make.
       if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');

@@ -7,6 +7,7 @@ import type { CrawlJob } from '../queues/job.js';
 import { CONCURRENCY_PER_QUEUE, repeatSettings } from '../queues/queues.js';
 import type { Task, TaskOrder } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
+import type { Holding } from './holding.queries.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import type { RunLifecycle } from './run-lifecycle.js';
@@ -22,7 +23,7 @@ export interface CrawlJobDeps {
   readonly lifecycle: RunLifecycle;
   readonly activeRuns: ActiveRuns;
   readonly taskOf: (connector: BegunRun['run']['connector']) => Task;
-  readonly saveProgress: (runId: string, progress: number) => Promise<unknown>;
+  readonly saveProgress: (run: Holding, progress: number) => Promise<unknown>;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -46,7 +47,7 @@ const orderOf = ({ run, schedule }: BegunRun, now: number): TaskOrder => ({
 async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   const { run, schedule } = begun;
   const abort = deps.activeRuns.add(run);
-  const progress = createProgress((percent) => deps.saveProgress(run.id, percent));
+  const progress = createProgress((percent) => deps.saveProgress(run, percent));
   const timer = setTimeout(() => {
     abort.abort(new RunStopped('timeout'));
   }, schedule.timeoutMs);

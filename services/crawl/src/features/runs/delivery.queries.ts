@@ -62,14 +62,17 @@ export async function retakeRun(
   return rows[0];
 }
 
-/** Until when the run is in somebody's hands; undefined when it isn't. */
-export async function findLease(db: Db, id: string): Promise<Date | undefined> {
-  const { rows } = await db.query<{ lease_until: Date }>({
-    name: 'run_lease',
-    text: `select lease_until from runs where id = $1 and state = 'active'`,
+/** How a run stands, whoever has it; undefined when there is none. */
+export async function findStanding(
+  db: Db,
+  id: string,
+): Promise<{ readonly state: RunState; readonly leaseUntil: Date | null } | undefined> {
+  const { rows } = await db.query<{ state: RunState; leaseUntil: Date | null }>({
+    name: 'run_standing',
+    text: 'select state, lease_until as "leaseUntil" from runs where id = $1',
     values: [id],
   });
-  return rows[0]?.lease_until;
+  return rows[0];
 }
 
 /** The schedule of a run, whatever became of it; undefined when it was removed. */

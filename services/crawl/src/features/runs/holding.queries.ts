@@ -90,9 +90,9 @@ export async function renewLeases(
   return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
 }
 
-export const saveProgress = (db: Db, id: string, progress: number): Promise<unknown> =>
+export const saveProgress = (db: Db, run: Holding, progress: number): Promise<unknown> =>
   db.query({
     name: 'run_progress',
-    text: `update runs set progress = greatest(progress, $2) where id = $1 and state = 'active'`,
-    values: [id, progress],
+    text: `update runs set progress = greatest(progress, $2) where id = $1 and ${isHeld(3)}`,
+    values: [run.id, progress, run.takenUp],
   });

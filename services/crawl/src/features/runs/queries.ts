@@ -56,12 +56,14 @@ export interface NewRun {
 /*
  * The run and what is expected next are one statement: a tick is either still to come or taken up.
  * The schedule's row is locked and read anew in it: a pause or removal that was answered meanwhile
- * is not followed by a run. What was asked for runs beside a finished one-off, too.
+ * is not followed by a run. What was asked for runs beside a finished one-off, too. A tick before
+ * the one that is expected was overtaken: the run that did so was of its time, too.
  */
 const insert = `
   with schedule as (
     select * from schedules
     where id = $2 and revision = $3 and (state = 'active' or ($4::run_trigger = 'manual' and state = 'finished'))
+      and ($4::run_trigger <> 'schedule' or next_run_at <= $8::timestamptz)
     for no key update
   ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
@@ -85,7 +87,7 @@ const insert = `
   select run.*, schedule.user_id as "userId", schedule.config, schedule.metadata, schedule.timeout_ms as "timeoutMs",
     schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
-/** @returns undefined when the tick was taken up, another run begun, or the schedule changed, a moment ago. */
+/** @returns undefined when the tick was taken up or overtaken, another run begun, or the schedule changed. */
 export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | undefined> {
   const { schedule } = run;
   const { rows } = await db.query<Run & Work>({

@@ -54,16 +54,19 @@ export type TickDecision =
 
 /**
  * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late
- * (removed, paused, replaced schedules), or before the transaction that made them has ended: that
- * is what `unknown` leaves open. A tick that overlaps is left out, as another will come; a one-off
- * job waits: it has no other.
+ * (removed, paused, replaced schedules, a later tick before them), or before the transaction that
+ * made them has ended: that is what `unknown` leaves open. However many ticks are due at once, the
+ * first that is taken up stands for all of them. A tick that overlaps is left out, as another will
+ * come; a one-off job waits: it has no other.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
   if (existing)
     return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
-  if (!schedule || schedule.state !== 'active' || schedule.revision !== tick.revision)
-    return { action: 'unknown' };
+  if (!schedule || schedule.revision < tick.revision) return { action: 'unknown' };
+  const isStale = schedule.revision > tick.revision || schedule.state !== 'active';
+  const isOvertaken = (schedule.nextRunAt?.getTime() ?? 0) > tick.scheduledFor;
+  if (isStale || isOvertaken) return { action: 'void' };
   if (tick.hasOtherInProgress && schedule.config.scheduleType !== 'once')
     return { action: 'skip', reason: 'The run before was still in progress' };
   const lateMs = now - tick.scheduledFor;

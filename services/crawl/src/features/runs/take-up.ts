@@ -8,10 +8,10 @@ import { inTransaction } from '../../transaction.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
 import type { Schedule } from '../schedules/queries.js';
-import { findLease, findScheduleById, findTick, retakeRun } from './delivery.queries.js';
+import { findScheduleById, findStanding, findTick, retakeRun } from './delivery.queries.js';
 import { pruneSometimes } from './pruning.js';
 import { abortOrphan, type Db, finishOneOff, insertRun, type Run, type Work } from './queries.js';
-import { decideTick, RECOVERIES_MAX } from './run-state.js';
+import { decideTick, isInProgress, RECOVERIES_MAX } from './run-state.js';
 
 /** A run in this worker's hands. */
 export interface BegunRun {
@@ -58,8 +58,11 @@ export function createTakeUp(deps: {
       leaseUntil: leaseUntil(),
     });
     if (!run) {
-      const leased = await findLease(pool, runId);
-      return leased ? { busyUntil: leased.getTime(), why: 'is in other hands' } : 'unknown';
+      const standing = await findStanding(pool, runId);
+      if (standing && !isInProgress(standing.state)) return 'void';
+      return standing?.state === 'active' && standing.leaseUntil
+        ? { busyUntil: standing.leaseUntil.getTime(), why: 'is in other hands' }
+        : 'unknown';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
     // Left in progress it would keep every later run of the connector out.
@@ -136,7 +139,9 @@ export function createTakeUp(deps: {
     const { data } = job;
     if (data.kind === 'run') return retake(job, data.runId);
     const { scheduleId, revision } = data;
-    const begun = data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
+    // One that failed before has a run.
+    const isFirst = job.attemptsMade === 0;
+    const begun = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
     if (begun) return begun;
     const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
     const found = await findTick(pool, {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createShares } from '../../shares.js';
 import { inTransaction, type Transaction } from '../../transaction.js';
 import { createTurns } from '../../turns.js';
 import { beginLocked } from './queries.js';
@@ -23,12 +24,12 @@ const WAIT_MS = 1_000;
 
 /**
  * Whoever waits for a schedule's lock does so before taking a connection: one for each schedule, and
- * of one organisation no more than half of them all, however much it asks at once.
+ * of one organisation as many as leave some for the next. One is left to those who only read.
  */
 export function createScheduleChanges(pool: pg.Pool): ChangeSchedule {
   const limits = { waitingMax: WAITING_MAX, waitMs: WAIT_MS };
-  const ofSchedule = createTurns({ ...limits, atOnce: 1 });
-  const ofOrganisation = createTurns({ ...limits, atOnce: Math.max(1, Math.floor(pool.options.max / 2)) });
+  const ofSchedule = createTurns(limits);
+  const ofOrganisation = createShares({ ...limits, places: Math.max(1, pool.options.max - 1) });
   return (orgId, connector, work) =>
     ofSchedule(`${orgId}:${connector}`, () =>
       ofOrganisation(orgId, () => inSchedule(pool, orgId, connector, work)),

@@ -64,14 +64,21 @@ const upsert = `
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', revision = excluded.revision, scheduled_at = excluded.scheduled_at,
     next_run_at = excluded.next_run_at, paused_at = null, overdue_since = null, missed_runs = 0
-  returning ${columns}, (select to_jsonb(previous) from previous) as previous`;
+  returning id, revision::float8 as revision, (select to_jsonb(previous) from previous) as previous`;
 
-/** Creates the schedule, or replaces all of it. @returns it, and what it was before. */
+/** What the queue must know of a schedule. */
+export type Queued = Replaced & Pick<Schedule, 'orgId' | 'maxRetries' | 'nextRunAt'>;
+
+interface Upserted extends Pick<Schedule, 'id' | 'revision'> {
+  readonly previous: Replaced | null;
+}
+
+/** Creates the schedule, or replaces all of it but its id. @returns what the queue must know of it, and of what was before. */
 export async function upsertSchedule(
   tx: Transaction,
   schedule: NewSchedule,
-): Promise<Schedule & { readonly previous: Replaced | null }> {
-  const { rows } = await tx.query<Schedule & { previous: Replaced | null }>({
+): Promise<Queued & { readonly previous: Replaced | undefined }> {
+  const { rows } = await tx.query<Upserted>({
     name: 'upsert_schedule',
     text: upsert,
     values: [
@@ -88,7 +95,8 @@ export async function upsertSchedule(
       schedule.nextRunAt,
     ],
   });
-  return rows[0] as Schedule & { previous: Replaced | null };
+  const { id, revision, previous } = rows[0] as Upserted;
+  return { ...schedule, id, revision, previous: previous ?? undefined };
 }
 
 /** @returns undefined when there is none of that organisation. */

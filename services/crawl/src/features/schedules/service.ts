@@ -145,7 +145,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
       const wanted = readNewSchedule(principal, connector, given, clock());
       const { revision } = await change(wanted.orgId, connector, async (tx) => {
         const schedule = await upsertSchedule(tx, wanted);
-        await queues.apply(schedule, schedule.previous ?? undefined);
+        await queues.apply(schedule, schedule.previous);
         return schedule;
       });
       return {

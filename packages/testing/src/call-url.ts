@@ -1,20 +1,26 @@
+/** An answer of a service, as far as tests look at it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // The tests look into answers of every shape.
+  /** Undefined when it isn't JSON. Tests look into answers of every shape. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
+/** Options of {@link callUrl}. */
 export interface CallOptions {
+  /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
+  /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent as it is, instead of `body`, as if it were JSON. */
   readonly raw?: string;
+  /** Beside, or instead of, those that follow from the others. */
   readonly headers?: Record<string, string>;
 }
 
+/** Calls a service over HTTP; whatever it answers is no error. */
 export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
   const { token, body, raw, headers } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -33,6 +39,6 @@ export async function callUrl(url: string, method: string, options: CallOptions 
     status: response.status,
     headers: response.headers,
     text,
-    body: isJson ? JSON.parse(text) : undefined,
+    body: isJson ? (JSON.parse(text) as unknown) : undefined,
   };
 }

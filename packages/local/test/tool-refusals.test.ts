@@ -1,0 +1,107 @@
+import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
+
+/* What an agent is not shown, and what it is told of arguments that are wrong. */
+
+let platform: AgentPlatform;
+beforeAll(async () => {
+  platform = await startAgentPlatform();
+}, START_MS);
+afterAll(() => platform.close(), START_MS);
+
+it(
+  'what is shown is what the REST endpoint allows, for every scope and role',
+  async () => {
+    const email = 'member@example.com';
+    const password = 'correct-Horse-battery-9';
+    await platform.call('POST', '/api/v1/users', platform.session, {
+      email,
+      password,
+      fullName: 'Ada Member',
+    });
+    const member = await platform.login(email, password);
+    const probes: Readonly<Record<string, readonly [method: string, path: string]>> = {
+      whoami: ['GET', '/api/v1/users/me'],
+      list_my_tokens: ['GET', PATS],
+      revoke_my_token: ['DELETE', `${PATS}/01900000-0000-7000-8000-000000000000`],
+      list_connectors: ['GET', `${CRAWL}/connectors`],
+      schedule_crawl: ['POST', `${CRAWL}/db_1/schedule`],
+      get_crawl: ['GET', `${CRAWL}/db_1/schedule`],
+      list_crawls: ['GET', `${CRAWL}/schedule/all`],
+      pause_crawl: ['POST', `${CRAWL}/db_1/pause`],
+      resume_crawl: ['POST', `${CRAWL}/db_1/resume`],
+      remove_crawl: ['DELETE', `${CRAWL}/db_1/schedule`],
+      crawl_stats: ['GET', `${CRAWL}/stats`],
+      send_email: ['POST', '/api/v1/mail/emails/sendEmail'],
+    };
+    const credentials = [platform.session, member];
+    for (const scope of AGENT) credentials.push((await platform.createToken([scope])).accessToken);
+    for (const scope of AGENT.filter((name) => name !== 'SEND_MAIL'))
+      credentials.push((await platform.createToken([scope], member)).accessToken);
+    for (const credential of credentials) {
+      const shown = await (await platform.connect('v1', credential)).listNames();
+      const allowed: string[] = [];
+      for (const [name, [method, path]] of Object.entries(probes))
+        if ((await platform.call(method, path, credential)).status !== 403) allowed.push(name);
+      expect(shown).toEqual(allowed);
+    }
+  },
+  START_MS,
+);
+
+const schedule = (scheduleConfig: unknown, more: object = {}) => ({
+  connector: 'db_1',
+  scheduleConfig,
+  ...more,
+});
+const letter = {
+  emailTemplateType: 'loginWithOTP',
+  sendEmailTo: ['a@example.com'],
+  subject: 's',
+  templateData: { otp: '1' },
+};
+
+it.each<[tool: string, args: Record<string, unknown>, fault: RegExp]>([
+  ['list_connectors', { verbose: true }, /verbose/],
+  ['list_crawls', { cursor: 'x' }, /cursor/],
+  ['crawl_stats', { connector: 'db_1' }, /connector/],
+  ['get_crawl', {}, /connector is required/],
+  ['get_crawl', { connector: 7 }, /connector/],
+  ['get_crawl', { connector: '' }, /connector/],
+  ['get_crawl', { connector: 'nothing_1' }, /Unknown connector/],
+  ['get_crawl', { connector: 'x'.repeat(10_000) }, /connector/],
+  ['pause_crawl', { connector: '..' }, /connector/],
+  ['pause_crawl', { connector: '../stats?' }, /Unknown connector/],
+  ['pause_crawl', { connector: 'db_1', reason: 'x' }, /reason/],
+  ['resume_crawl', { connector: null }, /connector/],
+  ['remove_crawl', { connector: ['db_1'] }, /connector/],
+  ['remove_crawl', { connector: 'schedule/all' }, /Unknown connector/],
+  ['schedule_crawl', {}, /connector is required/],
+  ['schedule_crawl', { connector: 'db_1' }, /scheduleConfig/],
+  ['schedule_crawl', schedule('daily'), /scheduleConfig/],
+  ['schedule_crawl', schedule({ scheduleType: 'daily', hour: 24, minute: 0 }), /hour/],
+  ['schedule_crawl', schedule({ scheduleType: 'yearly' }), /scheduleType/],
+  ['schedule_crawl', schedule({ scheduleType: 'once', scheduledTime: '2020-01-01T00:00:00Z' }), /future/],
+  ['schedule_crawl', schedule({ scheduleType: 'hourly', minute: 1 }, { timeout: '5' }), /timeout/],
+  ['schedule_crawl', schedule({ scheduleType: 'hourly', minute: 1 }, { wait_for: 1 }), /wait_for/],
+  ['schedule_crawl', schedule({ scheduleType: 'hourly', minute: 1 }, { metadata: JSON.parse('['.repeat(40) + ']'.repeat(40)) as unknown }), /metadata/],
+  ['send_email', {}, /emailTemplateType/],
+  ['send_email', { ...letter, emailTemplateType: 'other' }, /Unknown Template/],
+  ['send_email', { ...letter, sendEmailTo: 'a@example.com' }, /sendEmailTo/],
+  ['send_email', { ...letter, subject: 'a\nBcc: b@example.com' }, /subject/],
+  ['send_email', { ...letter, bcc: ['b@example.com'] }, /bcc/],
+  ['send_email', { ...letter, idempotencyKey: 'a\nb' }, /idempotencyKey/],
+])('%s says what is wrong with its arguments, and nothing is changed (%#)', async (tool, args, fault) => {
+  const agent = await platform.connect('v1', (await platform.createToken(AGENT)).accessToken);
+  const before = await stored();
+  const result = await agent.call(tool, args);
+  expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringMatching(fault)]);
+  expect(result).not.toHaveProperty('structuredContent');
+  expect(await stored()).toEqual(before);
+}); // prettier-ignore
+
+async function stored() {
+  const mailer = mailToken ?? (mailToken = (await platform.createToken(['SEND_MAIL'])).accessToken);
+  const [crawls, records] = [await platform.call('GET', `${CRAWL}/schedule/all`), await platform.call('GET', '/api/v1/mail/records', mailer)];
+  return [crawls.body.data, records.body.pagination.total];
+} // prettier-ignore
+let mailToken: string | undefined;

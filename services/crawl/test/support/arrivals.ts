@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { createSyncEventConsumer, keyOf, type SyncEvent } from '@platform/events';
+import { waitFor } from '@platform/testing';
+import { crawlsOf, SLOW } from './crawls.js';
+import type { Platform } from './platform.js';
+
+/** How many events of the outbox wait for Kafka, or were taken by it. */
+export async function countEvents({ db }: Platform, state: 'waiting' | 'published'): Promise<number> {
+  const condition = state === 'waiting' ? 'is null' : 'is not null';
+  return (await db.query(`select from sync_events.outbox where published_at ${condition}`)).rowCount ?? 0;
+}
+
+/** Everything is whole, and every event has arrived, in the order of its key. @returns all copies that did. */
+export async function expectEventsArrived(given: {
+  readonly platform: Platform;
+  readonly brokers: string[];
+  readonly topic: string;
+}): Promise<SyncEvent[]> {
+  const { platform, brokers, topic } = given;
+  const crawls = crawlsOf(() => platform);
+  await crawls.expectWhole();
+  await waitFor(async () => (await countEvents(platform, 'waiting')) === 0, { what: 'publishing', ...SLOW });
+  const arrived: SyncEvent[] = [];
+  const consumer = createSyncEventConsumer({
+    kafka: { brokers },
+    groupId: randomUUID(),
+    topic,
+    handle: (event) => void arrived.push(event),
+    onInvalid: ({ reason }) => {
+      throw new Error(reason);
+    },
+    // Every copy, to see how many there are.
+    dedupe: { has: () => false, add: () => undefined, size: 0 },
+  });
+  await consumer.start();
+  const total = await countEvents(platform, 'published');
+  const ids = () => new Set(arrived.map(({ eventId }) => eventId));
+  await waitFor(() => ids().size === total, { what: `${total} events`, ...SLOW });
+  await consumer.stop();
+  const byKey = new Map<string, Set<string>>();
+  for (const event of arrived)
+    byKey.set(keyOf(event), (byKey.get(keyOf(event)) ?? new Set()).add(event.eventId));
+  const firstCopies = new Map([...byKey].map(([key, eventIds]) => [key, [...eventIds]]));
+  expect(firstCopies).toEqual(await crawls.eventsByKey());
+  return arrived;
+}
