@@ -17,10 +17,10 @@ const addressRanges: Variable<readonly string[]> = {
 
 const pairs = (name: string, ofName: RegExp): Variable<Readonly<Record<string, string>>> => ({
   mustBe: `a comma-separated list of <${name}>=<value>`,
-  parse(value) {
-    const entries = (list('').parse(value) ?? []).map((item) => /^([^=]+)=(.+)$/.exec(item)?.slice(1) ?? []);
+  parse(given) {
+    const entries = (list('').parse(given) ?? []).map((item) => /^([^=]+)=(.+)$/.exec(item)?.slice(1) ?? []);
     return entries.every(([key = '']) => ofName.test(key))
-      ? Object.fromEntries(entries.map(([key = '', text = '']) => [key, decodeURIComponentOrSelf(text)]))
+      ? Object.fromEntries(entries.map(([key = '', value = '']) => [key, decodeURIComponentOrSelf(value)]))
       : undefined;
   },
 });

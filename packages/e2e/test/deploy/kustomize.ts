@@ -43,7 +43,7 @@ export function describeWithKustomize(title: string, body: () => void): void {
 }
 
 /** @returns what `kubectl apply -k` would send of a folder. */
-export async function build(folder: string): Promise<Manifest[]> {
+async function build(folder: string): Promise<Manifest[]> {
   if (!tool) throw new Error('no kustomize');
   const args = [...tool.build, folder];
   const { stdout } = await promisify(execFile)(tool.command, args, { maxBuffer: 64 * 1024 * 1024 });

@@ -8,7 +8,10 @@ import { type CommandResult, runCommand } from './command.js';
 /** One process of a service, which keeps its address when it is started again. */
 export interface Replica {
   readonly url: string;
-  /** @param changes - variables of its environment that are others from here on. */
+  /**
+   * @param changes - variables of its environment that are others from here on.
+   * @throws when the process ends instead of being ready.
+   */
   start(changes?: NodeJS.ProcessEnv): Promise<void>;
   /** SIGTERM, and the end of the process. @throws when it doesn't end well. */
   stop(): Promise<void>;
@@ -43,11 +46,12 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
         stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
       await waitFor(
         async () => {
-          if (child.exitCode !== null) throw new Error(output);
+          if (child.exitCode !== null) return true;
           return (await fetch(`${url}/health/ready`)).ok;
         },
         { what: `readiness of ${service}`, timeoutMs: 40_000 },
       );
+      if (child.exitCode !== null) throw new Error(output);
     },
     async stop() {
       child.kill('SIGTERM');

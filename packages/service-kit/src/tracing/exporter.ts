@@ -28,7 +28,7 @@ export function watchExporter(exporter: SpanExporter): WatchedExporter {
     exporter: {
       export(spans, done) {
         exporter.export(spans, (result) => {
-          if (result.code !== SUCCESS) tell(result.error);
+          if (Number(result.code) !== SUCCESS) tell(result.error);
           done(result);
         });
       },

@@ -57,7 +57,7 @@ export async function startTracing(
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': service, 'service.namespace': 'platform' }))
       .merge(resources.resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES)),
-    sampler: makeSampler(sdk, config),
+    sampler: makeSampler(sdk, config.OTEL_TRACES_SAMPLER, config.OTEL_TRACES_SAMPLER_ARG),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
   provider.register();
