@@ -28,7 +28,8 @@ export function watchExporter(exporter: SpanExporter): WatchedExporter {
     exporter: {
       export(spans, done) {
         exporter.export(spans, (result) => {
-          if (Number(result.code) !== SUCCESS) tell(result.error);
+          const code: number = result.code;
+          if (code !== SUCCESS) tell(result.error);
           done(result);
         });
       },
