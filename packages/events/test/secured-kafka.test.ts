@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describeWith, waitFor } from '@platform/testing';
+import { describeWith, type SecuredKafka, startSecuredKafka, waitFor } from '@platform/testing';
 import {
   createEventRelay,
   createSyncEventConsumer,
@@ -8,7 +8,6 @@ import {
 } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { account, type SecuredKafka, startSecuredKafka } from './support/secured-kafka.js';
 import { newTopic } from './support/topic.js';
 
 describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
@@ -26,10 +25,10 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     await secured?.close();
   });
 
-  const options = (password: string): EventRelayOptions['kafka'] => ({
+  const options = (password = secured.account.password): EventRelayOptions['kafka'] => ({
     brokers: [secured.kafka.brokers],
     ssl: { ca: [secured.authority] },
-    sasl: { mechanism: 'scram-sha-512', username: account.name, password },
+    sasl: { mechanism: 'scram-sha-512', username: secured.account.username, password },
   });
 
   function relayTo(kafka: EventRelayOptions['kafka'], topic = newTopic()) {
@@ -46,14 +45,14 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
 
   test('events go from the outbox to the consumer', async () => {
     const { eventId } = await database.add('org-1');
-    const { topic, log } = relayTo(options(account.password));
+    const { topic, log } = relayTo(options());
     await waitFor(async () => (await database.countPending()) === 0, {
       what: 'publishing',
       timeoutMs: 20_000,
     });
     const handled: string[] = [];
     const consumer = createSyncEventConsumer({
-      kafka: options(account.password),
+      kafka: options(),
       groupId: randomUUID(),
       topic,
       handle: (event) => void handled.push(event.eventId),
@@ -87,7 +86,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
 
   test('an authority that is not trusted is told, and nothing is sent', async () => {
     await database.add('org-1');
-    const { warning } = relayTo({ ...options(account.password), ssl: true });
+    const { warning } = relayTo({ ...options(), ssl: true });
     const { message, detail } = await warning();
     expect([message, String(detail.err)]).toEqual([
       'sync events wait: Kafka is not available',

@@ -1,9 +1,26 @@
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { describeWith, waitFor } from '@platform/testing';
 import { send } from '../platform/load.js';
 import { describeWithNginx } from '../platform/nginx.js';
 import { type Platform, type ServiceName, startPlatform } from '../platform/platform.js';
 
 const encryptionKey = (id: number) => `k${id}:${Buffer.alloc(32, id).toString('base64')}`;
+
+/** Commands over one connection. @throws on the first that Redis refuses. */
+async function tellRedis(port: number, ...commands: readonly string[]): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  try {
+    for (const command of commands) {
+      socket.write(`${command}\r\n`);
+      const { value } = await lines.next();
+      if (value !== '+OK') throw new Error(String(value));
+    }
+  } finally {
+    socket.destroy();
+  }
+}
 
 // The steps of the operations guide, in its order.
 describeWithNginx('rotation', () => {
@@ -82,6 +99,21 @@ describeWithNginx('rotation', () => {
       expect((await statusesFor(token))[1]).toBe(503);
       await restart('mail', { SERVICE_CLIENT_SECRET: fresh });
     }, 60_000);
+
+    test('the Redis password: two at once, then the new one alone', async () => {
+      const { port } = platform.redis;
+      const urlWith = (password: string) => `redis://:${password}@127.0.0.1:${port}/0`;
+      await tellRedis(port, 'ACL SETUSER default resetpass >first', 'AUTH first', 'ACL SETUSER default >second');
+      await restart('crawl', { REDIS_URL: urlWith('second') });
+      await tellRedis(port, 'AUTH second', 'ACL SETUSER default <first');
+      const path = '/api/v1/crawlingManager/wiki_1/schedule';
+      const scheduledTime = new Date(Date.now() + 2_000).toISOString();
+      const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
+      const answer = await send(platform.url, { path, token: platform.session, body, status: 201 });
+      expect(answer.status).toBe(201);
+      await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run', timeoutMs: 20_000 });
+      await expect(tellRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
+    }, 60_000); // prettier-ignore
 
     test('removing the old signing key ends what it signed, and nothing else', async () => {
       await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key', timeoutMs: 30_000 });
