@@ -5,6 +5,7 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
+import { streamWhole } from './whole-message.js';
 
 /** A mail as nodemailer takes it; its Message-ID is what tells it from others under way. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
@@ -38,7 +39,8 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     const { message } = mail;
     const createReadStream = message.createReadStream.bind(message);
     message.createReadStream = (options) => {
-      const stream = pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
+      const stream =
+        streamWhole(message) ?? pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
       streams.set(mail.data.messageId ?? '', stream);
       return stream;
     };
