@@ -11,7 +11,7 @@ import { writeCertificate } from './certificate.js';
 /** The mail service's secret at identity. */
 export const SECRET = 'benchmark-secret-of-the-mail-service';
 /** As in production (see mail's README). */
-const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
+const nodeFlags = ['--max-old-space-size=512', '--max-semi-space-size=4'];
 /** What is usual to a mail provider in the same part of the world. */
 export const ROUND_TRIP_MS = 20;
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -15,7 +15,8 @@ const compile = (fields: SendMailOptions) =>
     ...fields,
   }).compile();
 
-const long = 'A line that is longer than what goes out as it is: it says the same thing twice, the same thing. ';
+const long =
+  'A line that is longer than what goes out as it is: it says the same thing twice, the same thing. ';
 const attachment = { filename: 'résumé.bin', contentType: 'application/octet-stream' };
 
 test.each<[string, SendMailOptions]>([
