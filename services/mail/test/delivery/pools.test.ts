@@ -93,7 +93,10 @@ test('idle connections are closed, and the next mail opens another', async () =>
   await pools.close();
 });
 
-test('a connection that stays open holds nothing of the mail that it carried', async () => {
+test.each([
+  ['in parts', (content: Buffer) => ({ attachments: [{ filename: 'a.bin', content }] })],
+  ['in one piece', (raw: Buffer) => ({ raw, envelope: { from: 'a@b.example', to: 'to@example.com' } })],
+])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, bodyOf) => {
   const pools = start(POOLS_MAX, 60_000);
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
@@ -102,7 +105,7 @@ test('a connection that stays open holds nothing of the mail that it carried', a
       signal: new AbortController().signal,
       from: 'noreply@org-1.example',
       to: 'to@example.com',
-      attachments: [{ filename: 'a.bin', content }],
+      ...bodyOf(content),
     });
     expect(outcome.state).toBe('sent');
     return new WeakRef(content);

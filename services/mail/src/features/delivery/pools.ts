@@ -1,4 +1,4 @@
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
@@ -6,7 +6,6 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
-import { streamWhole } from './whole-message.js';
 
 /** A mail as nodemailer takes it; its Message-ID is what tells it from others under way. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
@@ -54,15 +53,15 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   transporter.on('error', () => undefined);
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
-    const { message } = mail;
+    const { message, data } = mail;
     const sending: Sending = { mail, stream: undefined };
-    sendings.set(mail.data.messageId ?? '', sending);
+    sendings.set(data.messageId ?? '', sending);
     const createReadStream = message.createReadStream.bind(message);
     message.createReadStream = (options) => {
-      const stream =
-        streamWhole(message) ?? pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
-      sending.stream = stream;
-      return stream;
+      sending.stream = Buffer.isBuffer(data.raw)
+        ? Readable.from([data.raw], { objectMode: false })
+        : pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
+      return sending.stream;
     };
     done();
   });

@@ -1,16 +1,12 @@
-import { Readable } from 'node:stream';
+import type { SendMailOptions } from 'nodemailer';
 import { encode as encodeBase64, wrap as wrapBase64 } from 'nodemailer/lib/base64';
+import MailComposer from 'nodemailer/lib/mail-composer';
 import type MimeNode from 'nodemailer/lib/mime-node';
 import { encode as encodeQuotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp';
 
-const isWhole = (node: MimeNode): boolean =>
-  node.content === undefined || typeof node.content === 'string' || Buffer.isBuffer(node.content);
-
-const isWholeTree = (node: MimeNode): boolean => isWhole(node) && node.childNodes.every(isWholeTree);
-
 /** RFC 2045 §6: the content as the node's header says that it is encoded. */
-function writeContent({ content }: MimeNode, transferEncoding: string | false): string {
-  if (typeof content !== 'string' && !Buffer.isBuffer(content)) return '';
+function writeContent({ content = '' }: MimeNode, transferEncoding: string | false): string {
+  if (typeof content !== 'string' && !Buffer.isBuffer(content)) throw new TypeError('a part is a stream');
   if (transferEncoding === 'quoted-printable') return wrapQuotedPrintable(encodeQuotedPrintable(content));
   if (transferEncoding === 'base64') return wrapBase64(encodeBase64(content));
   return content.toString();
@@ -29,16 +25,21 @@ function writeNode(node: MimeNode): string {
  * The message as nodemailer would stream it, at once and in one piece: its stream takes a dozen others for each
  * mail, which is most of what composing one costs.
  *
- * @returns undefined when a part of it is a stream itself.
+ * @throws TypeError when a part of it is a stream.
  */
-export function streamWhole(message: MimeNode): Readable | undefined {
-  if (!isWholeTree(message)) return undefined;
+export function writeWhole(message: MimeNode): Buffer {
   const text = writeNode(message);
-  const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\r\n`);
-  return new Readable({
-    read() {
-      this.push(bytes);
-      this.push(null);
-    },
-  });
+  return Buffer.from(text.endsWith('\n') ? text : `${text}\r\n`);
+}
+
+const named = (address: string) => ({ name: '', address });
+
+/** What to give nodemailer instead of the fields. @throws TypeError when a part of the message is a stream. */
+export function composeWhole(fields: SendMailOptions): {
+  raw: Buffer;
+  envelope: SendMailOptions['envelope'];
+} {
+  const message = new MailComposer(fields).compile();
+  const { from, to } = message.getEnvelope();
+  return { raw: writeWhole(message), envelope: { from: from && named(from), to: to.map(named) } };
 }
