@@ -162,7 +162,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { record: recordCall } = toolCalls;
   const endpoint = createToolEndpoint({ tools, recordCall, log: resources.log, version: VERSION });
   const countRequest = createRequestLimit(config.MCP_REQUESTS_PER_MINUTE, clock);
-  mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL });
+  mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL, log: resources.log });
   return service;
 }
 

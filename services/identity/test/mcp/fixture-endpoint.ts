@@ -72,7 +72,7 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
   const endpoint = createToolEndpoint({ tools: fixtures, recordCall: () => undefined, log, version: '0' });
   const port = await findFreePort();
   const publicUrl = `http://localhost:${port}`;
-  mcpRoutes(app, { endpoint, countRequest: () => undefined, publicUrl });
+  mcpRoutes(app, { endpoint, countRequest: () => undefined, publicUrl, log });
   await identity.start();
   await app.listen({ host: '127.0.0.1', port });
   return {
