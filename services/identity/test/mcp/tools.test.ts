@@ -151,15 +151,36 @@ const answerError = (status: number, message: string): RequestListener => (_requ
 const logLines = () =>
   identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
 
-test('a server error says that the outcome is unknown, and is logged with its request and credential', async () => {
+test('a server error says that the outcome of a change is unknown, and is logged with its request and credential', async () => {
+  listen = answerError(503, 'Later');
+  const unknown = await callTool('pause_crawl', { connector: 'wiki_1' });
+  expect(unknown).toMatchObject({ isError: true, content: [{ text: 'Later; whether it was done is unknown' }] });
   listen = answerError(500, 'Broken');
-  const result = await callTool('crawl_stats', {}, { 'x-request-id': 'failing-1' });
-  expect(result).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
+  const failed = await callTool('pause_crawl', { connector: 'wiki_1' }, { 'x-request-id': 'failing-1' });
+  expect(failed).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
   expect(logLines().find(({ msg, requestId }) => msg === 'tool failed' && requestId === 'failing-1')).toMatchObject({
-    tool: 'crawl_stats',
+    tool: 'pause_crawl',
     credentialId: expect.any(String),
   });
+  // Looking changes nothing.
+  expect(await callTool('crawl_stats')).toMatchObject({ isError: true, content: [{ text: 'Broken' }] });
 }); // prettier-ignore
+
+test('a database that does not answer leaves the outcome of a revocation unknown', async () => {
+  const { id } = await identity.createToken(session);
+  const other = await identity.db.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from personal_access_tokens where id = $1 for update', [id]);
+    expect(await callTool('revoke_my_token', { tokenId: id })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Service temporarily unavailable; whether it was done is unknown' }],
+    });
+  } finally {
+    await other.query('rollback');
+    other.release();
+  }
+});
 
 test('a service that is away is logged once a second, however many calls it fails', async () => {
   listen = (request) => request.socket.destroy();

@@ -7,6 +7,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { refuseParams } from './request-params.js';
 import type { Caller } from './tool-calls.js';
 
 /** Answers one request, in either era. */
@@ -61,8 +62,9 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
 
   return {
     fetch: async (request, options) =>
-      (await isLegacyRequest(request, options?.parsedBody))
+      refuseParams(options?.parsedBody) ??
+      ((await isLegacyRequest(request, options?.parsedBody))
         ? fetchLegacy(request, options)
-        : modern.fetch(request, options),
+        : modern.fetch(request, options)),
   };
 }

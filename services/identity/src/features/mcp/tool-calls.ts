@@ -51,7 +51,7 @@ async function callEntry(
   try {
     return { result: toolResult(await entry.tool.call(args, context)), outcome: 'completed' } as const;
   } catch (thrown) {
-    const { text, outcome } = describeFailure(thrown, name, context);
+    const { text, outcome } = describeFailure(thrown, entry.tool, context);
     return { result: toolError(text), outcome };
   }
 }
