@@ -100,12 +100,15 @@ test("a demoted administrator's token is told that the scope wants one", async (
   );
 }); // prettier-ignore
 
-test('all own tokens can be reached in pages, newest first, and nobody else\'s; one can be revoked', async () => {
+test("all own tokens can be reached in pages, newest first, and nobody else's; one can be revoked", async () => {
   const { session: owner } = await identity.createMember(session);
   await identity.createToken((await identity.createMember(session)).session);
   // More than the REST list shows.
   const created = await Promise.all(Array.from({ length: 105 }, () => identity.createToken(owner)));
-  const ids = created.map(({ id }) => id).toSorted().toReversed();
+  const ids = created
+    .map(({ id }) => id)
+    .toSorted()
+    .toReversed();
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
@@ -114,7 +117,8 @@ test('all own tokens can be reached in pages, newest first, and nobody else\'s; 
     seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
     cursor = structuredContent.nextCursor;
     // What goes between two pages hides nothing.
-    if (seen.length === 50) await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
+    if (seen.length === 50)
+      await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
   } while (cursor !== null);
   expect(seen).toEqual(ids);
   const whole = await callTool('list_my_tokens', { limit: 100, cursor: ids[94] }, {}, owner);

@@ -61,10 +61,10 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
   };
 
   return {
-    fetch: async (request, options) =>
-      refuseParams(options?.parsedBody) ??
-      ((await isLegacyRequest(request, options?.parsedBody))
-        ? fetchLegacy(request, options)
-        : modern.fetch(request, options)),
+    async fetch(request, options) {
+      const isLegacy = await isLegacyRequest(request, options?.parsedBody);
+      const refusal = refuseParams(options?.parsedBody, isLegacy ? 'legacy' : 'modern');
+      return refusal ?? (isLegacy ? fetchLegacy(request, options) : modern.fetch(request, options));
+    },
   };
 }

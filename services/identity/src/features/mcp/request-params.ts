@@ -1,20 +1,25 @@
 import { ProtocolErrorCode, specTypeSchemas } from '@modelcontextprotocol/server';
+import type { Era } from './catalogue.js';
 
 /*
  * The SDK answers -32603, an internal error, to parameters of these that it can't read, and shows its validator's own
  * list. They are the client's fault: -32602 (JSON-RPC 2.0 §5.1), which names the first.
  */
-const schemas = new Map<unknown, (typeof specTypeSchemas)['InitializeRequest' | 'ListToolsRequest']>([
-  ['initialize', specTypeSchemas.InitializeRequest],
-  ['tools/list', specTypeSchemas.ListToolsRequest],
-]);
+type Schema = (typeof specTypeSchemas)['InitializeRequest' | 'ListToolsRequest'];
+const schemas: Readonly<Record<Era, ReadonlyMap<unknown, Schema>>> = {
+  legacy: new Map<unknown, Schema>([
+    ['initialize', specTypeSchemas.InitializeRequest],
+    ['tools/list', specTypeSchemas.ListToolsRequest],
+  ]),
+  modern: new Map([['tools/list', specTypeSchemas.ListToolsRequest]]),
+};
 
 const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id);
 
 /** @returns the answer to a request whose parameters are wrong; undefined for what the SDK has to look at. */
-export function refuseParams(message: unknown): Response | undefined {
+export function refuseParams(message: unknown, era: Era): Response | undefined {
   const { jsonrpc, id, method, params } = message as Readonly<Record<string, unknown>>;
-  const schema = schemas.get(method);
+  const schema = schemas[era].get(method);
   // Of another form it is no request at all: the SDK says so.
   if (!schema || jsonrpc !== '2.0' || !isId(id) || (params !== undefined && typeof params !== 'object'))
     return undefined;
