@@ -154,8 +154,8 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   registerExpectations(app, options.errors);
   const health: Health = { isStopping: false, checks: new Map() };
   app.addHook('onRequest', (request, reply, done) => {
-    // A gateway's idle connections are gone before the listener is: none is closed while a request is on its way.
-    if (health.isStopping) void reply.header('connection', 'close');
+    // The connections that outlive the listener end with an answer that says so.
+    if (health.isStopping && !app.server.listening) void reply.header('connection', 'close');
     reply.headers(headers).header('x-request-id', request.id);
     // RFC 9112 §3.2
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServiceApp } from './app.js';
@@ -22,25 +24,52 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  shutdown.on('http', 'listener', () => closeListener(app));
+  shutdown.on('http', 'listener', () =>
+    closeListener(app, Math.min(options.shutdownDelayMs, IDLE_GRACE_MAX_MS)),
+  );
   onExitSignals(shutdown, log);
   await app.listen({ host: options.host, port: options.port });
 }
 
+/** A gateway closes its idle connections sooner than that; who doesn't may lose a request. */
+const IDLE_GRACE_MAX_MS = 5_000;
 const IDLE_CHECK_MS = 100;
+/** Node's own for a listener: more than that is a flood. */
+const BACKLOG = 511;
 
-/** Closing ends the connections that are idle then; one with a request under way is kept alive after it. */
-async function closeListener(app: ServiceApp['app']): Promise<void> {
-  const timer = setInterval(() => {
-    app.server.closeIdleConnections();
-  }, IDLE_CHECK_MS);
-  try {
-    // Right behind a turn that has accepted what was waiting: connections that nobody accepted would be reset.
+/**
+ * Ends the connections so that no request is lost. A gateway keeps connections, and sends on them or on new ones. New ones
+ * are refused from the first moment on, so that it asks another replica; on the others each answer says that it is the
+ * last, and those that stay idle are the gateway's to close: when we did, a request could be on its way.
+ * @param graceMs how long idle connections are left to the other side.
+ */
+async function closeListener({ server, close }: ServiceApp['app'], graceMs: number): Promise<void> {
+  await acceptWaiting(server);
+  const closed = once(server, 'close');
+  // Nothing but the listener: `close` of an HTTP server closes what is idle, too.
+  NetServer.prototype.close.call(server);
+  const grace = new AbortController();
+  await Promise.race([closed, delay(graceMs, undefined, { signal: grace.signal })]);
+  grace.abort();
+  // In the phase behind the one that has read what had come.
+  const timer = setInterval(() => setImmediate(() => server.closeIdleConnections()), IDLE_CHECK_MS);
+  await nextTurn();
+  server.closeIdleConnections();
+  await Promise.all([closed, close()]).finally(() => clearInterval(timer));
+}
+
+/** What nobody has accepted is reset when the listener closes, and a turn of the event loop accepts one (libuv since 1.45). */
+async function acceptWaiting(server: NetServer): Promise<void> {
+  let hasAccepted = true;
+  const onConnection = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', onConnection);
+  for (let turn = 0; hasAccepted && turn < BACKLOG; turn += 1) {
+    hasAccepted = false;
     await nextTurn();
-    await app.close();
-  } finally {
-    clearInterval(timer);
   }
+  server.off('connection', onConnection);
 }
 
 function onExitSignals(shutdown: Shutdown, log: Logger): void {

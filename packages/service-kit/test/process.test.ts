@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 
@@ -39,6 +40,29 @@ test('a request under way is answered, and its kept-alive connection holds nothi
   expect(await (await answer).text()).toBe('answered');
   expect(await closed).toEqual([0, null]);
   expect(performance.now() - signalledAt).toBeLessThan(5_000);
+});
+
+test('a connection that is kept outlives the listener, and ends with an answer that says so', async () => {
+  const [closed] = await start({ SHUTDOWN_DELAY_MS: '2000' });
+  const port = Number(/serving (\d+)/.exec(output)?.[1]);
+  const agent = new Agent({ keepAlive: true });
+  const ask = async (of?: Agent) => {
+    const [answer] = (await once(get({ port, path: '/health/live', agent: of }), 'response')) as [
+      IncomingMessage,
+    ];
+    await answer.toArray();
+    return answer.headers.connection;
+  };
+  expect(await ask(agent)).toBe('keep-alive');
+  child.kill('SIGTERM');
+  const isRefused = () =>
+    ask().then(
+      () => false,
+      (error: Error) => error.message.includes('ECONNREFUSED'),
+    );
+  await waitFor(isRefused, { what: 'a listener that is closed', timeoutMs: 15_000 });
+  expect(await ask(agent)).toBe('close');
+  expect(await closed).toEqual([0, null]);
 });
 
 test('a second signal ends at once, without 0', async () => {
