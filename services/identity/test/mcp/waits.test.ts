@@ -155,13 +155,18 @@ test('SIGTERM ends a wait with an answer, and the process', async () => {
   listRuns = answerRun('active');
   const database = await createIdentityDatabase();
   const server = await startServer({ ...environmentFor(database.url), CRAWL_URL });
-  const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
-  const wait = startWait(server.url, body.accessToken as string);
-  await wait.told;
-  server.child.kill('SIGTERM');
-  expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
-  const { code, stderr, stdout } = await server.exit;
-  expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).not.toContain('shutdown step failed');
-  await database.drop();
+  try {
+    const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
+    const wait = startWait(server.url, body.accessToken as string);
+    await wait.told;
+    server.child.kill('SIGTERM');
+    expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
+    const { code, stderr, stdout } = await server.exit;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain('shutdown step failed');
+  } finally {
+    server.child.kill('SIGKILL');
+    await server.exit;
+    await database.drop();
+  }
 }); // prettier-ignore
