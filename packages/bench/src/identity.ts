@@ -2,14 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
 import pg from 'pg';
-import { type ServiceProcess, startProcess } from './service-process.js';
+import { nodeFlags, type ServiceProcess, startProcess } from './service-process.js';
 
 const program = (name: string) =>
   fileURLToPath(new URL(`../../../services/identity/dist/${name}`, import.meta.url));
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
-/** As in production (see identity's README): V8 fills what it is given. */
-const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 
 /** An identity over a database of its own, and what the measurements call it with. */
 export interface BenchIdentity extends ServiceProcess {

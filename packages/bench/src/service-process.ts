@@ -6,6 +6,10 @@ import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 20_000;
 
+/** What the images of the services set. */
+export const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=8'];
+const imageEnvironment = { MALLOC_ARENA_MAX: '2' };
+
 export interface ServiceProcess {
   readonly url: string;
   /** The most resident memory so far, in MiB (Linux; elsewhere NaN). */
@@ -43,7 +47,8 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   const nodeProgram = [process.execPath, ...program];
   const [command = '', ...args] = core === 'server' ? onServerCore(nodeProgram) : nodeProgram;
-  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = { ...imageEnvironment, ...environment };
+  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);
   const readMib = async (line: RegExp) => {

@@ -11,7 +11,7 @@ import {
 } from '@platform/embedded';
 import { Kafka, logLevel } from 'kafkajs';
 import { createDatabase, startBenchIdentity } from '../../identity.js';
-import { type ServiceProcess, startProcess } from '../../service-process.js';
+import { nodeFlags, type ServiceProcess, startProcess } from '../../service-process.js';
 
 /*
  * Nothing is pinned here: crawl, identity, PostgreSQL, Redis, Kafka and the load share the cores as
@@ -19,7 +19,6 @@ import { type ServiceProcess, startProcess } from '../../service-process.js';
  */
 const SECRET = 'benchmark-secret-of-the-crawl-service';
 const PARTITIONS = 12;
-const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 const crawlFile = (name: string) =>
   fileURLToPath(new URL(`../../../../../services/crawl/dist/${name}`, import.meta.url));
 const temporary = () => mkdtemp(join(tmpdir(), 'platform-bench-'));

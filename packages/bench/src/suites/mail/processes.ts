@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, findFreePort, startEmbeddedPostgres } from '@platform/embedded';
 import { createDatabase } from '../../identity.js';
-import { type ServiceProcess, startChild, startProcess } from '../../service-process.js';
+import { nodeFlags, type ServiceProcess, startChild, startProcess } from '../../service-process.js';
 import { writeCertificate } from './certificate.js';
 
 /** The mail service's secret at identity. */
 export const SECRET = 'benchmark-secret-of-the-mail-service';
-/** As in production (see mail's README). */
-const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=4'];
 /** What is usual to a mail provider in the same part of the world. */
 export const ROUND_TRIP_MS = 20;
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
