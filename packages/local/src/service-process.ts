@@ -97,7 +97,11 @@ export async function runCommand(options: ProcessOptions, signal: AbortSignal): 
 function spawnNode({ args, heapMb, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
   const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
   const flags = [`--max-old-space-size=${heapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
-  return spawn(process.execPath, [...flags, ...args], { env: { ...memoryEnvironment, ...env }, detached: true, stdio });
+  return spawn(process.execPath, [...flags, ...args], {
+    env: { ...memoryEnvironment, ...env },
+    detached: true,
+    stdio,
+  });
 }
 
 async function describeExit(child: ChildProcess): Promise<string> {
