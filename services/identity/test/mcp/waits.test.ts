@@ -1,13 +1,8 @@
+import { callUrl } from '@platform/testing';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  admin,
-  callUrl,
-  createIdentityDatabase,
-  type IdentityUnderTest,
-  startIdentity,
-} from '../identity.js';
+import { admin, createIdentityDatabase, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { environmentFor, startServer } from '../process/process.js';
 import { createCaller } from './endpoint.js';
 
