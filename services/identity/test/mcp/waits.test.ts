@@ -105,6 +105,16 @@ test('a crawl service that is away for a moment ends no wait', async () => {
   expect(moments).toHaveLength(0);
 });
 
+test.each([
+  [401, '{"success":false,"message":"Revoked"}', /is scheduled, but .*: Revoked$/],
+  [500, '{"success":false,"message":"Broken"}', /is scheduled, but .*: Broken$/],
+  [200, '{', /is scheduled, but .* can't be understood/],
+])('a wait that crawl fails with %d %s says that the schedule stands', async (status, body, text) => {
+  listRuns = (_request, response) => response.writeHead(status).end(body);
+  const { isError, content } = await startWait(identity.url, session).answer;
+  expect([isError, content[0].text, scheduled]).toEqual([true, expect.stringMatching(text), 1]);
+});
+
 test('a credential has so many waits at once, and all together so many; one more schedules nothing', async () => {
   listRuns = answerRun('active');
   const other = (await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write'] })).accessToken;
