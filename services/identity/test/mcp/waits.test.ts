@@ -43,7 +43,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(crawl, 'listening');
   CRAWL_URL = `http://127.0.0.1:${(crawl.address() as AddressInfo).port}`;
-  const environment = { CRAWL_URL, TOOL_TIMEOUT_MS: '300', TOOL_WAITS: '3', TOOL_WAITS_PER_CREDENTIAL: '2' };
+  const environment = { CRAWL_URL, TOOL_TIMEOUT_MS: '300', TOOL_WAITS: '12', TOOL_WAITS_PER_CREDENTIAL: '2' };
   identity = await startIdentity({ environment });
   session = await identity.login();
 }); // prettier-ignore
@@ -115,21 +115,23 @@ test.each([
   expect([isError, content[0].text, scheduled]).toEqual([true, expect.stringMatching(text), 1]);
 });
 
-test('a credential has so many waits at once, and all together so many; one more schedules nothing', async () => {
+test('a credential has so many waits at once, and an organisation a quarter of all; one more schedules nothing', async () => {
   listRuns = answerRun('active');
   const other = (await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write'] })).accessToken;
   const one = startWait(identity.url, session);
   const two = startWait(identity.url, session);
   await Promise.all([one.told, two.told]);
   const refused = async (token: string) => (await createCaller(identity, token).legacy('tools/call', params)).body.result;
-  const tooMany = { isError: true, content: [{ text: expect.stringMatching(/may have 2 at once, all together 3; nothing was done.*get_crawl/) }] };
+  const tooMany = { isError: true, content: [{ text: expect.stringMatching(/may have 2 at once, an organisation 3, all together 12; nothing was done.*get_crawl/) }] };
   expect(await refused(session)).toMatchObject(tooMany);
   const three = startWait(identity.url, other);
   await three.told;
   expect(await refused(other)).toMatchObject(tooMany);
-  expect(scheduled).toBe(3);
+  const four = startWait(identity.url, (await identity.createOrganisation('other@example.com')).session);
+  await four.told;
+  expect(scheduled).toBe(4);
   listRuns = answerRun('completed');
-  for (const wait of [one, two, three]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
+  for (const wait of [one, two, three, four]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
   // Their places are free.
   expect((await startWait(identity.url, session).answer).structuredContent.waitEnded).toBe('run_ended');
 }); // prettier-ignore

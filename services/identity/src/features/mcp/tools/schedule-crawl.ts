@@ -71,7 +71,7 @@ export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments>
       (await crawl.call('schedule', { path: { connector }, body }, callContextOf(context))).data;
     if (!isAwaited) return schedule();
     assertCanWait(context);
-    return waits.hold(context.principal.credentialId, async () => {
+    return waits.hold(context.principal, async () => {
       const data = await schedule();
       const { connector: canonical, scheduledAt: since } = data;
       return { ...data, ...(await follow(crawl, { connector: canonical, since, waits }, context)) };
