@@ -158,14 +158,22 @@ test('a wait is cancelled by closing its connection; a notification that names i
   expect(await outcomes()).toEqual(['cancelled', 'completed']);
 }); // prettier-ignore
 
-test('SIGTERM ends a wait with an answer, and the process', async () => {
-  listRuns = answerRun('active');
+test('SIGTERM ends a wait with an answer, and the process, also while crawl is silent', async () => {
+  const first = answerRun('active');
+  let silent = (_asked: unknown): void => undefined;
+  const asked = new Promise((resolve) => {
+    silent = resolve;
+  });
+  listRuns = (request, response) => {
+    first(request, response);
+    listRuns = silent;
+  };
   const database = await createIdentityDatabase();
   const server = await startServer({ ...environmentFor(database.url), CRAWL_URL });
   try {
     const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
     const wait = startWait(server.url, body.accessToken as string);
-    await wait.told;
+    await Promise.all([wait.told, asked]);
     server.child.kill('SIGTERM');
     expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
     const { code, stderr, stdout } = await server.exit;

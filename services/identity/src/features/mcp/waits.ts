@@ -16,8 +16,8 @@ type Holder = Pick<UserPrincipal, 'credentialId' | 'orgId'>;
 /** The calls that wait for something to end: each holds a connection, and asks a service once a second. */
 export interface Waits {
   readonly maxMs: number;
-  /** Whether the process ends: nobody waits any longer. */
-  isStopping(): boolean;
+  /** Aborted when the process ends: nobody waits any longer. */
+  readonly stopping: AbortSignal;
   /** @throws AppError 429 before anything is done, when there are as many as there may be. */
   hold<T>(holder: Holder, wait: () => Promise<T>): Promise<T>;
   stop(): void;
@@ -27,11 +27,11 @@ export function createWaits({ maxMs, all, each }: WaitLimits): Waits {
   const ofOrg = Math.max(1, Math.floor(all / 4));
   const places = createPlaces({ all, each: ofOrg });
   const placesOfCredentials = createPlaces({ all, each });
-  let isStopping = false;
+  const controller = new AbortController();
   const message = `Too many calls wait for a run to end: a credential may have ${each} at once, an organisation ${ofOrg}, all together ${all}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
     maxMs,
-    isStopping: () => isStopping,
+    stopping: controller.signal,
     async hold({ credentialId, orgId }, wait) {
       const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
       if (!places.take(orgId)) throw tooMany();
@@ -47,7 +47,7 @@ export function createWaits({ maxMs, all, each }: WaitLimits): Waits {
       }
     },
     stop() {
-      isStopping = true;
+      controller.abort();
     },
   };
 }
