@@ -78,7 +78,9 @@ export function callInTurn(
       else {
         const head = (buffer as Buffer).toString('latin1', 0, bytes);
         if (head.slice(9, 12) !== call.expected)
-          throw new Error(`expected ${call.expected}: ${head.slice(0, 300)}`);
+          throw new Error(
+            `expected ${call.expected}, was ${head.slice(9, 12)}: ${head.slice(head.indexOf('\r\n\r\n'))}`,
+          );
         missing = bytesMissing(head, bytes);
       }
       if (missing > 0) return;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
-import type { Suite } from './suite.js';
+import { isReached, type Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
 import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
@@ -66,6 +66,8 @@ async function main(): Promise<void> {
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);
   const result = await suite.run({ only: new Set(values.only), seconds, progress });
   process.stdout.write(`\n${formatTable(result)}\n`);
+  const missed = result.ratios.filter((ratio) => !isReached(ratio)).map(({ name }) => name);
+  if (missed.length > 0) process.stdout.write(`\nmissed: ${missed.join(', ')}\n`);
   if (values.only.length === 0) {
     await writeResults(values.out, suite.name, result);
     process.stdout.write(`\nwritten: ${values.out}/${suite.name}.json and .svg\n`);

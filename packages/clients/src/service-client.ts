@@ -168,7 +168,8 @@ export function createServiceClient<T extends Operations<T>>(
       if (!operation) throw new RangeError(`${service} has no operation ${id}`);
       const { status, body } = await exchange(operation, input as AnyInput, context);
       if (status === operation.status && answerCheck(id)(body)) return body as never;
-      const told = status >= 400 ? readFault(service, status, body) : undefined;
+      const isRead = operation.method === 'GET';
+      const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
       throw told ?? faultOf('rubbish', new Error(`status ${status}`));
     },
     close: () => pool.close(),

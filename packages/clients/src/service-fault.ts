@@ -70,25 +70,32 @@ function detailsOf(details: unknown): string | undefined {
 /** Server errors of which the services know that nothing was done, and what to say of them. */
 const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([['SMTP_ERROR', 'it was not sent']]);
 
-/** Nothing was done for a client's error, nor for 503: the services answer it before they act. */
-const isCertain = (status: number, code: string | undefined): boolean =>
-  status < 500 || status === 503 || CERTAIN_CODES.has(code);
+/**
+ * Nothing was done for a client's error. A server error may come after the change, 503 too: a database that is lost in
+ * a commit doesn't tell whether it was made.
+ */
+const isCertain = (status: number, isRead: boolean): boolean => status < 500 || (isRead && status === 503);
 
 /**
  * Reads a refusal or failure in either shape of the platform: `{error: {code, message, details?}}`, or
  * `{success: false, message, error?: {code, details?}}`.
  *
+ * @param isRead - whether the operation changes nothing.
  * @returns undefined when the body is neither.
  */
-export function readFault(service: string, status: number, body: unknown): ServiceFault | undefined {
+export function readFault(
+  service: string,
+  { status, body, isRead }: { readonly status: number; readonly body: unknown; readonly isRead: boolean },
+): ServiceFault | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { message: ownMessage, error } = body as FaultBody;
   const message = textOf(error?.message) ?? textOf(ownMessage);
   if (message === undefined) return undefined;
   const code = textOf(error?.code);
   const details = detailsOf(error?.details);
-  const isRefused = isCertain(status, code);
-  const outcome = isRefused ? CERTAIN_CODES.get(code) : 'whether it was done is unknown';
+  const certain = CERTAIN_CODES.get(code);
+  const isRefused = certain !== undefined || isCertain(status, isRead);
+  const outcome = certain ?? (isRefused || isRead ? undefined : 'whether it was done is unknown');
   return new ServiceFault({
     kind: isRefused ? 'refused' : 'failed',
     service,

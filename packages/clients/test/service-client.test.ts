@@ -112,21 +112,34 @@ test('a refusal is told in either shape', async () => {
   };
   expect(await faultOf(pause())).toMatchObject(told);
   handle = (_request, response) =>
-    answer(response, 503, {
-      error: { code: 'X', message: 'Later', details: [{ field: 'a', message: 'is b' }] },
+    answer(response, 422, {
+      error: { code: 'X', message: 'No', details: [{ field: 'a', message: 'is b' }] },
     });
-  const later = { kind: 'refused', status: 503, message: 'Later', details: 'a is b' };
-  expect(await faultOf(pause())).toMatchObject(later);
+  expect(await faultOf(pause())).toMatchObject({
+    kind: 'refused',
+    status: 422,
+    message: 'No',
+    details: 'a is b',
+  });
 });
 
 test.each<[status: number, code: string, kind: string, message: string]>([
   [500, 'DELIVERY_UNKNOWN', 'failed', 'Error; whether it was done is unknown'],
   [500, 'INTERNAL_ERROR', 'failed', 'Error; whether it was done is unknown'],
+  [503, 'SERVICE_UNAVAILABLE', 'failed', 'Error; whether it was done is unknown'],
   [504, 'GATEWAY_TIMEOUT', 'failed', 'Error; whether it was done is unknown'],
   [500, 'SMTP_ERROR', 'refused', 'Error; it was not sent'],
 ])('a %d %s is told as %s', async (status, code, kind, message) => {
   handle = (_request, response) => answer(response, status, { error: { code, message: 'Error' } });
   expect(await faultOf(pause())).toMatchObject({ kind, status, code, message });
+});
+
+test('of what changes nothing, nothing is unknown', async () => {
+  const list = () => client.call('listConnectors', {}, context);
+  handle = (_request, response) => answer(response, 503, { message: 'Later' });
+  expect(await faultOf(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
+  handle = (_request, response) => answer(response, 500, { message: 'Broken' });
+  expect(await faultOf(list())).toMatchObject({ kind: 'failed', status: 500, message: 'Broken' });
 });
 
 test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [null]])(

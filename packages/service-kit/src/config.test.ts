@@ -1,17 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  ConfigError,
-  integer,
-  list,
-  loadConfig,
-  oneOf,
-  serviceVariables,
-  text,
-  url,
-  withDefault,
-} from './config.js';
+import { ConfigError, integer, list, loadConfig, oneOf, text, url, withDefault } from './config.js';
+import { serviceVariables } from './service-variables.js';
 import { describeVariables } from './config-description.js';
 
 const SECRET = 'never-to-be-printed';

@@ -9,7 +9,6 @@ export {
   loadConfig,
   oneOf,
   port,
-  serviceVariables,
   text,
   url,
   type Values,
@@ -45,6 +44,7 @@ export {
   paginationOf,
 } from './pagination.js';
 export { runMain, serve, type ServeOptions } from './process.js';
+export { serviceVariables } from './service-variables.js';
 export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
 export {
   currentTraceparent,

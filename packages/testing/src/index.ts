@@ -12,6 +12,7 @@ export {
   testKafka,
   testRedis,
 } from './lazy/test-servers.js';
+export { type SecuredKafka, startSecuredKafka } from './secured-kafka.js';
 export { type OwnPostgres, startOwnPostgres } from './own-postgres.js';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.js';
 export { startTestPostgres, type TestPostgres } from './test-postgres.js';

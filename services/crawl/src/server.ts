@@ -24,6 +24,7 @@ async function main(): Promise<void> {
   const config = loadCrawlConfig(process.env);
   const tracing = await startTracing('crawl', config, { Redis });
   const log = createLogger('crawl', config.LOG_LEVEL);
+  tracing.reportTo(log);
   const shutdown = createShutdown(log);
   shutdown.on('close', 'traces', tracing.stop);
   const clock = systemClock;

@@ -26,6 +26,7 @@ import { createToolEndpoint } from './features/mcp/endpoint.js';
 import { createTools } from './features/mcp/registry.js';
 import { createRequestLimit } from './features/mcp/request-limit.js';
 import { mcpRoutes } from './features/mcp/routes.js';
+import { createWaits, type Waits } from './features/mcp/waits.js';
 import { createFindOrganisationName } from './features/organisations/names.js';
 import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
@@ -60,6 +61,8 @@ export interface IdentityDeps {
     | 'TOOL_CALL_DAYS'
     | 'TOOL_CONNECTIONS'
     | 'TOOL_TIMEOUT_MS'
+    | 'TOOL_WAITS'
+    | 'TOOL_WAITS_PER_CREDENTIAL'
     | 'TOOL_WAIT_MAX_MS'
     | 'TRUST_PROXY'
   >;
@@ -117,6 +120,14 @@ function openServiceClients({ config, shutdown }: IdentityDeps) {
   return { crawl, mail };
 }
 
+/** They end as soon as the process is asked to stop, and don't hold its requests up. */
+function openWaits({ config, shutdown }: IdentityDeps): Waits {
+  const { TOOL_WAIT_MAX_MS: maxMs, TOOL_WAITS: all, TOOL_WAITS_PER_CREDENTIAL: each } = config;
+  const waits = createWaits({ maxMs, all, each });
+  shutdown.on('unready', 'waiting tools', waits.stop);
+  return waits;
+}
+
 /** The service without a listener: what tests drive, and what `server.ts` serves. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
@@ -157,12 +168,12 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     tokens,
     ...openServiceClients(deps),
-    waitMaxMs: config.TOOL_WAIT_MAX_MS,
+    waits: openWaits(deps),
   });
   const { record: recordCall } = toolCalls;
   const endpoint = createToolEndpoint({ tools, recordCall, log: resources.log, version: VERSION });
   const countRequest = createRequestLimit(config.MCP_REQUESTS_PER_MINUTE, clock);
-  mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL });
+  mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL, log: resources.log });
   return service;
 }
 

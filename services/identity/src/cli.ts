@@ -35,7 +35,8 @@ const usage = `identity <command>
   create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
   keys list                     the signing keys, the newest first
-  keys rotate                   publish a new signing key; it signs from 20 seconds later on
+  keys rotate [--force]         publish a new signing key; it signs from 20 seconds later on; with
+                                --force also when ENCRYPTION_KEYS are lost, and then at once
   keys remove <id> [--force]    refuse what a key signed; without --force only when no active
                                 token is signed with it
   reseal                        seal what is stored with the first of ENCRYPTION_KEYS; then the
@@ -90,7 +91,7 @@ async function runKeys([action, keyId]: readonly string[], isForced: boolean): P
     if (action === 'list') process.stdout.write(await describeKeys(prisma, systemClock()));
     else if (action === 'rotate') {
       const box = createSecretBox(loadEncryptionKeys(process.env));
-      process.stdout.write(`published ${await rotateKey(prisma, box, systemClock())}\n`);
+      process.stdout.write(`published ${await rotateKey(prisma, box, systemClock(), { isForced })}\n`);
     } else if (action === 'remove' && keyId !== undefined) {
       await retireKey(prisma, keyId, systemClock(), isForced);
       process.stdout.write(`removed ${keyId}\n`);

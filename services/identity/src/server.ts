@@ -39,6 +39,7 @@ async function main(): Promise<void> {
   const config = loadIdentityConfig(process.env);
   const tracing = await startTracing('identity', config);
   const log = createLogger('identity', config.LOG_LEVEL);
+  tracing.reportTo(log);
   const shutdown = createShutdown(log);
   shutdown.on('close', 'traces', tracing.stop);
   const resources = openResources({

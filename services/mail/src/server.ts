@@ -18,6 +18,7 @@ async function main(): Promise<void> {
   const config = loadMailConfig(process.env);
   const tracing = await startTracing('mail', config);
   const log = createLogger('mail', config.LOG_LEVEL);
+  tracing.reportTo(log);
   const shutdown = createShutdown(log);
   shutdown.on('close', 'traces', tracing.stop);
   const resources = openResources({

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 
 /** Where in the dialogue the server is asked what to do. `CHUNK` is the first bytes of the message. */
 export type Step =
-  'CONNECT' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
+  'CONNECT' | 'EHLO' | 'STAR' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
 
 /** A reply; or `hang`: say nothing; `close`: end the connection; undefined: be a good server. */
 export type Behaviour = (step: Step, line: string, count: number) => string | undefined;
@@ -31,6 +31,8 @@ export interface SmtpUnderTest {
 const replies: Readonly<Record<Step, string>> = {
   CONNECT: '220 test ESMTP',
   EHLO: '250-test\r\n250-SMTPUTF8\r\n250 8BITMIME',
+  // STARTTLS, and then it says nothing: this server knows no TLS.
+  STAR: '220 go on',
   AUTH: '235 2.7.0 welcome',
   MAIL: '250 2.1.0 ok',
   RCPT: '250 2.1.5 ok',

@@ -58,6 +58,27 @@ test('.env.example has every variable of the Compose file and no other, with its
   expect(Object.fromEntries(example)).toEqual(Object.fromEntries(used));
 });
 
+/** The parts of an image's version: `8.2.8` has three. */
+const versionOf = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
+
+test('images of others are of one exact version, the same in the overlay dev', () => {
+  const others = Object.values(compose.services)
+    .map(({ image }) => interpolate(image))
+    .filter((image) => !image.startsWith('platform/'));
+  expect(others.length).toBeGreaterThan(4);
+  // PostgreSQL has no third number.
+  for (const image of others)
+    expect([image, versionOf(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
+  const overlay = parse(read('k8s/overlays/dev/kustomization.yaml')) as {
+    images: { name: string; newTag: string }[];
+  };
+  for (const { name, newTag } of overlay.images.filter((one) => !one.name.startsWith('platform/')))
+    expect(others.map((image) => [image.split(':')[0], versionOf(image)])).toContainEqual([
+      name,
+      versionOf(`:${newTag}`),
+    ]);
+});
+
 describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name) => {
   const environment = compose.services[name]?.environment ?? {};
   const secrets = mountSecrets();

@@ -1,4 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
@@ -40,10 +42,34 @@ export function describeWithKustomize(title: string, body: () => void): void {
   (tool ? describe : describe.skip)(title, body);
 }
 
-/** @returns what `kubectl apply -k` would send. */
-export async function buildOverlay(name: string): Promise<Manifest[]> {
+/** @returns what `kubectl apply -k` would send of a folder. */
+async function build(folder: string): Promise<Manifest[]> {
   if (!tool) throw new Error('no kustomize');
-  const args = [...tool.build, join(root, 'k8s/overlays', name)];
+  const args = [...tool.build, folder];
   const { stdout } = await promisify(execFile)(tool.command, args, { maxBuffer: 64 * 1024 * 1024 });
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+/** Of `k8s/overlays`. */
+export const buildOverlay = (name: string): Promise<Manifest[]> => build(join(root, 'k8s/overlays', name));
+
+/** An overlay as an operator would have edited it: the texts of its `kustomization.yaml`, each there, replaced. */
+export async function buildEdited(
+  name: string,
+  edits: readonly (readonly [string, string])[],
+): Promise<Manifest[]> {
+  const copy = await mkdtemp(join(tmpdir(), 'platform-k8s-'));
+  try {
+    await cp(join(root, 'k8s'), copy, { recursive: true });
+    const file = join(copy, 'overlays', name, 'kustomization.yaml');
+    let text = await readFile(file, 'utf8');
+    for (const [from, to] of edits) {
+      if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
+      text = text.replaceAll(from, to);
+    }
+    await writeFile(file, text);
+    return await build(join(copy, 'overlays', name));
+  } finally {
+    await rm(copy, { recursive: true });
+  }
 }

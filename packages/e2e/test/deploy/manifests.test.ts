@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SERVICES } from '@platform/local/services';
-import { buildOverlay, describeWithKustomize, type Manifest, root, type Tree } from './kustomize.js';
+import {
+  buildEdited,
+  buildOverlay,
+  describeWithKustomize,
+  type Manifest,
+  root,
+  type Tree,
+} from './kustomize.js';
 import { knownMetrics, metricsOf } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
 
@@ -162,7 +169,9 @@ describeWithKustomize('the manifests', () => {
       ({ metadata }) => metadata.name,
     );
     expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
-    const withKeda = await buildOverlay('../../packages/e2e/test/fixtures/keda');
+    const withKeda = await buildEdited('production', [
+      ['# - ../../components/keda', '- ../../components/keda'],
+    ]);
     expect(await validate(withKeda)).toEqual([]);
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
-import { createTestDatabase, startOwnRedis } from '@platform/testing';
+import { createTestDatabase, type OwnRedis, startOwnRedis } from '@platform/testing';
 import pg from 'pg';
 import { root } from '../deploy/kustomize.js';
+import { runCommand } from './command.js';
 import { type Nginx, startNginx } from './nginx.js';
 import { createReplica, type Replica } from './replica.js';
 
@@ -17,6 +16,11 @@ export interface Platform {
   readonly replicas: Readonly<Record<ServiceName, readonly Replica[]>>;
   /** A session of the first administrator. */
   readonly session: string;
+  /** Another one. */
+  login(): Promise<string>;
+  readonly redis: OwnRedis;
+  /** Where each service has its rows. */
+  readonly databaseUrls: Readonly<Record<ServiceName, string>>;
   /** Rows of a service's database. */
   query(service: ServiceName, text: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -34,8 +38,8 @@ const secret = 's'.repeat(40);
 
 function migrateWith(service: string) {
   return async (url: string): Promise<void> => {
-    const cli = join(root, 'services', service, 'dist/cli.js');
-    await promisify(execFile)(process.execPath, [cli, 'migrate'], { env: { DATABASE_URL: url } });
+    const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url });
+    if (code !== 0) throw new Error(stderr);
   };
 }
 
@@ -100,16 +104,22 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
   const startAll = (some: readonly Replica[]) => Promise.all(some.map((one) => one.start()));
   await startAll(replicas.identity);
   await startAll([...replicas.mail, ...replicas.crawl]);
-  const login = await fetch(`${nginx.url}/api/v1/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(admin),
-  });
-  const { accessToken } = (await login.json()) as { accessToken: string };
+  const login = async () => {
+    const answer = await fetch(`${nginx.url}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(admin),
+    });
+    return ((await answer.json()) as { accessToken: string }).accessToken;
+  };
+  const urls = names.map((name) => [name, databases[name].url] as const);
   return {
     url: nginx.url,
     replicas,
-    session: accessToken,
+    session: await login(),
+    login,
+    redis,
+    databaseUrls: Object.fromEntries(urls) as Record<ServiceName, string>,
     async query(service, text) {
       const client = new pg.Client({ connectionString: databases[service].url });
       await client.connect();

@@ -21,6 +21,8 @@ export interface EmbeddedKafkaOptions {
   readonly nodeId?: number;
   /** Default 384. */
   readonly heapMb?: number;
+  /** Accounts that log in with SCRAM-SHA-512: name → password. They are made when the directory is formatted. */
+  readonly accounts?: Readonly<Record<string, string>>;
   /** Broker settings, in the words of Kafka's documentation. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Receives the broker's warnings and errors, line by line. */
@@ -31,7 +33,7 @@ export interface EmbeddedKafkaOptions {
   readonly cacheDir?: string;
 }
 
-/** A broker of its own: no security, replication factor 1, topics aren't created by themselves. */
+/** A broker of its own: no security unless `settings` say so, replication factor 1, topics aren't created by themselves. */
 export interface EmbeddedKafka extends RestartableServer {
   /** For `KAFKA_BROKERS`. */
   readonly brokers: string;
@@ -44,7 +46,7 @@ const JVM = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xm
 /** Starts a real Apache Kafka (KRaft, broker and controller in one process) as a child process. */
 export async function startEmbeddedKafka(options: EmbeddedKafkaOptions): Promise<EmbeddedKafka> {
   const dataDir = resolve(options.dataDir);
-  const { host = '127.0.0.1', heapMb = 384, settings = {} } = options;
+  const { host = '127.0.0.1', heapMb = 384, settings = {}, accounts = {} } = options;
   await assertJava();
   const libs = await ensureKafkaJars(options.cacheDir ?? readCacheDir());
   const port = options.port ?? (await findFreePort(host));
@@ -58,6 +60,7 @@ export async function startEmbeddedKafka(options: EmbeddedKafkaOptions): Promise
     cluster,
     nodeId,
     settings,
+    accounts,
     java,
   });
   const temporaryDir = options.isTemporary ? dataDir : undefined;

@@ -20,6 +20,7 @@ interface StorageOptions {
   /** 1 is the controller too; others join it. */
   readonly nodeId: number;
   readonly settings: Readonly<Record<string, string>>;
+  readonly accounts: Readonly<Record<string, string>>;
   /** `java` and its options, up to the main class. */
   readonly java: readonly string[];
 }
@@ -48,7 +49,11 @@ export async function prepareStorage(options: StorageOptions): Promise<{ config:
     const [program = '', ...args] = options.java;
     // With the equals sign, because an id may begin with a hyphen.
     const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${options.cluster.id}`, '-c', config];
-    await run(program, [...args, ...format]).catch((cause: Error & { stderr?: string }) => {
+    const accounts = Object.entries(options.accounts).flatMap(([name, password]) => [
+      '--add-scram',
+      `SCRAM-SHA-512=[name=${name},password=${password}]`,
+    ]);
+    await run(program, [...args, ...format, ...accounts]).catch((cause: Error & { stderr?: string }) => {
       const reason = cause.stderr?.trim().split('\n')[0] || cause.message;
       throw new EmbeddedServerError(`Kafka can't format ${dataDir}: ${reason}`, { cause });
     });

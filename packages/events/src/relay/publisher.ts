@@ -21,11 +21,14 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-/** No broker answers, or there is no topic; `cause` tells which. */
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
+
+/** No broker answers or takes the account, or there is no topic; `cause` tells which. */
 export class KafkaAwayError extends Error {
   override readonly name = 'KafkaAwayError';
   constructor(cause: unknown) {
-    super('Kafka is not available', { cause });
+    super(isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available', { cause });
   }
 }
 

@@ -103,7 +103,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     healthySince = undefined;
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
-    const message = `sync events wait: ${isKafka ? 'Kafka' : 'the database'} is not available`;
+    const message = `sync events wait: ${isKafka ? error.message : 'the database is not available'}`;
     const err = isKafka ? error.cause : error;
     if (failures === 1) log.warn({ err }, message);
     else log.debug({ err, failures }, message);

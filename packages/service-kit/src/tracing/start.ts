@@ -1,13 +1,20 @@
 import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Values } from '../config.js';
+import type { serviceVariables } from '../service-variables.js';
+import { watchExporter } from './exporter.js';
+import { makeSampler } from './sampler.js';
 import { setTracing } from './spans.js';
 
-/** Of the environment; what else of OTEL_* there is, the SDK reads itself. */
-export interface TracingConfig {
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS: Readonly<Record<string, string>>;
-}
+/** Of the environment; what else of OTEL_* there is, such as OTEL_BSP_SCHEDULE_DELAY, the SDK reads itself. */
+export type TracingConfig = Pick<
+  Values<typeof serviceVariables>,
+  `OTEL_${string}` & keyof typeof serviceVariables
+>;
 
 export interface Tracing {
+  /** Where to tell that the collector takes no traces. What happened before is not told. */
+  reportTo(log: Pick<Logger, 'warn'>): void;
   /** Sends what is recorded, and ends. */
   stop(): Promise<void>;
 }
@@ -28,7 +35,7 @@ export async function startTracing(
   modules: { readonly Redis?: unknown } = {},
 ): Promise<Tracing> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) return { stop: () => Promise.resolve() };
+  if (endpoint === undefined) return { reportTo: () => undefined, stop: () => Promise.resolve() };
   const [sdk, { OTLPTraceExporter }, resources, { PgInstrumentation }, { IORedisInstrumentation }, { UndiciInstrumentation }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-node'),
@@ -38,16 +45,19 @@ export async function startTracing(
       import('@opentelemetry/instrumentation-ioredis'),
       import('@opentelemetry/instrumentation-undici'),
     ]); // prettier-ignore
-  const exporter = new OTLPTraceExporter({
-    url: `${endpoint}/v1/traces`,
-    headers: { ...config.OTEL_EXPORTER_OTLP_HEADERS },
-    timeoutMillis: EXPORT_TIMEOUT_MS,
-  });
+  const { exporter, reportTo } = watchExporter(
+    new OTLPTraceExporter({
+      url: `${endpoint}/v1/traces`,
+      headers: { ...config.OTEL_EXPORTER_OTLP_HEADERS },
+      timeoutMillis: EXPORT_TIMEOUT_MS,
+    }),
+  );
   const provider = new sdk.NodeTracerProvider({
     resource: resources
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': service, 'service.namespace': 'platform' }))
-      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+      .merge(resources.resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES)),
+    sampler: makeSampler(sdk, config.OTEL_TRACES_SAMPLER, config.OTEL_TRACES_SAMPLER_ARG),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
   provider.register();
@@ -69,10 +79,12 @@ export async function startTracing(
   for (const instrumentation of [ofPg, ofRedis, ofHttp]) instrumentation.setTracerProvider(provider);
   setTracing(true);
   return {
+    reportTo,
     async stop() {
       setTracing(false);
       ofHttp.disable();
-      await provider.shutdown();
+      // What the collector doesn't take at the end is told as at any other time.
+      await provider.shutdown().catch(() => undefined);
     },
   };
 }

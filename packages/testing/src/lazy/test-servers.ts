@@ -23,7 +23,7 @@ export type { EmbeddedKafka as OwnKafka, EmbeddedRedis as OwnRedis };
 
 /** Starts a broker that one test may break; `close()` it. With `join`, it is another broker of a cluster. */
 export async function startOwnKafka(
-  options: Pick<EmbeddedKafkaOptions, 'settings' | 'join'> = {},
+  options: Pick<EmbeddedKafkaOptions, 'settings' | 'accounts' | 'join'> = {},
 ): Promise<EmbeddedKafka> {
   const dataDir = await makeTemporaryDir('platform-own-kafka-');
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });

@@ -82,6 +82,31 @@ test('a list has one page: any cursor is unknown', async () => {
     expectFault(await caller.legacy('tools/list', { cursor }), 200, /cursor/);
 });
 
+const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+
+test.each<[string, unknown, RegExp]>([
+  ['initialize', undefined, /params/],
+  ['initialize', {}, /protocolVersion/],
+  ['initialize', { ...client, protocolVersion: 7 }, /protocolVersion/],
+  ['initialize', { ...client, capabilities: [] }, /capabilities/],
+  ['initialize', { ...client, clientInfo: { name: 'x' } }, /clientInfo\.version/],
+  ['tools/list', { cursor: 7 }, /cursor/],
+  ['tools/call', {}, /name/],
+  ['tools/call', { name: 7 }, /name/],
+  ['tools/call', { name: 'whoami', arguments: [] }, /arguments/],
+])('parameters that %s can not have are the fault of the client, and named: %j', async (method, params, message) => {
+  const answer = await caller.legacy(method, params as object);
+  expectFault(answer, 200, message);
+  expect(answer.body.error.code).toBe(-32_602);
+}); // prettier-ignore
+
+test('a stream for changes ends at once: nothing changes that a client could be told of', async () => {
+  const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+  const { status, text } = await caller.modern('subscriptions/listen', { notifications });
+  const messages = text.split('\n').filter((line) => line.startsWith('data: ')).map((line) => JSON.parse(line.slice(6))); // prettier-ignore
+  expect([status, messages.at(-1)]).toMatchObject([200, { id: 1, result: { resultType: 'complete' } }]);
+});
+
 test('a message over 1 MiB is 413', async () => {
   expectFault(await caller.legacy('tools/call', { ...whoami, arguments: { a: 'x'.repeat(1_048_577) } }), 413);
 });

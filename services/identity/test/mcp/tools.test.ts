@@ -100,24 +100,35 @@ test("a demoted administrator's token is told that the scope wants one", async (
   );
 }); // prettier-ignore
 
-test('the own tokens come in pages, newest first, and one can be revoked', async () => {
+test("all own tokens can be reached in pages, newest first, and nobody else's; one can be revoked", async () => {
   const { session: owner } = await identity.createMember(session);
-  const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.unshift((await identity.createToken(owner)).id);
+  await identity.createToken((await identity.createMember(session)).session);
+  // More than the REST list shows.
+  const created = await Promise.all(Array.from({ length: 105 }, () => identity.createToken(owner)));
+  const ids = created
+    .map(({ id }) => id)
+    .toSorted()
+    .toReversed();
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
-    const args: object = { limit: 2, ...(cursor !== null && { cursor }) };
+    const args: object = { limit: 50, ...(cursor !== null && { cursor }) };
     const { structuredContent } = await callTool('list_my_tokens', args, {}, owner);
     seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
     cursor = structuredContent.nextCursor;
+    // What goes between two pages hides nothing.
+    if (seen.length === 50)
+      await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
   } while (cursor !== null);
   expect(seen).toEqual(ids);
+  const whole = await callTool('list_my_tokens', { limit: 100, cursor: ids[94] }, {}, owner);
+  expect(whole.structuredContent).toMatchObject({ tokens: { length: 10 }, nextCursor: null });
   const revoked = await callTool('revoke_my_token', { tokenId: ids[0], reason: 'leaked' }, {}, owner);
   expect(revoked.structuredContent).toEqual({ message: 'Token revoked' });
-  expect((await callTool('list_my_tokens', {}, {}, owner)).structuredContent.tokens).toHaveLength(4);
+  const { structuredContent: first } = await callTool('list_my_tokens', {}, {}, owner);
+  expect([first.tokens.length, first.tokens[0].id]).toEqual([20, ids[1]]);
   const again = await callTool('revoke_my_token', { tokenId: ids[0] }, {}, owner);
-  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] });
+  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] }); // prettier-ignore
 });
 
 test.each<[tool: string, args: object, fault: RegExp]>([
@@ -126,6 +137,7 @@ test.each<[tool: string, args: object, fault: RegExp]>([
   ['list_my_tokens', { limit: '5' }, /limit/],
   ['list_my_tokens', { cursor: 'x'.repeat(100_000) }, /cursor/],
   ['list_my_tokens', { cursor: '!' }, /cursor/],
+  ['list_my_tokens', { cursor: 7 }, /cursor/],
   ['revoke_my_token', {}, /tokenId is required/],
   ['revoke_my_token', { tokenId: '../admin' }, /tokenId/],
   ['revoke_my_token', { tokenId: 1 }, /tokenId/],
@@ -151,15 +163,36 @@ const answerError = (status: number, message: string): RequestListener => (_requ
 const logLines = () =>
   identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
 
-test('a server error says that the outcome is unknown, and is logged with its request and credential', async () => {
+test('a server error says that the outcome of a change is unknown, and is logged with its request and credential', async () => {
+  listen = answerError(503, 'Later');
+  const unknown = await callTool('pause_crawl', { connector: 'wiki_1' });
+  expect(unknown).toMatchObject({ isError: true, content: [{ text: 'Later; whether it was done is unknown' }] });
   listen = answerError(500, 'Broken');
-  const result = await callTool('crawl_stats', {}, { 'x-request-id': 'failing-1' });
-  expect(result).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
+  const failed = await callTool('pause_crawl', { connector: 'wiki_1' }, { 'x-request-id': 'failing-1' });
+  expect(failed).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
   expect(logLines().find(({ msg, requestId }) => msg === 'tool failed' && requestId === 'failing-1')).toMatchObject({
-    tool: 'crawl_stats',
+    tool: 'pause_crawl',
     credentialId: expect.any(String),
   });
+  // Looking changes nothing.
+  expect(await callTool('crawl_stats')).toMatchObject({ isError: true, content: [{ text: 'Broken' }] });
 }); // prettier-ignore
+
+test('a database that does not answer leaves the outcome of a revocation unknown', async () => {
+  const { id } = await identity.createToken(session);
+  const other = await identity.db.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from personal_access_tokens where id = $1 for update', [id]);
+    expect(await callTool('revoke_my_token', { tokenId: id })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Service temporarily unavailable; whether it was done is unknown' }],
+    });
+  } finally {
+    await other.query('rollback');
+    other.release();
+  }
+});
 
 test('a service that is away is logged once a second, however many calls it fails', async () => {
   listen = (request) => request.socket.destroy();

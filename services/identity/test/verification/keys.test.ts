@@ -95,7 +95,7 @@ test('nobody is refused while the signing key is rotated under load, and the new
       return answers.find(({ status }) => status !== 200) ?? answers[0];
     }),
   ];
-  const kid = await rotateKey(prisma, box, Date.now(), 7_000);
+  const kid = await rotateKey(prisma, box, Date.now(), { activationDelayMs: 7_000 });
   const hasTakenOver = async () => {
     const [header] = partsOf((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
     return header.kid === kid;

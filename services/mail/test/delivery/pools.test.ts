@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { waitFor } from '@platform/testing';
 import { createTransportPools } from '../../src/features/delivery/pools.js';
 import type { SmtpConfiguration } from '../../src/features/smtp-configuration/configuration.js';
@@ -88,5 +90,36 @@ test('idle connections are closed, and the next mail opens another', async () =>
   await waitFor(() => smtp.open() === 0, { what: 'the end of idle connections' });
   expect(pools.size).toBe(30);
   expect((await send(pools, 'org-1', 31)).outcome.state).toBe('sent');
+  await pools.close();
+});
+
+test.each([
+  ['in parts', (content: Buffer) => ({ attachments: [{ filename: 'a.bin', content }] })],
+  ['in one piece', (raw: Buffer) => ({ raw, envelope: { from: 'a@b.example', to: 'to@example.com' } })],
+])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, bodyOf) => {
+  const pools = start(POOLS_MAX, 60_000);
+  const attach = async (): Promise<WeakRef<Buffer>> => {
+    const content = Buffer.alloc(100_000, 'attachment');
+    const { outcome } = await pools.attempt('org-1', configurationOf('org-1'), {
+      messageId: '<1@corp.example>',
+      signal: new AbortController().signal,
+      from: 'noreply@org-1.example',
+      to: 'to@example.com',
+      ...bodyOf(content),
+    });
+    expect(outcome.state).toBe('sent');
+    return new WeakRef(content);
+  };
+  const held = await attach();
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  await waitFor(
+    () => {
+      collectGarbage();
+      return held.deref() === undefined;
+    },
+    { what: 'the end of the attachment' },
+  );
+  expect(smtp.open()).toBe(1);
   await pools.close();
 });

@@ -109,6 +109,20 @@ test.each<Step>(['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA'])(
 );
 
 test.each<[string, Behaviour]>([
+  ['at the login', (step) => ({ EHLO: '250-test\r\n250 AUTH PLAIN', AUTH: 'hang' })[step as string]],
+  ['in the TLS handshake', (step) => (step === 'EHLO' ? '250-test\r\n250 STARTTLS' : undefined)],
+  ['at DATA, with PIPELINING', pipelining({ DATA: 'hang' })],
+])('a server that hangs %s: failed after the time-out, tried once', async (_name, behaviour) => {
+  await mail.configure({
+    host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
+  }); // prettier-ignore
+  smtp.behave(behaviour);
+  expect(await outcome()).toEqual(failed);
+  expect(smtp.connections()).toBe(1);
+  expect(mail.logged()).not.toContain(secret);
+});
+
+test.each<[string, Behaviour]>([
   ['closes during the message', at('CHUNK', 'close')],
   ['closes after the message', at('MESSAGE', 'close')],
   ['hangs after the message', at('MESSAGE', 'hang')],

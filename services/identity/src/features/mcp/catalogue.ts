@@ -92,17 +92,18 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
     check: compileCheck(tool.checkedSchema ?? tool.inputSchema),
   }));
   const byName = new Map(entries.map((entry) => [entry.tool.name, entry]));
-  const views = new LRUCache<string, ToolView>({ max: VIEWS_MAX });
+  const views = new LRUCache<number, ToolView>({ max: VIEWS_MAX });
   return {
     find: (name) => byName.get(name),
     viewOf(principal, narrowing) {
-      // Scopes, role, kind and narrowing count only through what they leave visible: that is the key.
-      let key = '';
-      for (const { tool } of entries)
-        key += canCall(principal, tool) && (!narrowing || isWithin(narrowing, tool)) ? '1' : '0';
+      // Scopes, role, kind and narrowing count only through what they leave visible: a bit for each tool is the key.
+      const isShown = ({ tool }: ToolEntry) =>
+        canCall(principal, tool) && (!narrowing || isWithin(narrowing, tool));
+      let key = 0;
+      for (const entry of entries) key = key * 2 + (isShown(entry) ? 1 : 0);
       const known = views.get(key);
       if (known) return known;
-      const shown = entries.filter((_entry, index) => key[index] === '1');
+      const shown = entries.filter(isShown);
       const view = createView(shown, server);
       views.set(key, view);
       return view;

@@ -1,29 +1,31 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
-import { ProtocolError } from '@modelcontextprotocol/server';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
-import { type Catalogue, createCatalogue, modernFields, type ToolView } from './catalogue.js';
+import { createCatalogue, modernFields, type ToolEntry, type ToolView } from './catalogue.js';
 import type { Narrowing } from './narrowing.js';
-import type { PlainMessage } from './plain-message.js';
-import { createProtocolHandler, type ProtocolHandler } from './protocol-handler.js';
+import type { PlainCall, PlainMessage } from './plain-message.js';
+import type { CreateServer } from './protocol-handler.js';
 import type { Tool } from './tool.js';
 import { type Caller, createToolCalls } from './tool-calls.js';
+import { toResultJson } from './tool-result.js';
+import { createToolServers } from './tool-server.js';
 
 /** The remote tools, below HTTP. */
 export interface ToolEndpoint {
   /** What a caller can see and call. */
   viewOf(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
-  /** The JSON-RPC answer to a plain message, as JSON. */
-  answer(message: PlainMessage, caller: Caller): string | Promise<string>;
-  /** Everything else of the protocol; the caller goes in `authInfo`. */
-  readonly handler: ProtocolHandler;
+  /**
+   * The JSON-RPC answer to a plain message, as JSON.
+   *
+   * @returns undefined for a tool that nobody has: that is an error of the protocol.
+   */
+  answer(message: PlainMessage, caller: Caller): string | Promise<string> | undefined;
+  /** What answers all other messages of a caller. */
+  readonly createServer: CreateServer;
 }
 
 const answerOf = (id: string | number, result: string): string =>
   `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
-
-const faultOf = (id: string | number, { code, message }: ProtocolError): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
 
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
@@ -34,30 +36,22 @@ export function createToolEndpoint(deps: {
 }): ToolEndpoint {
   const { tools, recordCall, log, version } = deps;
   const server = { name: 'workspace-knowledge-platform', version };
-  const modern = modernFields(server);
-  const catalogue: Catalogue = createCatalogue(tools, server);
-  const callTool = createToolCalls(catalogue, log, recordCall);
+  const catalogue = createCatalogue(tools, server);
+  const callTool = createToolCalls(log, recordCall);
+  const modernMembers = `,${JSON.stringify(modernFields(server)).slice(1, -1)}`;
 
-  async function answerCall(
-    message: PlainMessage & { method: 'tools/call' },
-    caller: Caller,
-  ): Promise<string> {
-    const { id, era, name, args } = message;
-    try {
-      const result = await callTool(caller, name, args);
-      return answerOf(id, JSON.stringify(era === 'modern' ? { ...result, ...modern } : result));
-    } catch (error) {
-      if (error instanceof ProtocolError) return faultOf(id, error);
-      throw error;
-    }
+  async function answerCall({ id, era, args }: PlainCall, caller: Caller, entry: ToolEntry): Promise<string> {
+    const result = await callTool(caller, entry, args);
+    return answerOf(id, toResultJson(result, era === 'modern' ? modernMembers : ''));
   }
 
   return {
     viewOf: catalogue.viewOf,
-    answer: (message, caller) =>
-      message.method === 'tools/list'
-        ? answerOf(message.id, caller.view.listJson(message.era))
-        : answerCall(message, caller),
-    handler: createProtocolHandler(callTool, log, server),
+    answer(message, caller) {
+      if (message.method === 'tools/list') return answerOf(message.id, caller.view.listJson(message.era));
+      const entry = catalogue.find(message.name);
+      return entry && answerCall(message, caller, entry);
+    },
+    createServer: createToolServers({ catalogue, callTool, log, server }),
   };
 }

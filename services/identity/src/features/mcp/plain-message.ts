@@ -16,13 +16,12 @@ interface PlainRequest {
   readonly id: string | number;
   readonly era: Era;
 }
-export type PlainMessage =
-  | (PlainRequest & { readonly method: 'tools/list' })
-  | (PlainRequest & {
-      readonly method: 'tools/call';
-      readonly name: string;
-      readonly args: Record<string, unknown>;
-    });
+export interface PlainCall extends PlainRequest {
+  readonly method: 'tools/call';
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+}
+export type PlainMessage = (PlainRequest & { readonly method: 'tools/list' }) | PlainCall;
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 type Json = Readonly<Record<string, unknown>>;

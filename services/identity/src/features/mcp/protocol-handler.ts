@@ -4,18 +4,17 @@ import {
   isLegacyRequest,
   type McpHttpHandler,
   type McpRequestContext,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type ServerContext,
+  type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { ServerInfo } from './catalogue.js';
-import type { CallTool, Caller } from './tool-calls.js';
-import type { Progress, ToolContext } from './tool.js';
+import { refuseParams } from './request-params.js';
+import type { Caller } from './tool-calls.js';
 
 /** Answers one request, in either era. */
 export type ProtocolHandler = Pick<McpHttpHandler, 'fetch'>;
+/** The server of one request. */
+// oxlint-disable-next-line typescript/no-deprecated -- for common use only
+export type CreateServer = (caller: Caller) => Server;
 
 type AuthInfo = NonNullable<McpRequestContext['authInfo']>;
 
@@ -25,69 +24,29 @@ export const authInfoOf = (caller: Caller): AuthInfo => {
   return { token, clientId: userId, scopes: [...grantedScopes], extra: { caller } };
 };
 
-function callerIn(authInfo: AuthInfo | undefined): Caller {
+function callerIn({ authInfo }: Pick<McpRequestContext, 'authInfo'>): Caller {
   const caller = authInfo?.extra?.['caller'] as Caller | undefined;
   if (!caller) throw new TypeError('a request reached the protocol without its caller');
   return caller;
-}
-
-/** The context with the SDK's cancellation, and progress for a client that named a token for it. */
-function contextIn(
-  context: ToolContext,
-  { mcpReq }: ServerContext,
-  onerror: (error: Error) => void,
-): ToolContext {
-  const { principal, requestId, client, traceparent, tracestate } = context;
-  const progressToken = mcpReq._meta?.progressToken;
-  return {
-    principal,
-    requestId,
-    client,
-    traceparent,
-    tracestate,
-    isStreamed: progressToken !== undefined,
-    signal: AbortSignal.any([context.signal, mcpReq.signal]),
-    async report(progress: Progress) {
-      if (progressToken === undefined) return;
-      await mcpReq
-        .notify({ method: 'notifications/progress', params: { progressToken, ...progress } })
-        .catch(onerror);
-    },
-  };
 }
 
 const wantsProgress = (message: unknown): boolean =>
   (message as { params?: { _meta?: { progressToken?: unknown } } | null } | null)?.params?._meta
     ?.progressToken !== undefined;
 
-/** Both protocol eras over the official SDK, stateless: a server per request. */
-export function createProtocolHandler(callTool: CallTool, log: Logger, info: ServerInfo): ProtocolHandler {
+/** Both protocol eras over the official SDK, stateless: a server per request, whose caller goes in `authInfo`. */
+export function createProtocolHandler(createServer: CreateServer, log: Logger): ProtocolHandler {
   const onerror = (error: Error) => {
     log.debug({ err: error }, 'tool endpoint refused a message');
   };
-
-  function createServer({ authInfo }: Pick<McpRequestContext, 'authInfo'>) {
-    const { view, context } = callerIn(authInfo);
-    // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
-    // oxlint-disable-next-line typescript/no-deprecated
-    const server = new Server(info, { capabilities: { tools: {} } });
-    server.setRequestHandler('tools/list', ({ params }) => {
-      // The list is never longer than a page, so there is no cursor that it has given.
-      if (params?.cursor !== undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor');
-      return { tools: [...view.listed] };
-    });
-    server.setRequestHandler('tools/call', ({ params }, extra) =>
-      callTool({ view, context: contextIn(context, extra, onerror) }, params.name, params.arguments ?? {}),
-    );
-    return server;
-  }
-
-  const modern = createMcpHandler(createServer, { legacy: 'reject', onerror });
+  const modern = createMcpHandler((context) => createServer(callerIn(context)), {
+    legacy: 'reject',
+    onerror,
+  });
 
   // The SDK's own fallback to the older revisions answers with event streams only.
   const fetchLegacy: ProtocolHandler['fetch'] = async (request, options = {}) => {
-    const server = createServer(options);
+    const server = createServer(callerIn(options));
     const isStream = wantsProgress(options.parsedBody);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports are no EventTargets
@@ -102,9 +61,10 @@ export function createProtocolHandler(callTool: CallTool, log: Logger, info: Ser
   };
 
   return {
-    fetch: async (request, options) =>
-      (await isLegacyRequest(request, options?.parsedBody))
-        ? fetchLegacy(request, options)
-        : modern.fetch(request, options),
+    async fetch(request, options) {
+      const isLegacy = await isLegacyRequest(request, options?.parsedBody);
+      const refusal = refuseParams(options?.parsedBody, isLegacy ? 'legacy' : 'modern');
+      return refusal ?? (isLegacy ? fetchLegacy(request, options) : modern.fetch(request, options));
+    },
   };
 }

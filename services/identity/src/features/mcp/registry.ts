@@ -1,6 +1,7 @@
 import type { CrawlClient, MailClient } from '@platform/clients';
 import type { TokenService } from '../personal-access-tokens/service.js';
 import type { Tool } from './tool.js';
+import type { Waits } from './waits.js';
 import { crawlStats } from './tools/crawl-stats.js';
 import { getCrawl } from './tools/get-crawl.js';
 import { listConnectors } from './tools/list-connectors.js';
@@ -20,19 +21,18 @@ export interface ToolDeps {
   /** Undefined: there is no crawl service, and none of its tools. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
-  /** How long a tool waits at most for something to end. */
-  readonly waitMaxMs: number;
+  readonly waits: Waits;
 }
 
 /** Every tool, in the order in which they are listed. */
-export const createTools = ({ findOrganisationName, tokens, crawl, mail, waitMaxMs }: ToolDeps): Tool[] => [
+export const createTools = ({ findOrganisationName, tokens, crawl, mail, waits }: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
   listMyTokens(tokens),
   revokeMyToken(tokens),
   ...(crawl
     ? [
         listConnectors(crawl),
-        scheduleCrawl(crawl, waitMaxMs),
+        scheduleCrawl(crawl, waits),
         getCrawl(crawl),
         listCrawls(crawl),
         pauseCrawl(crawl),

@@ -3,6 +3,7 @@ import {
   type App,
   AppError,
   createErrorHandler,
+  type Logger,
   registerJsonBody,
   translateError,
 } from '@platform/service-kit';
@@ -12,7 +13,7 @@ import type { ToolEndpoint } from './endpoint.js';
 import { findFormFault } from './message-form.js';
 import { readNarrowing } from './narrowing.js';
 import { readPlainMessage } from './plain-message.js';
-import { authInfoOf } from './protocol-handler.js';
+import { authInfoOf, createProtocolHandler } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
 import type { CountRequest } from './request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
@@ -33,6 +34,7 @@ const ResourceMetadata = Type.Object({
 export interface McpRouteDeps {
   readonly endpoint: ToolEndpoint;
   readonly countRequest: CountRequest;
+  readonly log: Logger;
   /** Where clients reach the platform. */
   readonly publicUrl: string;
 }
@@ -53,7 +55,8 @@ function assertOneMessage(body: unknown): void {
     throw new AppError({ status: 400, code: 'NO_MESSAGE', message: 'A message is a JSON object' });
 }
 
-function postRoute(scope: App, { endpoint, publicUrl, countRequest }: McpRouteDeps): void {
+function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
+  const { fetch } = createProtocolHandler(endpoint.createServer, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
     countRequest(memberOf(request).credentialId);
     next();
@@ -64,11 +67,10 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest }: McpRouteDe
     const view = endpoint.viewOf(principal, readNarrowing(request));
     const caller = { view, context: new RequestContext(principal, request, reply) };
     const plain = readPlainMessage(request.body, request.headers);
-    if (plain) return reply.type('application/json').send(await endpoint.answer(plain, caller));
-    const response = await endpoint.handler.fetch(
-      toWebRequest(request, publicUrl + PATH, caller.context.signal),
-      { authInfo: authInfoOf(caller), parsedBody: request.body },
-    );
+    const answer = plain && endpoint.answer(plain, caller);
+    if (answer !== undefined) return reply.type('application/json').send(await answer);
+    const webRequest = toWebRequest(request, publicUrl + PATH, caller.context.signal);
+    const response = await fetch(webRequest, { authInfo: authInfoOf(caller), parsedBody: request.body });
     return sendWebResponse(reply, response);
   }
   scope.post(

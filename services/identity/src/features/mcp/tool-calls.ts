@@ -1,10 +1,10 @@
 import type { Logger } from '@platform/service-kit';
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { canCall, describeNeeds } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
-import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
+import type { ToolEntry, ToolView } from './catalogue.js';
 import { createFailures, type DescribeFailure } from './failures.js';
+import { toolError, type ToolResult, toolResult } from './tool-result.js';
 import type { ToolContext } from './tool.js';
 
 /** Who calls, and what they can see. */
@@ -13,29 +13,12 @@ export interface Caller {
   readonly context: ToolContext;
 }
 
-/**
- * Every call of a tool begins and ends here.
- *
- * @throws ProtocolError for a tool that nobody has. All else is a result, for the model to read.
- */
+/** Every call of a tool begins and ends here. Whatever comes of it is a result, for the model to read. */
 export type CallTool = (
   caller: Caller,
-  name: string,
+  entry: ToolEntry,
   args: Record<string, unknown>,
-) => Promise<CallToolResult>;
-
-/** Longer, an error would fill the model's context: what matters comes first. */
-const ERROR_LENGTH_MAX = 2_000;
-
-const toolError = (text: string): CallToolResult => ({
-  content: [{ type: 'text', text: text.slice(0, ERROR_LENGTH_MAX) }],
-  isError: true,
-});
-
-const toolResult = (result: Record<string, unknown>): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(result) }],
-  structuredContent: result,
-});
+) => Promise<ToolResult>;
 
 function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): string {
   return canCall(principal, tool)
@@ -45,7 +28,7 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
 
 /** What came of a call: for the caller, and for the record. */
 interface Ending {
-  readonly result: CallToolResult;
+  readonly result: ToolResult;
   readonly outcome: ToolCallOutcome;
 }
 
@@ -68,26 +51,20 @@ async function callEntry(
   try {
     return { result: toolResult(await entry.tool.call(args, context)), outcome: 'completed' } as const;
   } catch (thrown) {
-    const { text, outcome } = describeFailure(thrown, name, context);
+    const { text, outcome } = describeFailure(thrown, entry.tool, context);
     return { result: toolError(text), outcome };
   }
 }
 
-export function createToolCalls(
-  catalogue: Catalogue,
-  log: Logger,
-  recordCall: ToolCallRecorder['record'],
-): CallTool {
+export function createToolCalls(log: Logger, recordCall: ToolCallRecorder['record']): CallTool {
   const describeFailure = createFailures(log);
-  return async (caller, name, args) => {
-    const entry = catalogue.find(name);
-    if (!entry)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
+  return async (caller, entry, args) => {
     const startedAt = performance.now();
     const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
     const { principal, requestId, client } = caller.context;
     const durationMs = performance.now() - startedAt;
-    const written = recordCall({ principal, tool: name, outcome, durationMs, requestId, client });
+    const { name: tool } = entry.tool;
+    const written = recordCall({ principal, tool, outcome, durationMs, requestId, client });
     if (written) await written;
     return result;
   };

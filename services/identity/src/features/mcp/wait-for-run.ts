@@ -8,6 +8,7 @@ import {
 } from '@platform/clients';
 import { callContextOf } from './call-context.js';
 import type { ToolContext } from './tool.js';
+import type { Waits } from './waits.js';
 
 type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
 
@@ -18,6 +19,15 @@ const SIGN_OF_LIFE_MS = 10_000;
 const UNTOLD_MAX_MS = 60_000;
 /** A sign of life has to be progress, too. */
 const LEAST_PROGRESS = 0.001;
+
+/** Why a wait is over. */
+export const waitEnds = ['run_ended', 'too_long', 'shutting_down'] as const;
+
+export interface Waited {
+  /** As it was last seen; null when it hadn't begun by then. */
+  readonly run: Run | null;
+  readonly waitEnded: (typeof waitEnds)[number];
+}
 
 const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted', 'skipped']);
 
@@ -56,7 +66,8 @@ async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Ru
   try {
     return await findRun(...args);
   } catch (fault) {
-    if (fault instanceof ServiceFault && momentary.has(fault.kind)) return undefined;
+    if (fault instanceof ServiceFault && (momentary.has(fault.kind) || fault.status === 503))
+      return undefined;
     throw fault;
   }
 }
@@ -65,22 +76,24 @@ async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Ru
  * Follows the next run of a schedule until it ends, with the caller's credential for every look.
  *
  * @param since - when it was scheduled, ISO 8601.
- * @param maxMs - how long at most; a minute where the client can't be told of progress.
- * @returns the run as it was last seen; null when it hasn't begun by then.
+ * @param waits - how long at most; a minute where the client can't be told of progress.
  * @throws ServiceFault when crawl refuses the credential; an AbortError when the client goes away.
  */
 export async function waitForRun(
   crawl: CrawlClient,
-  { connector, since, maxMs }: { connector: string; since: string; maxMs: number },
+  { connector, since, waits }: { connector: string; since: string; waits: Waits },
   context: ToolContext,
-): Promise<Run | null> {
+): Promise<Waited> {
+  const { maxMs } = waits;
   const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, UNTOLD_MAX_MS));
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {
     seen = (await findRunPatiently(crawl, connector, since, context)) ?? seen;
     await report(seen);
-    if ((seen && finished.has(seen.outcome)) || performance.now() >= endsAt) return seen ?? null;
+    if (seen && finished.has(seen.outcome)) return { run: seen, waitEnded: 'run_ended' };
+    if (waits.isStopping()) return { run: seen ?? null, waitEnded: 'shutting_down' };
+    if (performance.now() >= endsAt) return { run: seen ?? null, waitEnded: 'too_long' };
     await delay(POLL_MS, undefined, { signal: context.signal });
   }
 }

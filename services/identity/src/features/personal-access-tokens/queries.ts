@@ -73,23 +73,30 @@ const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`
 const ownTokens = `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, used.last_used_at
   from (
-    select id from personal_access_tokens where owner_id = $1 and ${isActive} order by id desc limit $3
+    select id from personal_access_tokens where owner_id = $1 and ${isActive} and id < $4 order by id desc limit $3
   ) page
     join personal_access_tokens t using (id)
     left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 
-/** The owner's active tokens, newest first. */
+/** After every UUIDv7: a bound that is always there is a condition of the index. */
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The owner's active tokens, newest first. @param page.after - the last id of the page before. */
 export async function findOwnTokens(
   db: pg.Pool,
-  ownerId: string,
-  now: Date,
-  limit: number,
+  page: {
+    readonly ownerId: string;
+    readonly now: Date;
+    readonly limit: number;
+    readonly after: string | undefined;
+  },
 ): Promise<TokenRow[]> {
+  const { ownerId, now, limit, after = LAST_ID } = page;
   const { rows } = await db.query<TokenRow>({
     name: 'own_tokens',
     text: ownTokens,
-    values: [ownerId, now, limit],
+    values: [ownerId, now, limit, after],
   });
   return rows;
 }

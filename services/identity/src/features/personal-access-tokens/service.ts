@@ -19,10 +19,17 @@ import type { AdminToken, CreateTokenBody, GrantableScopes, Token } from './sche
 /** Own list: at most this many, the newest (specification, section 8). */
 const OWN_LIST_MAX = 100;
 
+export interface OwnPage {
+  readonly limit: number;
+  /** The id of the last token of the page before. */
+  readonly after: string | undefined;
+}
+
 export interface TokenService {
   /** @throws AppError 400 when the caller can't grant the scopes or the expiry. */
   create(principal: UserPrincipal, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
-  listOwn(principal: UserPrincipal): Promise<Token[]>;
+  /** The active ones, newest first: the 100 newest, or those that follow a token, as many as `limit`. */
+  listOwn(principal: UserPrincipal, page?: OwnPage): Promise<Token[]>;
   listOfOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
   /** In force when it returns. @throws AppError 404. */
@@ -101,8 +108,8 @@ export function createTokenService(deps: {
       };
     },
 
-    listOwn: async ({ userId }) =>
-      (await findOwnTokens(pool, userId, new Date(clock()), OWN_LIST_MAX)).map(toToken),
+    listOwn: async ({ userId: ownerId }, page = { limit: OWN_LIST_MAX, after: undefined }) =>
+      (await findOwnTokens(pool, { ownerId, now: new Date(clock()), ...page })).map(toToken),
 
     async listOfOrganisation({ orgId }, query) {
       const now = new Date(clock());

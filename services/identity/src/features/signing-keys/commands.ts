@@ -1,30 +1,69 @@
 import { conflict, notFound } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
-import { generateKey, openPrivateKey } from './key.js';
-import { countActiveTokens, findKeys, insertKey, removeKey } from './queries.js';
+import { generateKey, openPrivateKey, signingKeyContext } from './key.js';
+import {
+  countActiveTokens,
+  findAllKeys,
+  findKeys,
+  insertKey,
+  removeKey,
+  replacePrivateHalf,
+  type SigningKeyRow,
+} from './queries.js';
 
 /** From published to active: twice what the slowest takes to notice (a replica's poll and a service's poll behind it). */
 const ACTIVATION_DELAY_MS = 20_000;
 
+export interface RotateOptions {
+  /** From published to active, in milliseconds. */
+  readonly activationDelayMs?: number;
+  /** Also when the keys that are there can't be opened any more, because ENCRYPTION_KEYS are lost. */
+  readonly isForced?: boolean;
+}
+
 /**
- * Publishes a new key; it takes over after the delay.
+ * Publishes a new key; it takes over after the delay. In the place of keys that are lost it does so at once: what those
+ * have signed stays good, and an empty private half, which can be sealed anew, takes the place of theirs.
  *
  * @returns its id.
- * @throws ConfigError when the box doesn't open the newest key.
+ * @throws ConfigError when the box doesn't open the newest key, and it isn't forced.
  */
 export async function rotateKey(
   db: Prisma,
   box: SecretBox,
   now: number,
-  activationDelayMs = ACTIVATION_DELAY_MS,
+  { activationDelayMs = ACTIVATION_DELAY_MS, isForced = false }: RotateOptions = {},
 ): Promise<string> {
-  // A key sealed with what the services can't open would stop them from signing once it is active.
   const [newest] = await findKeys(db);
+  if (newest && isForced && !canOpen(box, newest)) return replaceLostKeys(db, box, now, newest);
+  // A key sealed with what the services can't open would stop them from signing once it is active.
   if (newest) openPrivateKey(box, newest);
   const key = generateKey(box, now, now + activationDelayMs);
   await insertKey(db, key);
   return key.id;
+}
+
+async function replaceLostKeys(
+  db: Prisma,
+  box: SecretBox,
+  now: number,
+  newest: SigningKeyRow,
+): Promise<string> {
+  const key = generateKey(box, now, Math.max(now, newest.activeFrom.getTime() + 1));
+  for (const lost of (await findAllKeys(db)).filter((one) => !canOpen(box, one)))
+    await replacePrivateHalf(db, lost.id, box.seal('', signingKeyContext(lost.id)));
+  await insertKey(db, key);
+  return key.id;
+}
+
+function canOpen(box: SecretBox, key: SigningKeyRow): boolean {
+  try {
+    openPrivateKey(box, key);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

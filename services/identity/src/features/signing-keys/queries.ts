@@ -16,6 +16,13 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
     omit: { removedAt: true },
   });
 
+/** Those too that were removed. */
+export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
+  db.signingKey.findMany({ omit: { removedAt: true } });
+
+export const replacePrivateHalf = (db: Prisma, id: string, privateSealed: string): Promise<unknown> =>
+  db.signingKey.update({ where: { id }, data: { privateSealed } });
+
 export const insertKey = (db: Prisma, key: SigningKeyRow): Promise<unknown> =>
   db.signingKey.create({ data: key });
 

@@ -1,12 +1,60 @@
 import type pg from 'pg';
 
-/** A row of `tool_calls`, as it is written. */
-export interface ToolCallRow {
+/** Calls to be written, a column each: nothing is made per call that would have to be collected again. */
+export interface ToolCallColumns {
+  readonly at: number[];
+  readonly orgId: string[];
+  readonly userId: string[];
+  readonly credentialKind: string[];
+  readonly credentialId: string[];
+  readonly tool: string[];
+  readonly outcome: string[];
+  readonly durationMs: number[];
+  readonly requestId: string[];
+  readonly client: (string | null)[];
+}
+
+/*
+ * The id is a UUIDv7 (RFC 9562 §5.7): the time of the call, its place in the batch, and the random bits of the batch,
+ * so a batch whose fate was unknown can be written again: its rows are there once.
+ */
+const insertCalls = `
+  insert into tool_calls
+    (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client)
+  select (lpad(to_hex(at::bigint), 12, '0') || '7' || lpad(to_hex(place), 3, '0') || $1)::uuid,
+    to_timestamp(at::bigint / 1000.0), org_id::uuid, user_id::uuid, credential_kind, credential_id::uuid, tool, outcome,
+    duration_ms::integer, request_id, client
+  from rows from (${Array.from({ length: 10 }, (_, index) => `json_array_elements_text($${index + 2})`).join(', ')})
+    with ordinality as call (at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
+      request_id, client, place)
+  on conflict do nothing`;
+
+/**
+ * @param calls - at most 4,095, as many as the id's twelve bits tell apart.
+ * @param batch - 16 hexadecimal digits of this batch alone: the variant, and random ones.
+ */
+export function insertToolCalls(db: pg.Pool, calls: ToolCallColumns, batch: string): Promise<unknown> {
+  const { at, orgId, userId, credentialKind, credentialId, tool, outcome, durationMs, requestId, client } =
+    calls;
+  const columns = [
+    at,
+    orgId,
+    userId,
+    credentialKind,
+    credentialId,
+    tool,
+    outcome,
+    durationMs,
+    requestId,
+    client,
+  ];
+  const values = [batch, ...columns.map((column) => JSON.stringify(column))];
+  return db.query({ name: 'insert_tool_calls', text: insertCalls, values });
+}
+
+export interface ActivityRow {
   readonly id: string;
-  readonly org_id: string;
   readonly user_id: string;
-  readonly credential_kind: string;
-  readonly credential_id: string;
   readonly tool: string;
   readonly outcome: string;
   readonly duration_ms: number;
@@ -14,22 +62,6 @@ export interface ToolCallRow {
   readonly client: string | null;
   readonly created_at: Date;
 }
-
-/* A batch whose fate was unknown is written again: its rows are there once. */
-const insertCalls = `
-  insert into tool_calls
-    (id, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, created_at)
-  select id, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, created_at
-  from json_populate_recordset(null::tool_calls, $1)
-  on conflict do nothing`;
-
-export const insertToolCalls = (db: pg.Pool, calls: readonly ToolCallRow[]): Promise<unknown> =>
-  db.query({ name: 'insert_tool_calls', text: insertCalls, values: [JSON.stringify(calls)] });
-
-export type ActivityRow = Pick<
-  ToolCallRow,
-  'id' | 'user_id' | 'tool' | 'outcome' | 'duration_ms' | 'request_id' | 'client' | 'created_at'
->;
 
 export interface ActivityPage {
   readonly tokenId: string;

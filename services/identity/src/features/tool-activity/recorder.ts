@@ -1,17 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { insertToolCalls, type ToolCallRow } from './queries.js';
+import { insertToolCalls, type ToolCallColumns } from './queries.js';
 import type { ToolCallOutcome } from './schemas.js';
 
-/** Calls are gathered this long, or until there are so many, and written off the request path. */
+/** Calls are gathered this long, or until there are so many, and written in one statement off the request path. */
 const FLUSH_EVERY_MS = 2_000;
-const FLUSH_AT = 1_000;
-/** Calls in one statement. */
-const FLUSH_MAX = 1_000;
-/** Calls in memory, about 4 MB; past that the next ones wait for the writing. */
-const GATHERED_MAX = 10_000;
+const BATCH_CALLS = 1_000;
+/** In memory, 1 MB; past that calls wait for the writing. */
+const BATCHES_MAX = 10;
 
 /** One call of a remote tool. Never its arguments, never its result. */
 export interface ToolCall {
@@ -26,7 +24,7 @@ export interface ToolCall {
 
 export interface ToolCallRecorder {
   /** @returns a promise where the memory is full: wait for it. It never fails. */
-  record(call: ToolCall): Promise<void> | undefined;
+  record(call: ToolCall): Promise<unknown> | undefined;
   /** Writes what was gathered. What can't be written now is kept for the next time. */
   flush(): Promise<void>;
   start(): void;
@@ -34,23 +32,43 @@ export interface ToolCallRecorder {
   stop(): Promise<void>;
 }
 
-function toRow(
-  { principal, tool, outcome, durationMs, requestId, client }: ToolCall,
-  at: number,
-): ToolCallRow {
-  return {
-    id: uuidv7({ msecs: at }),
-    org_id: principal.orgId,
-    user_id: principal.userId,
-    credential_kind: principal.kind,
-    credential_id: principal.credentialId,
-    tool,
-    outcome,
-    duration_ms: Math.round(durationMs),
-    request_id: requestId,
-    client: client ?? null,
-    created_at: new Date(at),
-  };
+/** Calls that are written together. */
+interface Batch {
+  readonly calls: ToolCallColumns;
+  /** The variant of RFC 9562, and 60 random bits. */
+  readonly id: string;
+}
+
+const createBatch = (): Batch => ({
+  calls: {
+    at: [],
+    orgId: [],
+    userId: [],
+    credentialKind: [],
+    credentialId: [],
+    tool: [],
+    outcome: [],
+    durationMs: [],
+    requestId: [],
+    client: [],
+  },
+  id: `8${randomBytes(8).toString('hex').slice(1)}`,
+});
+
+const sizeOf = ({ calls }: Batch): number => calls.at.length;
+
+function add({ calls }: Batch, call: ToolCall, at: number): void {
+  const { principal } = call;
+  calls.at.push(at);
+  calls.orgId.push(principal.orgId);
+  calls.userId.push(principal.userId);
+  calls.credentialKind.push(principal.kind);
+  calls.credentialId.push(principal.credentialId);
+  calls.tool.push(call.tool);
+  calls.outcome.push(call.outcome);
+  calls.durationMs.push(Math.round(call.durationMs));
+  calls.requestId.push(call.requestId);
+  calls.client.push(call.client ?? null);
 }
 
 /** A kill -9 loses what was gathered in the last two seconds. */
@@ -59,54 +77,62 @@ export function createToolCallRecorder(deps: {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }): ToolCallRecorder {
-  let gathered: ToolCallRow[] = [];
-  let flushing: Promise<void> | undefined;
+  let gathering = createBatch();
+  /** Full ones, and those that couldn't be written, in the order of time. */
+  const closed: Batch[] = [];
+  let writing: Promise<boolean> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** While the database is away no credential is alive, so no call adds to these. */
-  function keep(unwritten: ToolCallRow[]): void {
-    const all = [...unwritten, ...gathered];
-    gathered = all.slice(0, GATHERED_MAX);
-    if (all.length > GATHERED_MAX)
-      deps.log.error({ calls: all.length - GATHERED_MAX }, 'tool calls lost: they could not be written');
+  /** While the database is away no credential is alive, so next to no call adds to these. */
+  function close(): void {
+    const calls = sizeOf(gathering);
+    if (calls === 0) return;
+    if (closed.length < BATCHES_MAX) closed.push(gathering);
+    else deps.log.error({ calls }, 'tool calls lost: they could not be written');
+    gathering = createBatch();
   }
 
-  async function write(): Promise<void> {
-    while (gathered.length > 0) {
-      const batch = gathered.slice(0, FLUSH_MAX);
-      gathered = gathered.slice(FLUSH_MAX);
+  async function writeAll(): Promise<boolean> {
+    for (let batch = closed[0]; batch; batch = closed[0]) {
       try {
-        await insertToolCalls(deps.pool, batch);
+        await insertToolCalls(deps.pool, batch.calls, batch.id);
+        closed.shift();
       } catch (error) {
-        deps.log.warn({ err: error, calls: batch.length + gathered.length }, 'tool calls not written yet');
-        keep(batch);
-        return;
+        deps.log.warn({ err: error, batches: closed.length }, 'tool calls not written yet');
+        return false;
       }
     }
+    return true;
   }
 
-  const flush = (): Promise<void> =>
-    (flushing ??= write().finally(() => {
-      flushing = undefined;
+  const writeClosed = (): Promise<boolean> =>
+    (writing ??= writeAll().finally(() => {
+      writing = undefined;
     }));
+
+  /** What is gathered joins a batch that can't be written only when it is one itself. */
+  async function flush(): Promise<void> {
+    if (!(await writeClosed())) return;
+    close();
+    await writeClosed();
+  }
 
   return {
     record(call) {
-      gathered.push(toRow(call, deps.clock()));
-      if (gathered.length < FLUSH_AT) return undefined;
-      const written = flush();
-      return gathered.length < GATHERED_MAX ? undefined : written;
+      add(gathering, call, deps.clock());
+      if (sizeOf(gathering) < BATCH_CALLS) return undefined;
+      close();
+      const written = writeClosed();
+      return closed.length < BATCHES_MAX ? undefined : written;
     },
     flush,
     start() {
-      timer = setInterval(() => {
-        if (gathered.length > 0) void flush();
-      }, FLUSH_EVERY_MS).unref();
+      timer = setInterval(() => void flush(), FLUSH_EVERY_MS).unref();
     },
     async stop() {
       clearInterval(timer);
+      await writing;
       await flush();
-      if (gathered.length > 0) await flush();
     },
   };
 }

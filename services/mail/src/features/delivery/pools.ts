@@ -1,6 +1,7 @@
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
+import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
@@ -19,6 +20,23 @@ export interface TransportPools {
   close(): Promise<void>;
 }
 
+type MailMessage = Parameters<Parameters<Transporter['use']>[1]>[0];
+
+/** What nodemailer makes of a mail that is under way. */
+interface Sending {
+  readonly mail: MailMessage;
+  stream: Readable | undefined;
+}
+
+/**
+ * nodemailer holds the first mail of each connection for as long as the connection is open. What is left of it has no
+ * recipients: it can't be sent again.
+ */
+function strip(mail: MailMessage): void {
+  mail.data = { signal: mail.data.signal };
+  mail.message = new MimeNode();
+}
+
 function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   const transporter = createTransport({
     ...transportOptions(configuration, limits),
@@ -33,14 +51,17 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   });
   // Without a listener, a connection that breaks while idle would end the process.
   transporter.on('error', () => undefined);
-  const streams = new Map<string, Readable>();
+  const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
-    const { message } = mail;
+    const { message, data } = mail;
+    const sending: Sending = { mail, stream: undefined };
+    sendings.set(data.messageId ?? '', sending);
     const createReadStream = message.createReadStream.bind(message);
     message.createReadStream = (options) => {
-      const stream = pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
-      streams.set(mail.data.messageId ?? '', stream);
-      return stream;
+      sending.stream = Buffer.isBuffer(data.raw)
+        ? Readable.from([data.raw], { objectMode: false })
+        : pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
+      return sending.stream;
     };
     done();
   });
@@ -50,7 +71,9 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   let onIdle: (() => void) | undefined;
 
   function finish(messageId: string): void {
-    streams.delete(messageId);
+    const sending = sendings.get(messageId);
+    if (sending) strip(sending.mail);
+    sendings.delete(messageId);
     underWay -= 1;
     if (isRetired && underWay === 0) {
       transporter.close();
@@ -66,7 +89,7 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
         const { rejected } = await transporter.sendMail(message);
         return { outcome: { state: 'sent', refused: rejected.map(String) }, canRetry: false };
       } catch (error) {
-        return judgeFailure(error, streams.get(message.messageId)?.readableDidRead ?? false);
+        return judgeFailure(error, sendings.get(message.messageId)?.stream?.readableDidRead ?? false);
       } finally {
         finish(message.messageId);
       }

@@ -1,3 +1,4 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { SMTPPoolOptions } from 'nodemailer';
 import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configuration.js';
 
@@ -21,9 +22,15 @@ const tlsOptions: Readonly<Record<TlsMode, (port: number) => TlsOptions>> = {
   auto: (port) => ({ secure: port === 465 }),
 };
 
+let secureContext: SecureContext | undefined;
+
+/** One for all connections: each would make its own, with the trusted authorities in it, and hold it. */
+const sharedSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
+
 /** nodemailer's options. A certificate is always checked, also where TLS itself is optional. */
 export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
   ...tlsOptions[configuration.tls](configuration.port),
+  tls: { secureContext: sharedSecureContext() },
   host: configuration.host,
   port: configuration.port,
   name: limits.clientName,

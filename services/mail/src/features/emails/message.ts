@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Delivery } from '../delivery/deliver.js';
+import { composeWhole } from '../delivery/whole-message.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { Letter } from './letter.js';
 
@@ -16,9 +17,14 @@ async function* slicesOf(content: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
+const isLarge = ({ content }: DecodedAttachment): boolean => content.length > SLICE_BYTES;
+const isSmall = ({ attachments }: Letter): boolean => !attachments.some(isLarge);
+
 /** Large ones go slice by slice, as fast as the SMTP server takes them: one big step would stall everybody. */
-const contentOf = ({ content }: DecodedAttachment): Buffer | Readable =>
-  content.length > SLICE_BYTES ? Readable.from(slicesOf(content), { objectMode: false }) : content;
+const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
+  isLarge(attachment)
+    ? Readable.from(slicesOf(attachment.content), { objectMode: false })
+    : attachment.content;
 
 /**
  * The same for every attempt, and with an idempotency key for every request with that key: whatever
@@ -33,22 +39,30 @@ export function messageIdOf(mailId: string, orgId: string, from: string, idempot
 
 const named = (address: string) => ({ name: '', address });
 
-export const createMessageSource =
-  (letter: Letter, messageId: string, date: Date): Delivery['message'] =>
-  (signal) => ({
-    messageId,
-    date,
-    signal,
-    from: named(letter.from),
-    to: letter.to.map(named),
-    ...(letter.cc.length > 0 ? { cc: letter.cc.map(named) } : {}),
-    subject: letter.subject,
-    html: letter.html,
-    text: letter.text,
-    attachments: letter.attachments.map((attachment) => ({
-      filename: attachment.filename,
-      contentType: attachment.contentType,
-      content: contentOf(attachment),
-    })),
-    ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
-  });
+const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
+  messageId,
+  date,
+  from: named(letter.from),
+  to: letter.to.map(named),
+  ...(letter.cc.length > 0 ? { cc: letter.cc.map(named) } : {}),
+  subject: letter.subject,
+  html: letter.html,
+  text: letter.text,
+  attachments: letter.attachments.map((attachment) => ({
+    filename: attachment.filename,
+    contentType: attachment.contentType,
+    content: contentOf(attachment),
+  })),
+  ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
+});
+
+/** Composes the message once for all attempts, unless a large attachment is in it. Never throws. */
+export function createMessageSource(letter: Letter, messageId: string, date: Date): Delivery['message'] {
+  try {
+    const whole = isSmall(letter) && composeWhole(fieldsOf(letter, messageId, date));
+    if (whole) return (signal) => ({ messageId, signal, ...whole });
+  } catch {
+    // The attempt fails of the same, and then it is an outcome.
+  }
+  return (signal) => ({ ...fieldsOf(letter, messageId, date), signal });
+}

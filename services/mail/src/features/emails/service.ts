@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { type Clock, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
@@ -82,10 +82,11 @@ export function createEmailService(deps: {
       createdAt,
       ...(idempotency && { idempotency }),
     };
-    const isNew = await journal.begin(entry);
-    if (!isNew && idempotency) return answerEarlier(orgId, idempotency.key, idempotency.digest);
     const messageId = messageIdOf(id, orgId, from, idempotency?.key);
-    const message = createMessageSource(letter, messageId, createdAt);
+    // The journal's statement leaves in this turn; the message is composed while the database writes.
+    const composing = nextTurn().then(() => createMessageSource(letter, messageId, createdAt));
+    const [isNew, message] = await Promise.all([journal.begin(entry), composing]);
+    if (!isNew && idempotency) return answerEarlier(orgId, idempotency.key, idempotency.digest);
     const outcome = await deliver({ orgId, configuration, message, messageBytes: sizeOf(letter) });
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     await journal.settle({ id, state: outcome.state, refused });

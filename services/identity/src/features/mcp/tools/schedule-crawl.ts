@@ -4,7 +4,8 @@ import { AppError } from '@platform/service-kit';
 import { callContextOf } from '../call-context.js';
 import { answerOf, argumentsOf } from '../rest-schemas.js';
 import type { Tool, ToolContext, ToolSchema } from '../tool.js';
-import { waitForRun } from '../wait-for-run.js';
+import { waitEnds, waitForRun } from '../wait-for-run.js';
+import type { Waits } from '../waits.js';
 
 type Input = CallInput<CrawlOperations['schedule']>;
 type Arguments = Input['path'] & Input['body'] & { readonly wait?: boolean };
@@ -26,6 +27,7 @@ const outputSchema: ToolSchema = {
   properties: {
     ...scheduled.properties,
     run: { anyOf: [answerOf(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
+    waitEnded: { enum: [...waitEnds] },
   },
 };
 
@@ -36,12 +38,11 @@ function assertCanWait({ principal }: ToolContext): void {
   throw new AppError({ status: 403, code: 'INSUFFICIENT_SCOPE', message });
 }
 
-/** @param waitMaxMs - how long a call that waits takes at most. */
-export const scheduleCrawl = (crawl: CrawlClient, waitMaxMs: number): Tool<Arguments> => ({
+export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments> => ({
   name: 'schedule_crawl',
   title: 'Schedule a crawl',
   description:
-    'Schedules when a connector is crawled, or replaces its schedule (a run in progress goes on). `scheduleConfig.scheduleType` chooses the form: hourly, daily, weekly (daysOfWeek, 0 is Sunday), monthly, custom (a cron expression of five fields), or once (scheduledTime, ISO 8601 with its offset, in the future). Times are in `timezone` (IANA, default UTC). `timeout` is that of one attempt in milliseconds, `maxRetries` counts after the first attempt, `priority` 1 goes first. Use once with a time a few seconds ahead to crawl now, and `wait` to be answered when the next run has ended, or use get_crawl to see it complete. Returns the job id, the schedule with its defaults, and when it was scheduled (ISO 8601 UTC); with `wait` also `run`: its `outcome` is completed, failed, aborted or skipped (`reason` says why), or still waiting, active or retrying when waiting took too long; null when it had not begun by then.',
+    'Schedules when a connector is crawled, or replaces its schedule (a run in progress goes on). `scheduleConfig.scheduleType` chooses the form: hourly, daily, weekly (daysOfWeek, 0 is Sunday), monthly, custom (a cron expression of five fields), or once (scheduledTime, ISO 8601 with its offset, in the future). Times are in `timezone` (IANA, default UTC). `timeout` is that of one attempt in milliseconds, `maxRetries` counts after the first attempt, `priority` 1 goes first. Use once with a time a few seconds ahead to crawl now, and `wait` to be answered when the next run has ended, or use get_crawl to see it complete. Returns the job id, the schedule with its defaults, and when it was scheduled (ISO 8601 UTC); with `wait` also `run`: its `outcome` is completed, failed, aborted or skipped (`reason` says why), or still waiting, active or retrying when the wait was over before the run, null when it had not begun by then; `waitEnded` says why: run_ended, too_long, or shutting_down (the server restarts). The schedule stays in any case: follow it with get_crawl.',
   inputSchema: withWait(inputSchema),
   checkedSchema: withWait(checkedSchema),
   outputSchema,
@@ -49,11 +50,14 @@ export const scheduleCrawl = (crawl: CrawlClient, waitMaxMs: number): Tool<Argum
   scopes: ['crawl:write'],
   isAdminOnly: true,
   async call({ connector, wait: isAwaited, ...body }, context) {
-    if (isAwaited) assertCanWait(context);
-    const { data } = await crawl.call('schedule', { path: { connector }, body }, callContextOf(context));
-    if (!isAwaited) return data;
-    const { connector: canonical, scheduledAt: since } = data;
-    const run = await waitForRun(crawl, { connector: canonical, since, maxMs: waitMaxMs }, context);
-    return { ...data, run };
+    const schedule = async () =>
+      (await crawl.call('schedule', { path: { connector }, body }, callContextOf(context))).data;
+    if (!isAwaited) return schedule();
+    assertCanWait(context);
+    return waits.hold(context.principal.credentialId, async () => {
+      const data = await schedule();
+      const { connector: canonical, scheduledAt: since } = data;
+      return { ...data, ...(await waitForRun(crawl, { connector: canonical, since, waits }, context)) };
+    });
   },
 });

@@ -1,0 +1,79 @@
+import { describeWith, waitFor } from '@platform/testing';
+import { send } from '../platform/load.js';
+import { describeWithNginx } from '../platform/nginx.js';
+import { type Platform, startPlatform } from '../platform/platform.js';
+import { type Backup, backUp } from './backup.js';
+
+// The steps of the operations guide, in its order.
+describeWithNginx('back up and restore', () => {
+  describeWith('own-redis', 'a platform at work', () => {
+    let platform: Platform;
+    const backups: Backup[] = [];
+
+    beforeAll(async () => {
+      platform = await startPlatform({ replicas: 1, envOf: { crawl: { RECONCILE_INTERVAL_MS: '500' } } });
+    }, 120_000);
+    afterAll(async () => {
+      await platform?.close();
+      await Promise.all(backups.map((backup) => backup.remove()));
+    }, 30_000);
+
+    interface Token {
+      readonly id: string;
+      readonly accessToken: string;
+    }
+    async function createToken(name: string): Promise<Token> {
+      const body = () => ({ name, scopes: ['user:read'] });
+      const answer = await send(platform.url, { path: '/api/v1/personal-access-tokens', token: platform.session, body, status: 201 });
+      return ((await answer.json()) as { token: Token }).token;
+    } // prettier-ignore
+    const revoke = ({ id }: Token) =>
+      fetch(`${platform.url}/api/v1/personal-access-tokens/${id}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${platform.session}` },
+      });
+    const statusOf = async (credential: string) =>
+      (await send(platform.url, { path: '/api/v1/users/me', token: credential, status: 200 })).status;
+    const schedule = (connector: string, scheduleConfig: object) =>
+      send(platform.url, {
+        path: `/api/v1/crawlingManager/${connector}/schedule`,
+        token: platform.session,
+        body: () => ({ scheduleConfig }),
+        status: 201,
+      });
+    const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
+
+    test('brings back the moment of the backup: schedules run, what came later is gone, what was revoked later is alive', async () => {
+      const kept = await createToken('kept');
+      const scheduledTime = new Date(Date.now() + 20_000).toISOString();
+      expect((await schedule('wiki_1', { scheduleType: 'once', scheduledTime })).status).toBe(201);
+
+      for (const url of Object.values(platform.databaseUrls)) backups.push(await backUp(url));
+
+      await waitFor(async () => (await statusOf(kept.accessToken)) === 200, { what: 'the services', timeoutMs: 10_000 });
+      await revoke(kept);
+      const later = await createToken('later');
+      expect((await schedule('files_1', daily)).status).toBe(201);
+      expect([await statusOf(kept.accessToken), await statusOf(later.accessToken)]).toEqual([401, 200]);
+
+      // Nothing runs, and Redis has lost everything.
+      const replicas = Object.values(platform.replicas).flat();
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await platform.redis.flush();
+      for (const backup of backups) await backup.restore();
+      for (const replica of replicas)
+        expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: 'nothing to apply\n' });
+      await Promise.all(replicas.map((replica) => replica.start()));
+
+      expect([await statusOf(kept.accessToken), await statusOf(later.accessToken)]).toEqual([200, 401]);
+      expect(await statusOf(platform.session)).toBe(200);
+      const answer = await send(platform.url, { path: '/api/v1/crawlingManager/schedule/all', token: platform.session, status: 200 });
+      const all = JSON.stringify(await answer.json());
+      expect([all.includes('wiki_1'), all.includes('files_1')]).toEqual([true, false]);
+      await waitFor(
+        async () => (await platform.query('crawl', `select 1 from sync_events.outbox where event::text like '%wiki_1%'`)).length === 1,
+        { what: 'the run of the schedule', timeoutMs: 60_000 },
+      );
+    }, 150_000); // prettier-ignore
+  });
+});

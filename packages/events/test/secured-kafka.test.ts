@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { describeWith, type SecuredKafka, startSecuredKafka, waitFor } from '@platform/testing';
+import {
+  createEventRelay,
+  createSyncEventConsumer,
+  type EventRelay,
+  type EventRelayOptions,
+} from '../src/index.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog } from './support/recording-log.js';
+import { newTopic } from './support/topic.js';
+
+describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
+  let secured: SecuredKafka;
+  let database: OutboxDatabase;
+  let relay: EventRelay | undefined;
+
+  beforeAll(async () => {
+    secured = await startSecuredKafka();
+    database = await createOutboxDatabase();
+  }, 180_000);
+  afterEach(() => relay?.stop());
+  afterAll(async () => {
+    await database?.drop();
+    await secured?.close();
+  });
+
+  const options = (password = secured.account.password): EventRelayOptions['kafka'] => ({
+    brokers: [secured.kafka.brokers],
+    ssl: { ca: [secured.authority] },
+    sasl: { mechanism: 'scram-sha-512', username: secured.account.username, password },
+  });
+
+  function relayTo(kafka: EventRelayOptions['kafka'], topic = newTopic()) {
+    const log = createRecordingLog();
+    relay = createEventRelay({ connectionString: database.url, kafka, topic, partitions: 1, log });
+    relay.start();
+    const warning = () =>
+      waitFor(() => log.lines.find(({ level }) => level === 'warn'), {
+        what: 'a warning',
+        timeoutMs: 20_000,
+      });
+    return { log, topic, warning };
+  }
+
+  test('events go from the outbox to the consumer', async () => {
+    const { eventId } = await database.add('org-1');
+    const { topic, log } = relayTo(options());
+    await waitFor(async () => (await database.countPending()) === 0, {
+      what: 'publishing',
+      timeoutMs: 20_000,
+    });
+    const handled: string[] = [];
+    const consumer = createSyncEventConsumer({
+      kafka: options(),
+      groupId: randomUUID(),
+      topic,
+      handle: (event) => void handled.push(event.eventId),
+      onInvalid: ({ reason }) => {
+        throw new Error(reason);
+      },
+    });
+    await consumer.start();
+    await waitFor(() => handled.includes(eventId), { what: 'the event', timeoutMs: 20_000 });
+    await consumer.stop();
+    expect(log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+  }, 60_000);
+
+  test('a wrong password is told as one, once, and never shown', async () => {
+    const { log, warning } = relayTo(options('guessed'));
+    const { message, detail } = await warning();
+    expect(message).toBe('sync events wait: Kafka refuses the account');
+    expect(String(detail.err)).toMatch(/authentication failed/i);
+    await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    expect(JSON.stringify(log.lines)).not.toContain('guessed');
+    const consumer = createSyncEventConsumer({
+      kafka: options('guessed'),
+      groupId: randomUUID(),
+      handle: () => undefined,
+      onInvalid: () => undefined,
+    });
+    await expect(consumer.start()).rejects.toThrow(/authentication failed/i);
+    await consumer.stop();
+  }, 60_000);
+
+  test('an authority that is not trusted is told, and nothing is sent', async () => {
+    await database.add('org-1');
+    const { warning } = relayTo({ ...options(), ssl: true });
+    const { message, detail } = await warning();
+    expect([message, String(detail.err)]).toEqual([
+      'sync events wait: Kafka is not available',
+      expect.stringMatching(/certificate/),
+    ]);
+    expect(await database.countPending()).toBe(1);
+  }, 60_000);
+});

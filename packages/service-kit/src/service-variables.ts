@@ -1,0 +1,70 @@
+import { isIP } from 'node:net';
+import { integer, list, oneOf, port, text, url, type Variable, withDefault } from './config.js';
+
+function isAddressRange(item: string): boolean {
+  const [address = '', prefix = '0', ...rest] = item.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+}
+
+const addressRanges: Variable<readonly string[]> = {
+  mustBe: 'a comma-separated list of addresses or CIDR ranges',
+  parse(value) {
+    const items = list('').parse(value) ?? [];
+    return items.every(isAddressRange) ? items : undefined;
+  },
+};
+
+const pairs = (name: string, ofName: RegExp): Variable<Readonly<Record<string, string>>> => ({
+  mustBe: `a comma-separated list of <${name}>=<value>`,
+  parse(given) {
+    const entries = (list('').parse(given) ?? []).map((item) => /^([^=]+)=(.+)$/.exec(item)?.slice(1) ?? []);
+    return entries.every(([key = '']) => ofName.test(key))
+      ? Object.fromEntries(entries.map(([key = '', value = '']) => [key, decodeURIComponentOrSelf(value)]))
+      : undefined;
+  },
+});
+
+function decodeURIComponentOrSelf(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+const samplers = [
+  'always_on', 'always_off', 'traceidratio',
+  'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio',
+] as const; // prettier-ignore
+
+const ratio: Variable<number> = {
+  mustBe: 'a number from 0 to 1',
+  parse(value) {
+    const number = /^\d(?:\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    return number <= 1 ? number : undefined;
+  },
+};
+
+/** Names and meaning are those of the OpenTelemetry specification; all but the endpoint count where there is one. */
+const tracingVariables = {
+  /** Without it there are no traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: withDefault(url(['http:', 'https:'], 'http://collector:4318'), undefined),
+  OTEL_EXPORTER_OTLP_HEADERS: withDefault(pairs('header', /^[\w-]+$/), {}),
+  OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs('name', /^[\w.-]+$/), {}),
+  OTEL_TRACES_SAMPLER: withDefault(oneOf(...samplers), 'parentbased_always_on' as const),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(ratio, undefined),
+} as const;
+
+/** What every service reads. */
+export const serviceVariables = {
+  HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
+  PORT: withDefault(port(), 0),
+  LOG_LEVEL: withDefault(
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info' as const,
+  ),
+  TRUST_PROXY: withDefault(addressRanges, []),
+  SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
+  ...tracingVariables,
+} as const;

@@ -1,0 +1,40 @@
+import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
+import type { Logger } from 'pino';
+
+/** `ExportResultCode.SUCCESS` of the SDK. */
+const SUCCESS = 0;
+
+const TELL_EVERY_MS = 10 * 60_000;
+
+export interface WatchedExporter {
+  readonly exporter: SpanExporter;
+  reportTo(log: Pick<Logger, 'warn'>): void;
+}
+
+/** The SDK drops spans that the collector does not take, without a word: this tells so, once in ten minutes. */
+export function watchExporter(exporter: SpanExporter): WatchedExporter {
+  let log: Pick<Logger, 'warn'> | undefined;
+  let toldAt = -Infinity;
+  function tell(err: Error | undefined): void {
+    const now = performance.now();
+    if (log === undefined || now - toldAt < TELL_EVERY_MS) return;
+    toldAt = now;
+    log.warn({ err }, 'traces are lost: the collector does not take them');
+  }
+  return {
+    reportTo(target) {
+      log = target;
+    },
+    exporter: {
+      export(spans, done) {
+        exporter.export(spans, (result) => {
+          const code: number = result.code;
+          if (code !== SUCCESS) tell(result.error);
+          done(result);
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+      forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { waitFor } from '@platform/testing';
+
+// Runs the built package: the SDK doesn't run inside Jest.
+const FIXTURE = join(__dirname, 'fixtures', 'trace.mjs');
+
+describe('a traced process', () => {
+  let collector: Server;
+  let status = 200;
+  const received: string[] = [];
+  let folder: string;
+  let child: ChildProcess;
+  let output = '';
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tracing-'));
+    collector = createServer((request, response) => {
+      void text(request).then((body) => {
+        received.push(body);
+        response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+  });
+  beforeEach(() => {
+    status = 200;
+    received.length = 0;
+  });
+  afterEach(() => child.kill('SIGKILL'));
+  afterAll(() => {
+    collector.close();
+    collector.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  });
+
+  function start(env: NodeJS.ProcessEnv): void {
+    const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+    const own = {
+      PATH: process.env.PATH,
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    };
+    output = '';
+    child = spawn(process.execPath, [FIXTURE], {
+      env: { ...own, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  }
+  const spans = (count: number) =>
+    waitFor(() => output.includes(`span ${count}\n`), { what: `${count} spans`, timeoutMs: 15_000 });
+  async function stop(): Promise<void> {
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  }
+
+  function fileWith(name: string, content: string): string {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  test('says about itself what a file says', async () => {
+    start({
+      OTEL_RESOURCE_ATTRIBUTES_FILE: fileWith('attributes', 'deployment.environment.name=a%20b,team=x\n'),
+    });
+    await waitFor(() => received.length > 0, { what: 'spans', timeoutMs: 15_000 });
+    await stop();
+    const { resource } = JSON.parse(received[0] ?? '').resourceSpans[0];
+    expect(resource.attributes).toEqual(
+      expect.arrayContaining([
+        { key: 'service.name', value: { stringValue: 'fixture' } },
+        { key: 'deployment.environment.name', value: { stringValue: 'a b' } },
+        { key: 'team', value: { stringValue: 'x' } },
+      ]),
+    );
+  });
+
+  test('records as few as a file says', async () => {
+    start({
+      OTEL_TRACES_SAMPLER_FILE: fileWith('sampler', 'parentbased_traceidratio\n'),
+      OTEL_TRACES_SAMPLER_ARG_FILE: fileWith('ratio', '0\n'),
+    });
+    await spans(20);
+    await stop();
+    expect(received).toEqual([]);
+  });
+
+  test('tells once that the collector takes nothing, goes on, and ends well', async () => {
+    status = 401;
+    start({});
+    await waitFor(() => received.length > 4, { what: 'tries', timeoutMs: 15_000 });
+    await stop();
+    const lines = output.split('\n').filter((line) => line.startsWith('{'));
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 'warn', msg: 'traces are lost: the collector does not take them' }),
+    ]);
+  });
+});

@@ -1,0 +1,70 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type OwnKafka, startOwnKafka } from './lazy/test-servers.js';
+import { makeTemporaryDir } from './temporary-dir.js';
+
+/** A broker that takes nobody without TLS and an account. */
+export interface SecuredKafka {
+  readonly kafka: OwnKafka;
+  /** For SCRAM-SHA-512. */
+  readonly account: { readonly username: string; readonly password: string };
+  /** The certificate of the authority that has signed the broker's, as PEM. */
+  readonly authority: string;
+  /** The same, as a file. */
+  readonly authorityFile: string;
+  close(): Promise<void>;
+}
+
+const account = { username: 'crawl', password: 'kept-in-a-file' };
+
+const login = `org.apache.kafka.common.security.scram.ScramLoginModule required username="${account.username}" password="${account.password}";`;
+
+/** Starts a broker that speaks TLS alone, with a certificate of an authority of its own, and asks for SCRAM-SHA-512. */
+export async function startSecuredKafka(): Promise<SecuredKafka> {
+  // Loaded by those tests alone that need it.
+  const { generate } = await import('selfsigned');
+  const authority = await generate([{ name: 'commonName', value: 'authority' }], {
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
+  });
+  const broker = await generate([{ name: 'commonName', value: 'broker' }], {
+    algorithm: 'sha256',
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true },
+      { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
+    ],
+  });
+  const folder = await makeTemporaryDir('platform-kafka-tls-');
+  const keystore = join(folder, 'broker.pem');
+  await writeFile(keystore, `${broker.private}\n${broker.cert}`, { mode: 0o600 });
+  const authorityFile = join(folder, 'authority.pem');
+  await writeFile(authorityFile, authority.cert);
+  const kafka = await startOwnKafka({
+    accounts: { [account.username]: account.password },
+    settings: {
+      // The name of the listener is a name; this says what it speaks.
+      'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
+      'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
+      'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',
+      'listener.name.plaintext.scram-sha-512.sasl.jaas.config': login,
+      'ssl.keystore.type': 'PEM',
+      'ssl.keystore.location': keystore,
+      'ssl.truststore.type': 'PEM',
+      'ssl.truststore.location': authorityFile,
+    },
+  });
+  return {
+    kafka,
+    account,
+    authority: authority.cert,
+    authorityFile,
+    async close() {
+      await kafka.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Logger } from '@platform/service-kit';
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { Catalogue, ServerInfo } from './catalogue.js';
+import type { CreateServer } from './protocol-handler.js';
+import type { CallTool } from './tool-calls.js';
+import type { Progress, ToolContext } from './tool.js';
+import { toCallToolResult } from './tool-result.js';
+
+/** The context with the SDK's cancellation, and progress for a client that named a token for it. */
+function contextIn(
+  context: ToolContext,
+  { mcpReq }: ServerContext,
+  onerror: (error: Error) => void,
+): ToolContext {
+  const { principal, requestId, client, traceparent, tracestate } = context;
+  const progressToken = mcpReq._meta?.progressToken;
+  return {
+    principal,
+    requestId,
+    client,
+    traceparent,
+    tracestate,
+    isStreamed: progressToken !== undefined,
+    signal: AbortSignal.any([context.signal, mcpReq.signal]),
+    async report(progress: Progress) {
+      if (progressToken === undefined) return;
+      await mcpReq
+        .notify({ method: 'notifications/progress', params: { progressToken, ...progress } })
+        .catch(onerror);
+    },
+  };
+}
+
+/** What the SDK serves: the list of the caller's tools, and their calls. */
+export function createToolServers(deps: {
+  readonly catalogue: Pick<Catalogue, 'find'>;
+  readonly callTool: CallTool;
+  readonly log: Logger;
+  /** Of this server, as clients are told it. */
+  readonly server: ServerInfo;
+}): CreateServer {
+  const { catalogue, callTool, log } = deps;
+  const onerror = (error: Error) => {
+    log.debug({ err: error }, 'a client was not told of progress');
+  };
+  return ({ view, context }) => {
+    // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
+    // oxlint-disable-next-line typescript/no-deprecated
+    const server = new Server(deps.server, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', ({ params }) => {
+      // The list is never longer than a page, so there is no cursor that it has given.
+      if (params?.cursor !== undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor');
+      return { tools: [...view.listed] };
+    });
+    server.setRequestHandler('tools/call', async ({ params }, extra) => {
+      const entry = catalogue.find(params.name);
+      if (!entry)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 64)}`);
+      const caller = { view, context: contextIn(context, extra, onerror) };
+      return toCallToolResult(await callTool(caller, entry, params.arguments ?? {}));
+    });
+    return server;
+  };
+}
