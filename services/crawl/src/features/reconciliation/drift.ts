@@ -48,8 +48,9 @@ export function createDrift(deps: {
       const schedule = await findSchedule(tx, orgId, connector);
       if (schedule?.state !== 'active') return;
       // After a clock was set back the row may expect a later time, and would void every tick until then.
-      const next = nextRunAfter(planOf(schedule.config, jobKeyOf(connector, orgId)), clock());
-      if (schedule.config.scheduleType !== 'once' && next !== undefined)
+      const plan = planOf(schedule.config, jobKeyOf(connector, orgId));
+      const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
+      if (next !== undefined && schedule.nextRunAt && schedule.nextRunAt.getTime() > next)
         await expectBy(tx, schedule.id, new Date(next));
       await queues.apply(schedule);
     });
