@@ -108,6 +108,18 @@ test('nobody is refused while the signing key is rotated under load, and the new
   expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
 });
 
+test('lost keys give way all at once: when the new one cannot be kept, they stay as they are', async () => {
+  const others = createSecretBox([{ id: 'k2', key: Buffer.alloc(32, 2) }]);
+  const halves = async () => (await identity.db.query('select id, private_sealed from signing_keys order by id')).rows;
+  const before = await halves();
+  await identity.db.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
+    create trigger refuse before insert on signing_keys execute function refuse()`);
+  await expect(rotateKey(prisma, others, Date.now(), { isForced: true })).rejects.toThrow(/no room/);
+  expect(await halves()).toEqual(before);
+  await identity.db.query('drop function refuse cascade');
+}); // prettier-ignore
+
 test('the public keys never show a private one', async () => {
   const { body, text } = await identity.call('GET', '/.well-known/jwks.json');
   expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);

@@ -51,9 +51,12 @@ async function replaceLostKeys(
   newest: SigningKeyRow,
 ): Promise<string> {
   const key = generateKey(box, now, Math.max(now, newest.activeFrom.getTime() + 1));
-  for (const lost of (await findAllKeys(db)).filter((one) => !canOpen(box, one)))
-    await replacePrivateHalf(db, lost.id, box.seal('', signingKeyContext(lost.id)));
-  await insertKey(db, key);
+  const lost = (await findAllKeys(db)).filter((one) => !canOpen(box, one));
+  // All or nothing: without the new key an empty half would be the one to sign with.
+  await db.$transaction(async (tx) => {
+    for (const { id } of lost) await replacePrivateHalf(tx, id, box.seal('', signingKeyContext(id)));
+    await insertKey(tx, key);
+  });
   return key.id;
 }
 
