@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import {
   buildEdited,
   buildOverlay,
@@ -8,7 +8,7 @@ import {
   type Manifest,
   root,
   type Tree,
-} from "./kustomize.js";
+} from './kustomize.js';
 
 /** What an operator changes, by its place in a manifest. */
 const ofOperators = [
@@ -19,184 +19,120 @@ const ofOperators = [
   /^metadata\.annotations\./,
 ];
 
-const isAddress = (value: unknown): boolean =>
-  /^https?:\/\/[^/]*\./.test(String(value));
+const isAddress = (value: unknown): boolean => /^https?:\/\/[^/]*\./.test(String(value));
 
-function* leavesOf(
-  tree: Tree,
-  path = "",
-): Generator<readonly [string, unknown]> {
-  if (tree === null || typeof tree !== "object") yield [path, tree];
+function* leavesOf(tree: Tree, path = ''): Generator<readonly [string, unknown]> {
+  if (tree === null || typeof tree !== 'object') yield [path, tree];
   else
     for (const [key, value] of Object.entries(tree))
-      yield* leavesOf(value, path === "" ? key : `${path}.${key}`);
+      yield* leavesOf(value, path === '' ? key : `${path}.${key}`);
 }
 
 /** The values of manifests that an operator changes, each with its place. */
-const settingsOf = (
-  manifests: readonly Manifest[],
-): (readonly [string, string])[] =>
+const settingsOf = (manifests: readonly Manifest[]): (readonly [string, string])[] =>
   manifests.flatMap((manifest) =>
     [...leavesOf(manifest)]
       .filter(([path, value]) => {
-        if (path.endsWith(".image")) return /[:@]/.test(String(value));
+        if (path.endsWith('.image')) return /[:@]/.test(String(value));
         return ofOperators.some((one) => one.test(path)) || isAddress(value);
       })
-      .map(
-        ([path, value]) =>
-          [
-            `${manifest.kind} ${manifest.metadata.name} ${path}`,
-            String(value),
-          ] as const,
-      ),
+      .map(([path, value]) => [`${manifest.kind} ${manifest.metadata.name} ${path}`, String(value)] as const),
   );
 
 const manifestsIn = (folder: string): Manifest[] =>
-  readdirSync(join(root, "k8s", folder), { recursive: true, encoding: "utf8" })
-    .filter(
-      (file) => file.endsWith(".yaml") && !file.endsWith("kustomization.yaml"),
-    )
-    .flatMap((file) =>
-      parseAllDocuments(readFileSync(join(root, "k8s", folder, file), "utf8")),
-    )
+  readdirSync(join(root, 'k8s', folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.yaml') && !file.endsWith('kustomization.yaml'))
+    .flatMap((file) => parseAllDocuments(readFileSync(join(root, 'k8s', folder, file), 'utf8')))
     .map((document) => document.toJS() as Manifest);
 
-test.each(["base", "components"])(
-  "no value of an operator is in %s",
-  (folder) => {
-    const manifests = manifestsIn(folder);
-    expect(manifests.length).toBeGreaterThan(10);
-    expect(settingsOf(manifests)).toEqual([]);
-  },
-);
+test.each(['base', 'components'])('no value of an operator is in %s', (folder) => {
+  const manifests = manifestsIn(folder);
+  expect(manifests.length).toBeGreaterThan(10);
+  expect(settingsOf(manifests)).toEqual([]);
+});
 
 /** What an operator makes of a file, and where that is found: manifest, place, value. */
 const edited = {
   production: {
     edits: [
-      ["https://knowledge.example.com", "https://wissen.example.org:8443"],
-      ["name: gateway,", "name: edge,"],
-      ["registry.example.com/platform/mail,", "harbor.example.org/mail,"],
-      ["memory: 768Mi", "memory: 900Mi"],
-      ["memory: 256Mi", "memory: 300Mi"],
-      ["minReplicas, value: 3", "minReplicas, value: 4"],
-      ["maxReplicas, value: 12", "maxReplicas, value: 20"],
-      ["averageUtilization, value: 300", "averageUtilization, value: 70"],
-      ["# - ../../components/keda", "- ../../components/keda"],
-      [
-        "http://prometheus-operated.monitoring:9090",
-        "http://thanos.metrics:9090",
-      ],
+      ['https://knowledge.example.com', 'https://wissen.example.org:8443'],
+      ['name: gateway,', 'name: edge,'],
+      ['registry.example.com/platform/mail,', 'harbor.example.org/mail,'],
+      ['memory: 768Mi', 'memory: 900Mi'],
+      ['memory: 256Mi', 'memory: 300Mi'],
+      ['minReplicas, value: 3', 'minReplicas, value: 4'],
+      ['maxReplicas, value: 12', 'maxReplicas, value: 20'],
+      ['averageUtilization, value: 300', 'averageUtilization, value: 70'],
+      ['# - ../../components/keda', '- ../../components/keda'],
+      ['http://prometheus-operated.monitoring:9090', 'http://thanos.metrics:9090'],
     ],
     found: [
-      ["HTTPRoute platform", "spec.hostnames.0", "wissen.example.org"],
-      ["HTTPRoute platform", "spec.parentRefs.0.name", "edge"],
-      [
-        "Deployment mail",
-        "spec.template.spec.containers.0.image",
-        "harbor.example.org/mail:0.1.0",
-      ],
-      [
-        "Deployment mail",
-        "spec.template.spec.containers.0.resources.limits.memory",
-        "900Mi",
-      ],
-      [
-        "Job migrate-crawl",
-        "spec.template.spec.containers.0.resources.limits.memory",
-        "300Mi",
-      ],
-      ["HorizontalPodAutoscaler crawl", "spec.minReplicas", 4],
-      ["HorizontalPodAutoscaler identity", "spec.maxReplicas", 20],
-      [
-        "HorizontalPodAutoscaler mail",
-        "spec.metrics.0.resource.target.averageUtilization",
-        70,
-      ],
-      ["ScaledObject crawl-worker", "spec.minReplicaCount", 3],
-      [
-        "ScaledObject crawl-worker",
-        "spec.triggers.0.metadata.serverAddress",
-        "http://thanos.metrics:9090",
-      ],
+      ['HTTPRoute platform', 'spec.hostnames.0', 'wissen.example.org'],
+      ['HTTPRoute platform', 'spec.parentRefs.0.name', 'edge'],
+      ['Deployment mail', 'spec.template.spec.containers.0.image', 'harbor.example.org/mail:0.1.0'],
+      ['Deployment mail', 'spec.template.spec.containers.0.resources.limits.memory', '900Mi'],
+      ['Job migrate-crawl', 'spec.template.spec.containers.0.resources.limits.memory', '300Mi'],
+      ['HorizontalPodAutoscaler crawl', 'spec.minReplicas', 4],
+      ['HorizontalPodAutoscaler identity', 'spec.maxReplicas', 20],
+      ['HorizontalPodAutoscaler mail', 'spec.metrics.0.resource.target.averageUtilization', 70],
+      ['ScaledObject crawl-worker', 'spec.minReplicaCount', 3],
+      ['ScaledObject crawl-worker', 'spec.triggers.0.metadata.serverAddress', 'http://thanos.metrics:9090'],
     ],
   },
-  "existing-services": {
+  'existing-services': {
     edits: [
-      ["https://knowledge.example.com", "https://wissen.example.org:8443"],
-      ["secretName: platform-tls", "secretName: wildcard"],
-      ["ingressClassName, value: nginx", "ingressClassName, value: traefik"],
-      ["name: crawl-worker, count: 2", "name: crawl-worker, count: 5"],
+      ['https://knowledge.example.com', 'https://wissen.example.org:8443'],
+      ['secretName: platform-tls', 'secretName: wildcard'],
+      ['ingressClassName, value: nginx', 'ingressClassName, value: traefik'],
+      ['name: crawl-worker, count: 2', 'name: crawl-worker, count: 5'],
     ],
     found: [
-      ["Ingress platform", "spec.rules.0.host", "wissen.example.org"],
-      ["Ingress platform", "spec.tls.0.hosts.0", "wissen.example.org"],
-      ["Ingress platform", "spec.tls.0.secretName", "wildcard"],
-      ["Ingress platform", "spec.ingressClassName", "traefik"],
-      ["Deployment crawl-worker", "spec.replicas", 5],
+      ['Ingress platform', 'spec.rules.0.host', 'wissen.example.org'],
+      ['Ingress platform', 'spec.tls.0.hosts.0', 'wissen.example.org'],
+      ['Ingress platform', 'spec.tls.0.secretName', 'wildcard'],
+      ['Ingress platform', 'spec.ingressClassName', 'traefik'],
+      ['Deployment crawl-worker', 'spec.replicas', 5],
     ],
   },
   dev: {
     edits: [
-      ["http://platform.localtest.me", "http://platform.localtest.me:8080"],
-      ["storage: 5Gi", "storage: 9Gi"],
-      [
-        "name: postgres, newTag: 18.4-bookworm",
-        "name: postgres, newTag: 19.0-bookworm",
-      ],
+      ['http://platform.localtest.me', 'http://platform.localtest.me:8080'],
+      ['storage: 5Gi', 'storage: 9Gi'],
+      ['name: postgres, newTag: 18.4-bookworm', 'name: postgres, newTag: 19.0-bookworm'],
     ],
     found: [
-      ["Ingress platform", "spec.rules.0.host", "platform.localtest.me"],
-      [
-        "StatefulSet redis",
-        "spec.volumeClaimTemplates.0.spec.resources.requests.storage",
-        "9Gi",
-      ],
-      [
-        "StatefulSet postgres",
-        "spec.template.spec.containers.0.image",
-        "postgres:19.0-bookworm",
-      ],
+      ['Ingress platform', 'spec.rules.0.host', 'platform.localtest.me'],
+      ['StatefulSet redis', 'spec.volumeClaimTemplates.0.spec.resources.requests.storage', '9Gi'],
+      ['StatefulSet postgres', 'spec.template.spec.containers.0.image', 'postgres:19.0-bookworm'],
     ],
   },
 } as const;
 
-describeWithKustomize("what an operator changes", () => {
-  describe.each(Object.keys(edited) as (keyof typeof edited)[])(
-    "in the one file of %s",
-    (overlay) => {
-      test("is all there", async () => {
-        const file = readFileSync(
-          join(root, "k8s/overlays", overlay, "kustomization.yaml"),
-          "utf8",
-        );
-        const settings = settingsOf(await buildOverlay(overlay));
-        expect(settings.length).toBeGreaterThan(20);
-        // An image is a name and a tag there.
-        const isThere = (value: string) =>
-          value.split(/:(?=[\w.-]+$)/).every((part) => file.includes(part));
-        expect(settings.filter(([, value]) => !isThere(value))).toEqual([]);
-      });
+describeWithKustomize('what an operator changes', () => {
+  describe.each(Object.keys(edited) as (keyof typeof edited)[])('in the one file of %s', (overlay) => {
+    test('is all there', async () => {
+      const file = readFileSync(join(root, 'k8s/overlays', overlay, 'kustomization.yaml'), 'utf8');
+      const settings = settingsOf(await buildOverlay(overlay));
+      expect(settings.length).toBeGreaterThan(20);
+      // An image is a name and a tag there.
+      const isThere = (value: string) => value.split(/:(?=[\w.-]+$)/).every((part) => file.includes(part));
+      expect(settings.filter(([, value]) => !isThere(value))).toEqual([]);
+    });
 
-      test("reaches the manifests", async () => {
-        const { edits, found } = edited[overlay];
-        const manifests = await buildEdited(overlay, edits);
-        for (const [name, place, value] of found) {
-          const manifest = manifests.find(
-            ({ kind, metadata }) => `${kind} ${metadata.name}` === name,
-          );
-          const leaf = [...leavesOf(manifest)].find(([path]) => path === place);
-          expect([name, place, leaf?.[1]]).toEqual([name, place, value]);
-        }
-      });
-    },
-  );
+    test('reaches the manifests', async () => {
+      const { edits, found } = edited[overlay];
+      const manifests = await buildEdited(overlay, edits);
+      for (const [name, place, value] of found) {
+        const manifest = manifests.find(({ kind, metadata }) => `${kind} ${metadata.name}` === name);
+        const leaf = [...leavesOf(manifest)].find(([path]) => path === place);
+        expect([name, place, leaf?.[1]]).toEqual([name, place, value]);
+      }
+    });
+  });
 
-  test("an Ingress of any host, without TLS, is never what is left when the way in is another", async () => {
+  test('an Ingress of any host, without TLS, is never what is left when the way in is another', async () => {
     await expect(
-      buildEdited("production", [
-        ["../../components/gateway-api", "../../components/ingress"],
-      ]),
+      buildEdited('production', [['../../components/gateway-api', '../../components/ingress']]),
     ).rejects.toThrow(/nothing selected by HTTPRoute/);
   });
 });

@@ -23,8 +23,8 @@ export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
 export const replacePrivateHalf = (tx: Transaction, id: string, privateSealed: string): Promise<unknown> =>
   tx.signingKey.update({ where: { id }, data: { privateSealed } });
 
-export const insertKey = (db: Prisma | Transaction, key: SigningKeyRow): Promise<unknown> =>
-  db.signingKey.create({ data: key });
+export const insertKey = (tx: Transaction, key: SigningKeyRow): Promise<unknown> =>
+  tx.signingKey.create({ data: key });
 
 /** Inserts the very first key, whoever of several replicas comes first. */
 export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<void> {
