@@ -94,3 +94,38 @@ test('when a batch fails, those that wait behind it fail with it, and the next q
   batches.at(-1)?.answer();
   expect(await later).toBe('d!');
 });
+
+test('who only gathers, with a place free, does not fail with the batch before it', async () => {
+  const { batches, ask } = createRecorder();
+  const question = coalesce({ keyOf, ask, batchMax: 10, inFlightMax: 2, gatherMs: 60_000 });
+  const first = question('a');
+  await nextTurn();
+  const second = question('b');
+  batches[0]?.fail(new Error('cut off'));
+  await expect(first).rejects.toThrow('cut off');
+  batches[1]?.answer();
+  expect(await second).toBe('b!');
+});
+
+test('an answer ends the gathering for good: the next one has all its time', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  const turn = () => new Promise(setImmediate);
+  try {
+    const { batches, ask } = createRecorder();
+    const question = coalesce({ keyOf, ask, batchMax: 10, inFlightMax: 2, gatherMs: 100 });
+    void question('a');
+    await turn();
+    void question('b');
+    jest.advanceTimersByTime(60);
+    batches[0]?.answer();
+    await turn();
+    void question('c');
+    jest.advanceTimersByTime(60);
+    expect(batches.map(({ questions }) => questions)).toEqual([['a'], ['b']]);
+    jest.advanceTimersByTime(40);
+    expect(batches.map(({ questions }) => questions)).toEqual([['a'], ['b'], ['c']]);
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -35,6 +35,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
   let gathering = new Map<string, Question<Q, A>>();
   let inFlight = 0;
   let isScheduled = false;
+  let gatheringEnds: NodeJS.Timeout | undefined;
 
   function rejectAll(questions: Iterable<Question<Q, A>>, reason: unknown): void {
     for (const { waiters } of questions) for (const waiter of waiters) waiter.reject(reason);
@@ -48,6 +49,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
         for (const waiter of waiters) waiter.resolve(answers[index] as A);
     } catch (error) {
       rejectAll(batch, error);
+      if (inFlight < options.inFlightMax) return;
       rejectAll(gathering.values(), error);
       gathering = new Map();
     } finally {
@@ -58,6 +60,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
 
   function flush(): void {
     isScheduled = false;
+    clearTimeout(gatheringEnds);
     while (gathering.size > 0 && inFlight < options.inFlightMax) {
       const all = [...gathering];
       gathering = new Map(all.slice(options.batchMax));
@@ -75,6 +78,6 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
       if (isScheduled || inFlight >= options.inFlightMax) return;
       isScheduled = true;
       if (inFlight === 0 || gatherMs === 0) setImmediate(flush);
-      else setTimeout(flush, gatherMs);
+      else gatheringEnds = setTimeout(flush, gatherMs);
     });
 }

@@ -15,7 +15,8 @@ export type ShutdownPhase = (typeof shutdownPhases)[number];
 
 const PHASE_TIMEOUT_MS: Readonly<Record<ShutdownPhase, number>> = {
   unready: 61_000,
-  http: 15_000,
+  // More than the minute that mail may take to deliver.
+  http: 65_000,
   workers: 20_000,
   flush: 5_000,
   close: 5_000,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 
@@ -64,6 +65,17 @@ test('a connection that is kept outlives the listener, and ends with an answer t
   expect(await ask(agent)).toBe('close');
   expect(await closed).toEqual([0, null]);
 });
+
+test('a connection that has never said anything holds nothing up', async () => {
+  const [closed] = await start({});
+  const socket = connect(Number(/serving (\d+)/.exec(output)?.[1]), '127.0.0.1');
+  await once(socket, 'connect');
+  const ended = once(socket, 'close');
+  child.kill('SIGTERM');
+  await ended;
+  expect(await closed).toEqual([0, null]);
+  expect(output).not.toContain('shutdown step failed');
+}, 30_000);
 
 test('a second signal ends at once, without 0', async () => {
   const [closed] = await start({ STEP_MS: '60000' });

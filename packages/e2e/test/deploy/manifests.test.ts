@@ -94,9 +94,9 @@ describeWithKustomize('the manifests', () => {
           expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
           expect(container.livenessProbe.httpGet.path).toBe('/health/live');
           expect(container.startupProbe.httpGet.path).toBe('/health/live');
-          // The phases of a shutdown: requests 15 s, workers 20 s, flush and close 5 s each.
+          // The phases of a shutdown: requests 65 s, workers 20 s, flush and close 5 s each.
           const delayMs = Number(environmentOf(container, manifests()).SHUTDOWN_DELAY_MS);
-          const neededSeconds = container.lifecycle.preStop.sleep.seconds + delayMs / 1_000 + 45;
+          const neededSeconds = container.lifecycle.preStop.sleep.seconds + delayMs / 1_000 + 95;
           expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(neededSeconds);
         }
         const budgets = ofKind(manifests(), 'PodDisruptionBudget');

@@ -55,7 +55,7 @@ test.each(['base', 'components'])('no value of an operator is in %s', (folder) =
 const edited = {
   production: {
     edits: [
-      ['https://knowledge.example.com', 'https://wissen.example.org'],
+      ['https://knowledge.example.com', 'https://wissen.example.org:8443'],
       ['name: gateway,', 'name: edge,'],
       ['registry.example.com/platform/mail,', 'harbor.example.org/mail,'],
       ['memory: 768Mi', 'memory: 900Mi'],
@@ -81,7 +81,7 @@ const edited = {
   },
   'existing-services': {
     edits: [
-      ['https://knowledge.example.com', 'https://wissen.example.org'],
+      ['https://knowledge.example.com', 'https://wissen.example.org:8443'],
       ['secretName: platform-tls', 'secretName: wildcard'],
       ['ingressClassName, value: nginx', 'ingressClassName, value: traefik'],
       ['name: crawl-worker, count: 2', 'name: crawl-worker, count: 5'],
@@ -96,10 +96,12 @@ const edited = {
   },
   dev: {
     edits: [
+      ['http://platform.localtest.me', 'http://platform.localtest.me:8080'],
       ['storage: 5Gi', 'storage: 9Gi'],
       ['name: postgres, newTag: 18.4-bookworm', 'name: postgres, newTag: 19.0-bookworm'],
     ],
     found: [
+      ['Ingress platform', 'spec.rules.0.host', 'platform.localtest.me'],
       ['StatefulSet redis', 'spec.volumeClaimTemplates.0.spec.resources.requests.storage', '9Gi'],
       ['StatefulSet postgres', 'spec.template.spec.containers.0.image', 'postgres:19.0-bookworm'],
     ],
@@ -126,5 +128,11 @@ describeWithKustomize('what an operator changes', () => {
         expect([name, place, leaf?.[1]]).toEqual([name, place, value]);
       }
     });
+  });
+
+  test('an Ingress of any host, without TLS, is never what is left when the way in is another', async () => {
+    await expect(
+      buildEdited('production', [['../../components/gateway-api', '../../components/ingress']]),
+    ).rejects.toThrow(/nothing selected by HTTPRoute/);
   });
 });

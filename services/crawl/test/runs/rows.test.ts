@@ -244,6 +244,25 @@ describe('rows of runs', () => {
     expect(await lifecycle.begin(job(at + 11 * 86_400_000))).toBeDefined();
   });
 
+  it('a tick that is skipped for being late stands for none that may still start', async () => {
+    const every = { scheduleType: 'custom', cronExpression: '* * * * *', missedRunPolicy: 'skip' };
+    const { id, ...schedule } = await insertSchedule(every);
+    const job = (minute: number) =>
+      ({
+        id: tickJobId('crawl', at + minute * 60_000),
+        data: { ...schedule, kind: 'tick' },
+        opts: { repeat: { pattern: every.cronExpression, tz: 'UTC' } },
+        attemptsMade: 0,
+      }) as unknown as CrawlJob;
+    const lifecycle = newLifecycle();
+    now += times.misfireGraceMs + 90_000;
+    expect(await lifecycle.begin(job(0))).toBeUndefined();
+    expect(await lifecycle.begin(job(1))).toBeUndefined();
+    expect(await lifecycle.begin(job(2))).toMatchObject({ run: { scheduledFor: new Date(at + 120_000) } });
+    expect(await lifecycle.begin(job(6))).toBeUndefined();
+    expect((await runsOf(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
+  });
+
   it('a retry of a tick takes up the run that there is, and tries to make none', async () => {
     const { job } = await scheduleDaily();
     const lifecycle = newLifecycle();

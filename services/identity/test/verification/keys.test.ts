@@ -108,6 +108,34 @@ test('nobody is refused while the signing key is rotated under load, and the new
   expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
 });
 
+test('lost keys give way all at once: when the new one cannot be kept, they stay as they are', async () => {
+  const others = createSecretBox([{ id: 'k2', key: Buffer.alloc(32, 2) }]);
+  const halves = async () => (await identity.db.query('select id, private_sealed from signing_keys order by id')).rows;
+  const before = await halves();
+  await identity.db.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
+    create trigger refuse before insert on signing_keys execute function refuse()`);
+  await expect(rotateKey(prisma, others, Date.now(), { isForced: true })).rejects.toThrow(/no room/);
+  expect(await halves()).toEqual(before);
+  await identity.db.query('drop function refuse cascade');
+}); // prettier-ignore
+
+test('a lost key behind one that is not gives way too, and the new one waits its time', async () => {
+  const ring = (...bytes: number[]) => createSecretBox(bytes.map((byte) => ({ id: `k${byte}`, key: Buffer.alloc(32, byte) })));
+  const rows = async () => (await identity.db.query('select * from signing_keys order by active_from')).rows;
+  const before = await rows();
+  // Sealed with the second, which alone is left then.
+  await rotateKey(prisma, ring(2, 1), Date.now());
+  const now = Date.now();
+  const kid = await rotateKey(prisma, ring(2), now, { isForced: true });
+  const after = await rows();
+  expect(after.at(-1)).toMatchObject({ id: kid, active_from: new Date(now + 20_000) });
+  for (const { private_sealed } of after) expect(private_sealed).toMatch(/^v1\.k2\./);
+  await identity.db.query('delete from signing_keys where not id = any($1)', [before.map(({ id }) => id)]);
+  for (const { id, private_sealed } of before)
+    await identity.db.query('update signing_keys set private_sealed = $2 where id = $1', [id, private_sealed]);
+}); // prettier-ignore
+
 test('the public keys never show a private one', async () => {
   const { body, text } = await identity.call('GET', '/.well-known/jwks.json');
   expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);

@@ -7,9 +7,10 @@ import type { CrawlMetrics } from '../../metrics.js';
 import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
 import { inSchedule } from '../schedules/locked.js';
+import { nextRunAfter, planOf } from '../schedules/plan.js';
 import { findSchedule } from '../schedules/queries.js';
 import { each } from './each.js';
-import { countRecurring, type ExpectedJob, findActivePage, findRecurringOrgs } from './queries.js';
+import { countRecurring, expectBy, type ExpectedJob, findActivePage, findRecurringOrgs } from './queries.js';
 import { isPending } from './watchdog.js';
 
 /*
@@ -45,7 +46,13 @@ export function createDrift(deps: {
   async function repairRow({ orgId, connector }: ExpectedJob): Promise<void> {
     await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
-      if (schedule?.state === 'active') await queues.apply(schedule);
+      if (schedule?.state !== 'active') return;
+      // After a clock was set back the row may expect a later time, and would void every tick until then.
+      const plan = planOf(schedule.config, jobKeyOf(connector, orgId));
+      const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
+      if (next !== undefined && schedule.nextRunAt && schedule.nextRunAt.getTime() > next)
+        await expectBy(tx, schedule.id, new Date(next));
+      await queues.apply(schedule);
     });
     metrics.repairs.inc({ kind: 'missing_job' });
   }

@@ -108,6 +108,14 @@ export const countMissed = (tx: Transaction, id: string, nextRunAt: Date | null)
     values: [id, nextRunAt],
   });
 
+/** The next run is expected at `at`, or before it. */
+export const expectBy = (tx: Transaction, id: string, at: Date): Promise<unknown> =>
+  tx.query({
+    name: 'expect_by',
+    text: `update schedules set next_run_at = $2 where id = $1 and state = 'active' and next_run_at > $2`,
+    values: [id, at],
+  });
+
 export interface LostRun extends Run {
   readonly hasSchedule: boolean;
 }

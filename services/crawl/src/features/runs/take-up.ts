@@ -117,9 +117,12 @@ export function createTakeUp(deps: {
     skipReason: string | null,
   ): Promise<Look> {
     const now = clock();
-    const isOnce = schedule.config.scheduleType === 'once';
+    const { scheduleType, missedRunPolicy } = schedule.config;
+    const isOnce = scheduleType === 'once';
     const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
-    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now, at));
+    // One that is left out doesn't stand for those that may still start.
+    const mayStillStart = skipReason !== null && missedRunPolicy === 'skip' ? times.misfireGraceMs + 1 : 0;
+    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now - mayStillStart, at));
     const tick = { at, now, next, skipReason };
     if (skipReason === null) {
       const run = await insertTick(pool, job, schedule, tick);

@@ -23,8 +23,8 @@ export interface RotateOptions {
 }
 
 /**
- * Publishes a new key; it takes over after the delay. In the place of keys that are lost it does so at once: what those
- * have signed stays good, and an empty private half, which can be sealed anew, takes the place of theirs.
+ * Publishes a new key; it takes over after the delay, or at once when the newest is lost. What lost keys have signed stays
+ * good; an empty private half, which can be sealed anew, takes the place of theirs.
  *
  * @returns its id.
  * @throws ConfigError when the box doesn't open the newest key, and it isn't forced.
@@ -36,24 +36,17 @@ export async function rotateKey(
   { activationDelayMs = ACTIVATION_DELAY_MS, isForced = false }: RotateOptions = {},
 ): Promise<string> {
   const [newest] = await findKeys(db);
-  if (newest && isForced && !canOpen(box, newest)) return replaceLostKeys(db, box, now, newest);
+  const lost = isForced ? (await findAllKeys(db)).filter((one) => !canOpen(box, one)) : [];
+  const isReplacing = newest !== undefined && lost.some(({ id }) => id === newest.id);
   // A key sealed with what the services can't open would stop them from signing once it is active.
-  if (newest) openPrivateKey(box, newest);
-  const key = generateKey(box, now, now + activationDelayMs);
-  await insertKey(db, key);
-  return key.id;
-}
-
-async function replaceLostKeys(
-  db: Prisma,
-  box: SecretBox,
-  now: number,
-  newest: SigningKeyRow,
-): Promise<string> {
-  const key = generateKey(box, now, Math.max(now, newest.activeFrom.getTime() + 1));
-  for (const lost of (await findAllKeys(db)).filter((one) => !canOpen(box, one)))
-    await replacePrivateHalf(db, lost.id, box.seal('', signingKeyContext(lost.id)));
-  await insertKey(db, key);
+  if (newest && !isReplacing) openPrivateKey(box, newest);
+  const activeFrom = isReplacing ? Math.max(now, newest.activeFrom.getTime() + 1) : now + activationDelayMs;
+  const key = generateKey(box, now, activeFrom);
+  // All or nothing: without the new key an empty half would be the one to sign with.
+  await db.$transaction(async (tx) => {
+    for (const { id } of lost) await replacePrivateHalf(tx, id, box.seal('', signingKeyContext(id)));
+    await insertKey(tx, key);
+  });
   return key.id;
 }
 

@@ -1,4 +1,4 @@
-import type { Prisma } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
 
 export interface SigningKeyRow {
   readonly id: string;
@@ -20,11 +20,11 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
 export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({ omit: { removedAt: true } });
 
-export const replacePrivateHalf = (db: Prisma, id: string, privateSealed: string): Promise<unknown> =>
-  db.signingKey.update({ where: { id }, data: { privateSealed } });
+export const replacePrivateHalf = (tx: Transaction, id: string, privateSealed: string): Promise<unknown> =>
+  tx.signingKey.update({ where: { id }, data: { privateSealed } });
 
-export const insertKey = (db: Prisma, key: SigningKeyRow): Promise<unknown> =>
-  db.signingKey.create({ data: key });
+export const insertKey = (tx: Transaction, key: SigningKeyRow): Promise<unknown> =>
+  tx.signingKey.create({ data: key });
 
 /** Inserts the very first key, whoever of several replicas comes first. */
 export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<void> {
