@@ -106,7 +106,7 @@ export const identityVariables = {
   TOOL_CONNECTIONS: withDefault(integer(4, 10_000), 128),
   /** How long a remote tool waits for a run to end, when it is asked to. */
   TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
-  /** Calls of remote tools that wait at once, in one replica, and of them those of one credential. */
+  /** Calls of remote tools that wait at once, in one replica (a quarter for one organisation), and those of one credential. */
   TOOL_WAITS: withDefault(integer(1, 100_000), 200),
   TOOL_WAITS_PER_CREDENTIAL: withDefault(integer(1, 10_000), 10),
   /** Of one credential at `/mcp`, in one replica. */

@@ -43,7 +43,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(crawl, 'listening');
   CRAWL_URL = `http://127.0.0.1:${(crawl.address() as AddressInfo).port}`;
-  const environment = { CRAWL_URL, TOOL_TIMEOUT_MS: '300', TOOL_WAITS: '3', TOOL_WAITS_PER_CREDENTIAL: '2' };
+  const environment = { CRAWL_URL, TOOL_TIMEOUT_MS: '300', TOOL_WAITS: '12', TOOL_WAITS_PER_CREDENTIAL: '2' };
   identity = await startIdentity({ environment });
   session = await identity.login();
 }); // prettier-ignore
@@ -105,21 +105,33 @@ test('a crawl service that is away for a moment ends no wait', async () => {
   expect(moments).toHaveLength(0);
 });
 
-test('a credential has so many waits at once, and all together so many; one more schedules nothing', async () => {
+test.each([
+  [401, '{"success":false,"message":"Revoked"}', /is scheduled, but .*: Revoked$/],
+  [500, '{"success":false,"message":"Broken"}', /is scheduled, but .*: Broken$/],
+  [200, '{', /is scheduled, but .* can't be understood/],
+])('a wait that crawl fails with %d %s says that the schedule stands', async (status, body, text) => {
+  listRuns = (_request, response) => response.writeHead(status).end(body);
+  const { isError, content } = await startWait(identity.url, session).answer;
+  expect([isError, content[0].text, scheduled]).toEqual([true, expect.stringMatching(text), 1]);
+});
+
+test('a credential has so many waits at once, and an organisation a quarter of all; one more schedules nothing', async () => {
   listRuns = answerRun('active');
   const other = (await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write'] })).accessToken;
   const one = startWait(identity.url, session);
   const two = startWait(identity.url, session);
   await Promise.all([one.told, two.told]);
   const refused = async (token: string) => (await createCaller(identity, token).legacy('tools/call', params)).body.result;
-  const tooMany = { isError: true, content: [{ text: expect.stringMatching(/may have 2 at once, all together 3; nothing was done.*get_crawl/) }] };
+  const tooMany = { isError: true, content: [{ text: expect.stringMatching(/may have 2 at once, an organisation 3, all together 12; nothing was done.*get_crawl/) }] };
   expect(await refused(session)).toMatchObject(tooMany);
   const three = startWait(identity.url, other);
   await three.told;
   expect(await refused(other)).toMatchObject(tooMany);
-  expect(scheduled).toBe(3);
+  const four = startWait(identity.url, (await identity.createOrganisation('other@example.com')).session);
+  await four.told;
+  expect(scheduled).toBe(4);
   listRuns = answerRun('completed');
-  for (const wait of [one, two, three]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
+  for (const wait of [one, two, three, four]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
   // Their places are free.
   expect((await startWait(identity.url, session).answer).structuredContent.waitEnded).toBe('run_ended');
 }); // prettier-ignore
@@ -146,14 +158,22 @@ test('a wait is cancelled by closing its connection; a notification that names i
   expect(await outcomes()).toEqual(['cancelled', 'completed']);
 }); // prettier-ignore
 
-test('SIGTERM ends a wait with an answer, and the process', async () => {
-  listRuns = answerRun('active');
+test('SIGTERM ends a wait with an answer, and the process, also while crawl is silent', async () => {
+  const first = answerRun('active');
+  let silent = (_asked: unknown): void => undefined;
+  const asked = new Promise((resolve) => {
+    silent = resolve;
+  });
+  listRuns = (request, response) => {
+    first(request, response);
+    listRuns = silent;
+  };
   const database = await createIdentityDatabase();
   const server = await startServer({ ...environmentFor(database.url), CRAWL_URL });
   try {
     const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
     const wait = startWait(server.url, body.accessToken as string);
-    await wait.told;
+    await Promise.all([wait.told, asked]);
     server.child.kill('SIGTERM');
     expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
     const { code, stderr, stdout } = await server.exit;

@@ -40,6 +40,8 @@ export interface Catalogue {
 
 /** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
 const VIEWS_MAX = 256;
+/** A view's key is a number with a bit for each tool: with more, two views would share one. */
+const TOOLS_MAX = 53;
 /** What a list of the stateless revision says beside itself: it depends on the caller, and is never kept. */
 const MODERN_LIST = { ttlMs: 0, cacheScope: 'private' } as const;
 
@@ -85,7 +87,9 @@ function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView
   };
 }
 
+/** @throws RangeError for more tools than views can be told apart by. */
 export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
+  if (tools.length > TOOLS_MAX) throw new RangeError(`there can be ${TOOLS_MAX} tools, not ${tools.length}`);
   const entries = tools.map((tool): ToolEntry => ({
     tool,
     listed: toListed(tool),

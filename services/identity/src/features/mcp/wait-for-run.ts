@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type CallContext,
   type CallResult,
   type CrawlClient,
   type CrawlOperations,
@@ -50,16 +51,16 @@ async function findRun(
   crawl: CrawlClient,
   connector: string,
   since: string,
-  context: ToolContext,
+  context: CallContext,
 ): Promise<Run | undefined> {
   const input = { path: { connector }, query: { limit: 100 } };
-  const { data } = await crawl.call('listRuns', input, callContextOf(context));
+  const { data } = await crawl.call('listRuns', input, context);
   return data.findLast(
     (run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since),
   );
 }
 
-const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent', 'busy']);
+const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent', 'busy', 'aborted']);
 
 /** A service that is away or busy for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
 async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
@@ -84,16 +85,20 @@ export async function waitForRun(
   { connector, since, waits }: { connector: string; since: string; waits: Waits },
   context: ToolContext,
 ): Promise<Waited> {
-  const { maxMs } = waits;
+  const { maxMs, stopping } = waits;
+  const signal = AbortSignal.any([context.signal, stopping]);
+  const callContext = { ...callContextOf(context), signal };
   const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, UNTOLD_MAX_MS));
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {
-    seen = (await findRunPatiently(crawl, connector, since, context)) ?? seen;
+    seen = (await findRunPatiently(crawl, connector, since, callContext)) ?? seen;
     await report(seen);
     if (seen && finished.has(seen.outcome)) return { run: seen, waitEnded: 'run_ended' };
-    if (waits.isStopping()) return { run: seen ?? null, waitEnded: 'shutting_down' };
+    context.signal.throwIfAborted();
+    if (stopping.aborted) return { run: seen ?? null, waitEnded: 'shutting_down' };
     if (performance.now() >= endsAt) return { run: seen ?? null, waitEnded: 'too_long' };
-    await delay(POLL_MS, undefined, { signal: context.signal });
+    // Cut short by either signal, of which the next round tells the difference.
+    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

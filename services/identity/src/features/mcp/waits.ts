@@ -1,42 +1,53 @@
+import type { UserPrincipal } from '@platform/auth';
 import { createPlaces } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 
 export interface WaitLimits {
   /** How long one takes at most. */
   readonly maxMs: number;
-  /** At once, in this process. */
+  /** At once, in this process; one organisation has a quarter of them. */
   readonly all: number;
   /** At once, of one credential. */
   readonly each: number;
 }
 
+type Holder = Pick<UserPrincipal, 'credentialId' | 'orgId'>;
+
 /** The calls that wait for something to end: each holds a connection, and asks a service once a second. */
 export interface Waits {
   readonly maxMs: number;
-  /** Whether the process ends: nobody waits any longer. */
-  isStopping(): boolean;
+  /** Aborted when the process ends: nobody waits any longer. */
+  readonly stopping: AbortSignal;
   /** @throws AppError 429 before anything is done, when there are as many as there may be. */
-  hold<T>(credentialId: string, wait: () => Promise<T>): Promise<T>;
+  hold<T>(holder: Holder, wait: () => Promise<T>): Promise<T>;
   stop(): void;
 }
 
 export function createWaits({ maxMs, all, each }: WaitLimits): Waits {
-  const places = createPlaces({ all, each });
-  let isStopping = false;
-  const message = `Too many calls wait for a run to end: a credential may have ${each} at once, all together ${all}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
+  const ofOrg = Math.max(1, Math.floor(all / 4));
+  const places = createPlaces({ all, each: ofOrg });
+  const placesOfCredentials = createPlaces({ all, each });
+  const controller = new AbortController();
+  const message = `Too many calls wait for a run to end: a credential may have ${each} at once, an organisation ${ofOrg}, all together ${all}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
     maxMs,
-    isStopping: () => isStopping,
-    async hold(credentialId, wait) {
-      if (!places.take(credentialId)) throw new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
+    stopping: controller.signal,
+    async hold({ credentialId, orgId }, wait) {
+      const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
+      if (!places.take(orgId)) throw tooMany();
       try {
-        return await wait();
+        if (!placesOfCredentials.take(credentialId)) throw tooMany();
+        try {
+          return await wait();
+        } finally {
+          placesOfCredentials.give(credentialId);
+        }
       } finally {
-        places.give(credentialId);
+        places.give(orgId);
       }
     },
     stop() {
-      isStopping = true;
+      controller.abort();
     },
   };
 }

@@ -120,8 +120,8 @@ export function createToolCallRecorder(deps: {
   return {
     record(call) {
       add(gathering, call, deps.clock());
-      if (sizeOf(gathering) < BATCH_CALLS) return undefined;
-      close();
+      if (sizeOf(gathering) >= BATCH_CALLS) close();
+      else if (closed.length < BATCHES_MAX) return undefined;
       const written = writeClosed();
       return closed.length < BATCHES_MAX ? undefined : written;
     },
@@ -133,6 +133,8 @@ export function createToolCallRecorder(deps: {
       clearInterval(timer);
       await writing;
       await flush();
+      // There is no next time: a connection that broke in between is tried once more.
+      if (closed.length > 0) await flush();
     },
   };
 }

@@ -1,5 +1,11 @@
 import { hasScope } from '@platform/auth';
-import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
+import {
+  type CallInput,
+  type CrawlClient,
+  crawlOperations,
+  type CrawlOperations,
+  ServiceFault,
+} from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 import { callContextOf } from '../call-context.js';
 import { answerOf, argumentsOf } from '../rest-schemas.js';
@@ -38,6 +44,17 @@ function assertCanWait({ principal }: ToolContext): void {
   throw new AppError({ status: 403, code: 'INSUFFICIENT_SCOPE', message });
 }
 
+/** @throws what the wait throws, said so that nobody takes the schedule for refused. */
+async function follow(...args: Parameters<typeof waitForRun>): ReturnType<typeof waitForRun> {
+  try {
+    return await waitForRun(...args);
+  } catch (fault) {
+    if (fault instanceof ServiceFault)
+      fault.message = `The crawl is scheduled, but its run can't be followed: ${fault.message}`;
+    throw fault;
+  }
+}
+
 export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments> => ({
   name: 'schedule_crawl',
   title: 'Schedule a crawl',
@@ -54,10 +71,10 @@ export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments>
       (await crawl.call('schedule', { path: { connector }, body }, callContextOf(context))).data;
     if (!isAwaited) return schedule();
     assertCanWait(context);
-    return waits.hold(context.principal.credentialId, async () => {
+    return waits.hold(context.principal, async () => {
       const data = await schedule();
       const { connector: canonical, scheduledAt: since } = data;
-      return { ...data, ...(await waitForRun(crawl, { connector: canonical, since, waits }, context)) };
+      return { ...data, ...(await follow(crawl, { connector: canonical, since, waits }, context)) };
     });
   },
 });

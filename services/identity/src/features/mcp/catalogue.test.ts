@@ -1,0 +1,19 @@
+import { createCatalogue } from './catalogue.js';
+import { READ_ONLY, type Tool } from './tool.js';
+
+const server = { name: 'test', version: '1' };
+const toolsOf = (count: number): Tool[] =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `tool_${index}`, title: '', description: '', annotations: READ_ONLY, isAdminOnly: false, scopes: [],
+    inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, call: async () => ({}),
+  })); // prettier-ignore
+const narrowedTo = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
+
+test('views that differ in one tool are two, for as many tools as there can be', () => {
+  const { viewOf } = createCatalogue(toolsOf(53), server);
+  const principal = { role: 'admin', kind: 'session' } as never;
+  for (const last of ['tool_1', 'tool_52'])
+    expect([...viewOf(principal, narrowedTo('tool_0', last)).names]).toEqual(['tool_0', last]);
+  expect([...viewOf(principal, narrowedTo('tool_0')).names]).toEqual(['tool_0']);
+  expect(() => createCatalogue(toolsOf(54), server)).toThrow(RangeError);
+});
