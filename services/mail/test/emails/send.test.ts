@@ -186,6 +186,15 @@ test('the other names of template keys are taken, unknown keys are left alone', 
   expect(parsed?.text).toContain('https://app.example/i');
 });
 
+test('an attached message arrives byte by byte, whatever its character set', async () => {
+  const bytes = Buffer.from('Subject: caf\xe9\r\n\r\nna\xefve\r\n', 'latin1');
+  const sent = await mail.send({
+    attachments: [attachment({ contentType: 'message/rfc822', content: bytes.toString('base64') })],
+  });
+  expect(sent.status).toBe(200);
+  expect(smtp.accepted[0]?.bytes.includes(bytes)).toBe(true);
+});
+
 test('a missing template, an unknown one and one of another type are 400', async () => {
   const missing = await mail.send({ emailTemplateType: undefined });
   expect([missing.status, missing.body.error.details]).toEqual([
