@@ -11,6 +11,8 @@ export interface AcceptedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
+  /** The same, as it came. */
+  readonly bytes: Buffer;
 }
 
 /** An SMTP server that misbehaves on purpose, and remembers what it accepted. */
@@ -95,9 +97,9 @@ class Session {
     this.message.push(chunk);
     const tail = Buffer.concat(this.message.slice(-5)).subarray(-5).toString('latin1');
     if (tail !== '\r\n.\r\n') return;
-    const raw = Buffer.concat(this.message).subarray(0, -3).toString('utf8');
+    const bytes = Buffer.concat(this.message).subarray(0, -3);
     this.message = [];
-    this.endMessage(raw);
+    this.endMessage(bytes);
   }
 
   private command(line: string): void {
@@ -111,9 +113,10 @@ class Session {
     if (step === 'QUIT') this.socket.end();
   }
 
-  private endMessage(raw: string): void {
+  private endMessage(bytes: Buffer): void {
     this.isReadingMessage = false;
-    const mail = { from: this.from, to: this.to, raw: raw.replace(/^\.\./gm, '.') };
+    const raw = bytes.toString('utf8').replace(/^\.\./gm, '.');
+    const mail = { from: this.from, to: this.to, raw, bytes };
     // Accepted is what the server decides, whether or not its answer arrives.
     if (!/^[45]/.test(this.answer('MESSAGE', 'peek'))) this.accept(mail);
     this.reply('MESSAGE');

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
 import { templateTypes } from '../../src/features/templates/view.js';
 import { letter, type MailUnderTest, startMail } from '../mail.js';
@@ -186,6 +188,15 @@ test('the other names of template keys are taken, unknown keys are left alone', 
   expect(parsed?.text).toContain('https://app.example/i');
 });
 
+test('an attached message arrives byte by byte, whatever its character set', async () => {
+  const bytes = Buffer.from('Subject: caf\xe9\r\n\r\nna\xefve\r\n', 'latin1');
+  const sent = await mail.send({
+    attachments: [attachment({ contentType: 'message/rfc822', content: bytes.toString('base64') })],
+  });
+  expect(sent.status).toBe(200);
+  expect(smtp.accepted[0]?.bytes.includes(bytes)).toBe(true);
+});
+
 test('a missing template, an unknown one and one of another type are 400', async () => {
   const missing = await mail.send({ emailTemplateType: undefined });
   expect([missing.status, missing.body.error.details]).toEqual([
@@ -241,4 +252,26 @@ test('large mails at once are sent or put off, and their places come back', asyn
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
   expect(smtp.accepted).toHaveLength(answers.filter(({ status }) => status === 200).length);
   expect((await sendLarge()).status).toBe(200);
+});
+
+test('bodies under 1 MiB count as well, as soon as they are announced', async () => {
+  const headers = {
+    authorization: `Bearer ${mail.token}`,
+    'content-type': 'application/json',
+    'content-length': 1_000_000,
+  };
+  const statuses: (number | undefined)[] = [];
+  const waiting = Array.from({ length: 120 }, () =>
+    request(`${mail.url}/api/v1/mail/emails/sendEmail`, { method: 'POST', headers, agent: false })
+      .on('response', ({ statusCode }) => statuses.push(statusCode))
+      .on('error', () => undefined),
+  );
+  for (const announced of waiting) announced.flushHeaders();
+  await waitFor(() => statuses.length > 0, { what: 'the first that is put off' }).finally(() => {
+    for (const announced of waiting) announced.destroy();
+  });
+  expect(new Set(statuses)).toEqual(new Set([429]));
+  const content = Buffer.alloc(600_000).toString('base64');
+  const send = () => mail.send({ attachments: [attachment({ content })] });
+  await waitFor(async () => (await send()).status === 200, { what: 'a place' });
 });

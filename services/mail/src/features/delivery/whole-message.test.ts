@@ -38,3 +38,9 @@ test('a message with a stream in it is left to nodemailer', () => {
   const message = compile({ attachments: [{ ...attachment, content }] });
   expect(() => writeWhole(message)).toThrow('a part is a stream');
 });
+
+test('an attached message in a character set of its own is left to nodemailer: as text it would be another', () => {
+  const content = Buffer.from('Subject: caf\xe9\r\n\r\nna\xefve\r\n', 'latin1');
+  const message = compile({ attachments: [{ filename: 'a.eml', contentType: 'message/rfc822', content }] });
+  expect(() => writeWhole(message)).toThrow('a part is bytes without an encoding');
+});

@@ -9,7 +9,9 @@ function writeContent({ content = '' }: MimeNode, transferEncoding: string | fal
   if (typeof content !== 'string' && !Buffer.isBuffer(content)) throw new TypeError('a part is a stream');
   if (transferEncoding === 'quoted-printable') return wrapQuotedPrintable(encodeQuotedPrintable(content));
   if (transferEncoding === 'base64') return wrapBase64(encodeBase64(content));
-  return content.toString();
+  // Of a message that is attached, in whatever character set it has: as a string it would not stay what it is.
+  if (typeof content !== 'string') throw new TypeError('a part is bytes without an encoding');
+  return content;
 }
 
 /** RFC 2046 §5.1.1. */
@@ -25,7 +27,7 @@ function writeNode(node: MimeNode): string {
  * The message as nodemailer would stream it, at once and in one piece: its stream takes a dozen others for each
  * mail, which is most of what composing one costs.
  *
- * @throws TypeError when a part of it is a stream.
+ * @throws TypeError when a part of it is a stream, or bytes that go out as they are (`message/*`).
  */
 export function writeWhole(message: MimeNode): Buffer {
   const text = writeNode(message);
@@ -34,7 +36,7 @@ export function writeWhole(message: MimeNode): Buffer {
 
 const named = (address: string) => ({ name: '', address });
 
-/** What to give nodemailer instead of the fields. @throws TypeError when a part of the message is a stream. */
+/** What to give nodemailer instead of the fields. @throws TypeError as {@link writeWhole} does. */
 export function composeWhole(fields: SendMailOptions): {
   raw: Buffer;
   envelope: SendMailOptions['envelope'];

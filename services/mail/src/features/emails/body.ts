@@ -16,8 +16,11 @@ declare module 'fastify' {
 /** Above this, each step gets a turn of the event loop for itself. */
 const LARGE = 1_048_576;
 
-/** Large bodies in memory at once: three of the largest. */
-const LARGE_BYTES_MAX = 3 * 38 * 1_048_576;
+/** Smaller ones are bounded by the number of mails under way (`SENDS_MAX`). */
+const COUNTED = 131_072;
+
+/** Of the counted bodies in memory at once: three of the largest. */
+const COUNTED_BYTES_MAX = 3 * 38 * 1_048_576;
 
 /**
  * Commas and opening brackets in a body, at the most. A mail has some hundred, base64 has none; a body of 36
@@ -104,12 +107,12 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
  * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
  */
 export function registerLargeJson(scope: App, bytesMax: number): void {
-  const budget = createByteBudget(LARGE_BYTES_MAX);
+  const budget = createByteBudget(COUNTED_BYTES_MAX);
   scope.decorateRequest('bodyDigest', null);
   scope.addHook('preParsing', (request, reply, _payload, done) => {
     const bytes = Math.min(announcedBytes(request) ?? bytesMax, bytesMax);
     // `close` comes whether the answer was sent or the client has gone.
-    if (bytes > LARGE) reply.raw.once('close', budget.take(bytes));
+    if (bytes > COUNTED) reply.raw.once('close', budget.take(bytes));
     done();
   });
   scope.removeContentTypeParser('application/json');
