@@ -86,7 +86,7 @@ export async function startBenchIdentity(
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
   const running = await startProcess(
-    [...nodeFlags, program('server.js')],
+    [...nodeFlags(256), program('server.js')],
     port,
     '/health/ready',
     environment,

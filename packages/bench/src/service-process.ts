@@ -6,8 +6,11 @@ import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 20_000;
 
-/** What the images of the services set. */
-export const nodeFlags = ['--max-old-space-size=256', '--max-semi-space-size=8'];
+/** What the image of a service sets, with its bound of the old space in MiB. */
+export const nodeFlags = (heapMib: number): readonly string[] => [
+  `--max-old-space-size=${heapMib}`,
+  '--max-semi-space-size=8',
+];
 const imageEnvironment = { MALLOC_ARENA_MAX: '2' };
 
 export interface ServiceProcess {

@@ -85,7 +85,7 @@ export async function startBacking(): Promise<Backing> {
     await admin.disconnect();
     const start = async () => {
       const port = await findFreePort();
-      const program = [...nodeFlags, crawlFile('server.js')];
+      const program = [...nodeFlags(256), crawlFile('server.js')];
       return startProcess(program, port, '/health/ready', { ...environment, PORT: String(port) }, 'load');
     };
     return { databaseUrl, topic, start };

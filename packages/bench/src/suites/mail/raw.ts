@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import { smtp } from './submission.js';
 
 /*
- * What the service is measured against, on the core of the server: nodemailer with a ready message,
+ * What the service is measured against, on the core of the server: nodemailer with rendered HTML and text,
  * pooled, and a transport per mail as the direct peer makes one. Prints mails per second.
  *
  *   node raw.js <pooled|transport-per-mail> <sink's port> <in flight> <seconds> < {html, text}

@@ -135,9 +135,9 @@ export async function measureSends(options: SuiteOptions): Promise<SuiteResult> 
     }); // prettier-ignore
     return {
       figures: [
-        figure('raw', 'nodemailer, pooled, a ready message, 20 in flight'),
+        figure('raw', 'nodemailer, pooled, rendered HTML and text, 20 in flight'),
         figure('service', 'through the API, 20 in flight'),
-        figure('rawAt5', 'nodemailer, pooled, a ready message, 5 in flight'),
+        figure('rawAt5', 'nodemailer, pooled, rendered HTML and text, 5 in flight'),
         figure('serviceAt5', 'through the API, 5 in flight'),
         figure('perMail', 'nodemailer, a transport per mail, 5 in flight'),
         figure('rawDistant', `as rawAt5, a round trip of ${ROUND_TRIP_MS} ms`),
