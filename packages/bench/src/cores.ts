@@ -5,8 +5,9 @@ import { availableParallelism, platform } from 'node:os';
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
-/** Asked before anything is pinned: `availableParallelism` counts the cores that this process may use. */
-const isPinnable = platform() === 'linux' && availableParallelism() >= 2;
+/** Of the machine. Asked before anything is pinned: `availableParallelism` counts those that this process may use. */
+export const coreCount = availableParallelism();
+const isPinnable = platform() === 'linux' && coreCount >= 2;
 
 export const canPin = (): boolean => isPinnable;
 

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { coreCount } from './cores.js';
 import { plotRatios } from './plot.js';
 import { isReached, type Ratio, type SuiteResult } from './suite.js';
 
@@ -8,7 +9,7 @@ const GIB = 2 ** 30;
 
 /** What the numbers were taken on; nothing that names a particular machine. */
 const describeMachine = () => ({
-  cores: availableParallelism(),
+  cores: coreCount,
   cpu: cpus()[0]?.model ?? 'unknown',
   memoryGib: Math.round(totalmem() / GIB),
   node: process.version,
