@@ -1,17 +1,8 @@
 import { callUrl, waitFor } from '@platform/testing';
-import { canCompose, type ComposeProject, createComposeProject } from './compose.js';
+import { type ComposeProject, createComposeProject } from './compose.js';
 
-/*
- * Only where a Docker engine answers, which no script can bring: a skip that REQUIRE_ALL leaves alone. The images are
- * built, which takes minutes.
- */
-const hasEngine = canCompose();
-if (!hasEngine)
-  process.stderr.write(
-    'SKIPPED: no Docker engine with Compose answers; the Compose file is not brought up\n',
-  );
-
-(hasEngine ? describe : describe.skip)('the Compose file, brought up', () => {
+/* Left out by Jest's configuration where no Docker engine with Compose answers. Builds the images, which takes minutes. */
+describe('the Compose file, brought up', () => {
   let project: ComposeProject;
   let session: string;
 

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,19 +7,7 @@ import { findFreePort } from '@platform/embedded';
 import { root } from '../deploy/kustomize.js';
 
 const run = promisify(execFile);
-const ENGINE_TIMEOUT_MS = 10_000;
 const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
-
-/** Whether there is an engine that could bring the Compose file up. */
-export function canCompose(): boolean {
-  try {
-    for (const args of [['info'], ['compose', 'version']])
-      execFileSync('docker', args, { stdio: 'ignore', timeout: ENGINE_TIMEOUT_MS });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The Compose file under a project's name, with ports and volumes of its own. */
 export interface ComposeProject {
