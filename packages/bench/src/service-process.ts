@@ -6,10 +6,10 @@ import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 20_000;
 
-/** What the image of a service sets, with its bound of the old space in MiB. */
-export const nodeFlags = (heapMib: number): readonly string[] => [
+/** What the image of a service sets: bounds of the old space, and of half of the young one, in MiB. */
+export const nodeFlags = (heapMib: number, semiSpaceMib = 8): readonly string[] => [
   `--max-old-space-size=${heapMib}`,
-  '--max-semi-space-size=8',
+  `--max-semi-space-size=${semiSpaceMib}`,
 ];
 const imageEnvironment = { MALLOC_ARENA_MAX: '2' };
 

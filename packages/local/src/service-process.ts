@@ -9,7 +9,7 @@ import type { Stoppable } from './teardown.js';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
-/** As in the images: short-lived objects of requests fit, and the heap stays small. */
+/** Short-lived objects of requests fit, and the heap stays small. The images set it for each service. */
 const SEMI_SPACE_MB = 8;
 /** Arenas of glibc keep what they once had: one for each thread is tens of MiB. */
 const memoryEnvironment = { MALLOC_ARENA_MAX: '2' };
