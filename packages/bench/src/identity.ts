@@ -82,6 +82,8 @@ export async function startBenchIdentity(
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     NODE_ENV: 'production',
+    // As its image has it.
+    MALLOC_ARENA_MAX: '2',
     ...more,
   };
   execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });

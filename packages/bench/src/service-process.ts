@@ -6,12 +6,11 @@ import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 20_000;
 
-/** What the image of a service sets: bounds of the old space, and of half of the young one, in MiB. */
-export const nodeFlags = (heapMib: number, semiSpaceMib = 8): readonly string[] => [
+/** What the image of a service sets, with its bound of the old space in MiB. */
+export const nodeFlags = (heapMib: number): readonly string[] => [
   `--max-old-space-size=${heapMib}`,
-  `--max-semi-space-size=${semiSpaceMib}`,
+  '--max-semi-space-size=8',
 ];
-const imageEnvironment = { MALLOC_ARENA_MAX: '2' };
 
 export interface ServiceProcess {
   readonly url: string;
@@ -50,8 +49,7 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   const nodeProgram = [process.execPath, ...program];
   const [command = '', ...args] = core === 'server' ? onServerCore(nodeProgram) : nodeProgram;
-  const env = { ...imageEnvironment, ...environment };
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilAnswers(url + readyPath, child);
   const readMib = async (line: RegExp) => {

@@ -11,8 +11,6 @@ const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
 /** Short-lived objects of requests fit, and the heap stays small. The images set it for each service. */
 const SEMI_SPACE_MB = 8;
-/** Arenas of glibc keep what they once had: one for each thread is tens of MiB. */
-const memoryEnvironment = { MALLOC_ARENA_MAX: '2' };
 
 interface ProcessOptions {
   readonly name: string;
@@ -98,7 +96,7 @@ function spawnNode({ args, heapMb, env, log }: ProcessOptions, hasChannel: boole
   const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
   const flags = [`--max-old-space-size=${heapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
   return spawn(process.execPath, [...flags, ...args], {
-    env: { ...memoryEnvironment, ...env },
+    env,
     detached: true,
     stdio,
   });

@@ -69,5 +69,5 @@ export async function startMail(ground: Ground, identityUrl: string): Promise<Se
     NODE_ENV: 'production',
   };
   execFileSync(process.execPath, [mailFile('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
-  return startProcess([...nodeFlags(512, 4), mailFile('server.js')], port, '/health/ready', environment);
+  return startProcess([...nodeFlags(512), mailFile('server.js')], port, '/health/ready', environment);
 }
