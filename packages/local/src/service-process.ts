@@ -9,7 +9,7 @@ import type { Stoppable } from './teardown.js';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
-/** Short-lived objects of requests fit, and the heap stays small. The images set it for each service. */
+/** As in the images: short-lived objects of requests fit, and the heap stays small. */
 const SEMI_SPACE_MB = 8;
 
 interface ProcessOptions {
@@ -95,11 +95,7 @@ export async function runCommand(options: ProcessOptions, signal: AbortSignal): 
 function spawnNode({ args, heapMb, env, log }: ProcessOptions, hasChannel: boolean): ChildProcess {
   const stdio = ['ignore', log.fd, log.fd, ...(hasChannel ? ['ipc' as const] : [])] satisfies StdioOptions;
   const flags = [`--max-old-space-size=${heapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
-  return spawn(process.execPath, [...flags, ...args], {
-    env,
-    detached: true,
-    stdio,
-  });
+  return spawn(process.execPath, [...flags, ...args], { env, detached: true, stdio });
 }
 
 async function describeExit(child: ChildProcess): Promise<string> {

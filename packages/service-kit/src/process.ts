@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServiceApp } from './app.js';
+import { prepareClose } from './close-listener.js';
 import { ConfigError } from './config.js';
 import { isDatabaseUnavailable } from './database.js';
 import { MigrationError } from './migrations.js';
@@ -24,70 +23,10 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  const connections = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  shutdown.on('http', 'listener', () =>
-    closeListener(app, connections, Math.min(options.shutdownDelayMs, IDLE_GRACE_MAX_MS)),
-  );
+  const closeListener = prepareClose(app, options.shutdownDelayMs);
+  shutdown.on('http', 'listener', closeListener);
   onExitSignals(shutdown, log);
   await app.listen({ host: options.host, port: options.port });
-}
-
-/** A gateway closes its idle connections sooner than that; who doesn't may lose a request. */
-const IDLE_GRACE_MAX_MS = 5_000;
-const IDLE_CHECK_MS = 100;
-/** For the first byte of a connection. */
-const SILENCE_MAX_MS = 1_000;
-/** Node's own for a listener: more than that is a flood. */
-const BACKLOG = 511;
-
-/**
- * Ends the connections so that no request is lost. A gateway keeps connections, and sends on them or on new ones. New ones
- * are refused from the first moment on, so that it asks another replica; on the others each answer says that it is the
- * last, and those that stay idle are the gateway's to close: when we did, a request could be on its way.
- * @param connections - all that are open: to Node, one that has never sent anything is not idle.
- * @param graceMs how long idle connections are left to the other side.
- */
-async function closeListener(
-  { server, close }: ServiceApp['app'],
-  connections: ReadonlySet<Socket>,
-  graceMs: number,
-): Promise<void> {
-  await acceptWaiting(server);
-  const closed = once(server, 'close');
-  // Nothing but the listener: `close` of an HTTP server closes what is idle, too.
-  NetServer.prototype.close.call(server);
-  const closedAt = performance.now();
-  const grace = new AbortController();
-  await Promise.race([closed, delay(graceMs, undefined, { signal: grace.signal })]);
-  grace.abort();
-  const endIdle = () => {
-    server.closeIdleConnections();
-    if (performance.now() - closedAt < SILENCE_MAX_MS) return;
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-  };
-  // In the phase behind the one that has read what had come.
-  const timer = setInterval(() => setImmediate(endIdle), IDLE_CHECK_MS);
-  await nextTurn();
-  endIdle();
-  await Promise.all([closed, close()]).finally(() => clearInterval(timer));
-}
-
-/** What nobody has accepted is reset when the listener closes, and a turn of the event loop accepts one (libuv since 1.45). */
-async function acceptWaiting(server: NetServer): Promise<void> {
-  let hasAccepted = true;
-  const onConnection = () => {
-    hasAccepted = true;
-  };
-  server.on('connection', onConnection);
-  for (let turn = 0; hasAccepted && turn < BACKLOG; turn += 1) {
-    hasAccepted = false;
-    await nextTurn();
-  }
-  server.off('connection', onConnection);
 }
 
 function onExitSignals(shutdown: Shutdown, log: Logger): void {
