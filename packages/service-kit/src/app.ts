@@ -16,9 +16,10 @@ import type { ErrorFamily } from './error-family.js';
 import type { AppError } from './errors.js';
 import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
+import { LazyLogger } from './lazy-logger.js';
+import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
 import { requestIdOf } from './request-id.js';
-import { RequestLogger } from './request-logger.js';
 import { createSecurityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
@@ -42,7 +43,7 @@ export interface AppOptions {
   readonly description: string;
   readonly version: string;
   readonly errors: ErrorFamily;
-  readonly log: FastifyBaseLogger;
+  readonly log: Logger;
   /** Addresses or CIDR ranges of proxies whose `X-Forwarded-*` is believed. */
   readonly trustProxy?: readonly string[];
   /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
@@ -70,7 +71,9 @@ export function createErrorHandler(family: ErrorFamily) {
       details: error.details,
     });
   function renderOnce(error: AppError): string {
-    const body = bodies.get(error) ?? JSON.stringify(render(error));
+    const rendered = bodies.get(error);
+    if (rendered !== undefined) return rendered;
+    const body = JSON.stringify(render(error));
     bodies.set(error, body);
     return body;
   }
@@ -125,10 +128,10 @@ function registerRequestLog(app: App): void {
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const securityHeadersOf = createSecurityHeaders();
+  const loggerInstance: FastifyBaseLogger = new LazyLogger(options.log);
   const app: App = fastify({
-    loggerInstance: options.log,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,

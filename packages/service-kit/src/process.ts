@@ -6,6 +6,7 @@ import { ConfigError } from './config.js';
 import { isDatabaseUnavailable } from './database.js';
 import { MigrationError } from './migrations.js';
 import type { Shutdown } from './shutdown.js';
+import { keepTickShape } from './tick-shape.js';
 
 export interface ServeOptions extends ServiceApp {
   readonly host: string;
@@ -76,6 +77,7 @@ function describeKnown(error: unknown): string | undefined {
 
 /** Runs a program's main function; a known fault is told in plain lines, without a stack. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
+  keepTickShape();
   try {
     await main();
   } catch (error) {

@@ -1,0 +1,28 @@
+import fastify, { LogController } from 'fastify';
+import { LazyLogger } from './lazy-logger.js';
+import { createLogger } from './logging.js';
+
+test('lines of a request carry its id and go through the serializers of the logger', async () => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'debug', { write: (line) => void lines.push(line) });
+  const app = fastify({
+    loggerInstance: new LazyLogger(log),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => 'id-1',
+  });
+  app.get('/', (request) => {
+    request.log.child({ part: 'inner' }).debug({ req: request }, 'seen');
+    return {};
+  });
+  await app.inject({ url: '/?token=hidden', headers: { authorization: 'hidden' } });
+  await app.inject('/unknown');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      service: 'test',
+      reqId: 'id-1',
+      part: 'inner',
+      req: { method: 'GET', path: '/' },
+      msg: 'seen',
+    }),
+  ]);
+});
