@@ -1,22 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { percentile, type SuiteOptions, type SuiteResult } from '../../suite.js';
+import { here } from './processes.js';
 import { prepare, sendUrl, type Setting } from './sends.js';
 import { letter } from './submission.js';
 
 const ATTACHMENT_BYTES = 25 * 1_048_576;
 const LARGE_MAILS = 4;
-const PROBE_EVERY_MS = 5;
 
-/** Asks for something small until told to stop. @returns how long each answer took, in milliseconds. */
-async function probe(url: string, signal: AbortSignal): Promise<number[]> {
-  const latencies: number[] = [];
-  while (!signal.aborted) {
-    const startedAt = performance.now();
-    await (await fetch(url)).arrayBuffer();
-    latencies.push(performance.now() - startedAt);
-    await delay(PROBE_EVERY_MS);
-  }
-  return latencies;
+/** @returns a function that ends the probing: how long each answer took, in milliseconds. */
+function startProbing(url: string): () => Promise<number[]> {
+  const worker = new Worker(here('probe.js'), { workerData: url });
+  return async () => {
+    worker.postMessage('stop');
+    const [latencies] = (await once(worker, 'message')) as [number[]];
+    return latencies;
+  };
 }
 
 async function sendLarge({ mail, token }: Setting, body: Buffer): Promise<void> {
@@ -36,13 +35,11 @@ export async function measureLargeMail({ progress }: SuiteOptions): Promise<Suit
     const body = Buffer.from(JSON.stringify({ ...letter, attachments }));
     await sendLarge(setting, body);
     progress(`${LARGE_MAILS} mails of 25 MiB`);
-    const stop = new AbortController();
-    const probing = probe(`${setting.mail.url}/health/live`, stop.signal);
+    const stopProbing = startProbing(`${setting.mail.url}/health/live`);
     const startedAt = performance.now();
     for (let count = 0; count < LARGE_MAILS; count += 1) await sendLarge(setting, body);
     const largeMs = (performance.now() - startedAt) / LARGE_MAILS;
-    stop.abort();
-    const latencies = await probing;
+    const latencies = await stopProbing();
     return {
       figures: [
         { name: 'large_mail', value: largeMs, unit: 'ms', note: 'a mail with 25 MiB of attachments' },
