@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { percentile, type SuiteOptions, type SuiteResult } from '../../suite.js';
 import { here } from './processes.js';
 import { prepare, sendUrl, type Setting } from './sends.js';
@@ -10,11 +10,10 @@ const LARGE_MAILS = 4;
 
 /** @returns a function that ends the probing: how long each answer took, in milliseconds. */
 function startProbing(url: string): () => Promise<number[]> {
-  const worker = new Worker(here('probe.js'), { workerData: url });
+  const probe = spawn(process.execPath, [here('probe.js'), url], { stdio: ['pipe', 'pipe', 'inherit'] });
   return async () => {
-    worker.postMessage('stop');
-    const [latencies] = (await once(worker, 'message')) as [number[]];
-    return latencies;
+    probe.stdin.end();
+    return JSON.parse(await text(probe.stdout)) as number[];
   };
 }
 

@@ -1,19 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
 
 const EVERY_MS = 5;
 
 /*
- * Asks `workerData` (a URL) for something small until it is told to stop, and posts how long each answer took, in ms. A
- * thread of its own: the pauses of what sends the load are not the server's.
+ * Asks for something small until standard input ends, and prints how long each answer took, in ms, as JSON. A process of
+ * its own: the pauses of what sends the load are not the server's.
+ *
+ *   node probe.js <url>
  */
-let isStopped = false;
-parentPort?.once('message', () => (isStopped = true));
+const [url = ''] = process.argv.slice(2);
+const end = new AbortController();
+process.stdin.once('end', () => {
+  end.abort();
+});
+process.stdin.resume();
 const latencies: number[] = [];
-while (!isStopped) {
+while (!end.signal.aborted) {
   const startedAt = performance.now();
-  await (await fetch(workerData as string)).arrayBuffer();
+  await (await fetch(url)).arrayBuffer();
   latencies.push(performance.now() - startedAt);
   await delay(EVERY_MS);
 }
-parentPort?.postMessage(latencies);
+process.stdout.write(JSON.stringify(latencies));
