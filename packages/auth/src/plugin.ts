@@ -3,13 +3,8 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { readBearer } from './bearer.js';
-import {
-  invalidCredential,
-  missingCredential,
-  type RefusalMessages,
-  standardRefusals,
-} from './challenges.js';
+import { createAuthentication, withSecondLook } from './authenticate.js';
+import { invalidCredential, type RefusalMessages, standardRefusals } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
@@ -20,9 +15,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticate`; read it with `principalOf` or `memberOf`. */
     principal: Principal | null;
+    /** When that was, milliseconds since the epoch. */
+    verifiedAt: number;
   }
   interface FastifyInstance {
-    /** An `onRequest` hook: 401 without a living credential, 503 when that can't be known. */
+    /**
+     * An `onRequest` hook: 401 without a living credential, 503 when that can't be known. A route that has it asks once more
+     * when its body was long in coming.
+     */
     authenticate: onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
     signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
@@ -82,7 +82,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   const messages = options.messages ?? standardRefusals;
   // Made once, sent many times.
-  const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
   const verification = createVerification({
     checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
@@ -91,6 +90,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     clockToleranceMs: options.clockToleranceMs,
   });
   app.decorateRequest('principal', null);
+  app.decorateRequest('verifiedAt', 0);
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
@@ -100,20 +100,9 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     if (!principal) throw refusal;
     return principal;
   });
-  // Neither throws nor makes a promise for garbage.
-  app.decorate('authenticate', (request, _reply, done) => {
-    const presented = readBearer(request.raw);
-    const credential = presented === undefined ? undefined : verification.verifyLocally(presented);
-    if (!credential) {
-      done(presented === undefined ? missing : refusal);
-      return;
-    }
-    verification.verifyLiveness(credential).then((principal) => {
-      request.principal = principal ?? null;
-      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
-      done(principal ? undefined : refusal);
-    }, done);
-  });
+  const authentication = createAuthentication({ verification, messages, clock: options.clock });
+  app.decorate('authenticate', authentication.authenticate);
+  app.addHook('onRoute', withSecondLook(authentication));
 }
 
 /** Registers `authenticate`; which routes use it is each route's choice. */
