@@ -1,7 +1,9 @@
-import type { Clock } from '@platform/service-kit';
+import { AppError, type Clock } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { readBearer } from './bearer.js';
 import { invalidCredential, missingCredential, type RefusalMessages } from './challenges.js';
+import type { SignedCredential } from './credential.js';
+import { assertService } from './guards.js';
 import type { Principal } from './principal.js';
 import type { Verification } from './verification.js';
 
@@ -16,6 +18,11 @@ export interface Authentication {
    * or with a role that was lost, meanwhile.
    */
   readonly authenticateAgain: preValidationHookHandler;
+  /**
+   * Only another service of the platform, with the scope. Its signed claims are judged at once; whether it is alive is
+   * asked meanwhile, and told by `callerVerified`.
+   */
+  authenticateService(scope: string): onRequestHookHandler;
 }
 
 const roleOf = (principal: Principal | null) => (principal?.kind === 'service' ? undefined : principal?.role);
@@ -30,11 +37,16 @@ export function createAuthentication(deps: {
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
 
-  function verify(request: FastifyRequest, done: (error?: Error) => void): void {
+  function readCredential(request: FastifyRequest): SignedCredential | AppError {
     const presented = readBearer(request.raw);
-    const credential = presented === undefined ? undefined : verification.verifyLocally(presented);
-    if (!credential) {
-      done(presented === undefined ? missing : refusal);
+    if (presented === undefined) return missing;
+    return verification.verifyLocally(presented) ?? refusal;
+  }
+
+  function verify(request: FastifyRequest, done: (error?: Error) => void): void {
+    const credential = readCredential(request);
+    if (credential instanceof AppError) {
+      done(credential);
       return;
     }
     verification.verifyLiveness(credential).then((principal) => {
@@ -60,6 +72,20 @@ export function createAuthentication(deps: {
         // The guards have judged the role that was.
         done(error ?? (roleOf(request.principal) === role ? undefined : refusal));
       });
+    },
+    authenticateService: (scope) => (request, _reply, done) => {
+      const credential = readCredential(request);
+      if (credential instanceof AppError) {
+        done(credential);
+        return;
+      }
+      assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
+      request.verifying = verification.verifyLiveness(credential).then((principal) => {
+        if (!principal) throw refusal;
+      });
+      // A fault of the body may end the request first.
+      request.verifying.catch(() => undefined);
+      done();
     },
   };
 }
