@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { codeIn, password, type Platform, startPlatform, statusesOf } from './platform.js';
 
 let platform: Platform;
@@ -78,6 +79,21 @@ test("a code is good for its own account only, and a newer one ends it", async (
   const older = newer === code ? wrong(code) : code;
   expect((await login(one.email, older)).status).toBe(401);
   expect((await login(one.email, newer)).status).toBe(200);
+}); // prettier-ignore
+
+test('a password that changes while the code is looked at leaves the code worth nothing', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  const { db } = platform.identity;
+  const other = await db.connect();
+  await other.query('begin');
+  await other.query(`select from one_time_secrets s join users u on u.id = s.user_id where email = $1 for update of s`, [email]);
+  const answer = login(email, code);
+  await waitFor(async () => (await db.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).rowCount === 1, { what: 'a guess that waits' });
+  await db.query(`update users set password_hash = 'another' where email = $1`, [email]);
+  await other.query('commit');
+  other.release();
+  expect((await answer).status).toBe(401);
 }); // prettier-ignore
 
 test('a removed member logs in with no code', async () => {

@@ -6,7 +6,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import type { ClientAddress } from '../known-clients/client.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { type Account, findAccount, findUserByEmail, lockUnchangedAccount } from '../users/queries.js';
+import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
 import type { OpenSession } from './opening.js';
@@ -38,8 +38,10 @@ export function createSessionService(deps: {
   }
 
   async function findByCode(email: string, code: string): Promise<Account | null> {
+    // Read before the code is used up: what a password reset changes in between is then seen to have changed.
+    const account = await findUserByEmail(prisma, email);
     const userId = await secrets.guessCode(email, code);
-    return userId === undefined ? null : findAccount(prisma, userId);
+    return userId !== undefined && account?.id === userId ? account : null;
   }
 
   return {

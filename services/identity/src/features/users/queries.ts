@@ -35,9 +35,6 @@ const accountFields = { ...userFields, passwordHash: true } as const;
 export const findUserByEmail = (db: Client, email: string): Promise<Account | null> =>
   db.user.findFirst({ where: { email, removedAt: null }, select: accountFields });
 
-export const findAccount = (db: Client, id: string): Promise<Account | null> =>
-  db.user.findFirst({ where: { id, removedAt: null }, select: accountFields });
-
 /**
  * Holds off changes of the password, and the removal, until the transaction ends.
  *
