@@ -1,5 +1,3 @@
-import { waitFor } from '@platform/testing';
-import type pg from 'pg';
 import type { CrawlJob } from '../../src/features/queues/job.js';
 import { renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
 import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
@@ -15,7 +13,7 @@ describe('a run under races', () => {
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
     const beginning = rows.newLifecycle().begin(job);
-    await waitForLock(rows.pool);
+    await rows.waitForLock();
     await pausing.query('commit');
     pausing.release();
     expect(await beginning).toBeUndefined();
@@ -41,7 +39,7 @@ describe('a run under races', () => {
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
     const completing = lifecycle.complete(begun);
-    await waitForLock(rows.pool);
+    await rows.waitForLock();
     await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
     await pausing.query('commit');
     pausing.release();
@@ -119,13 +117,3 @@ describe('a run under races', () => {
     expect(await rows.countOf(orgId)).toEqual({ completed: 1, events: 1 });
   });
 });
-
-/** Until a statement waits for another. */
-async function waitForLock(pool: pg.Pool): Promise<void> {
-  await waitFor(
-    async () =>
-      (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
-        .rowCount === 1,
-    { what: 'a statement that waits' },
-  ); // prettier-ignore
-}

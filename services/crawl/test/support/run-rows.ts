@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
+import { migrateQueues } from '../../src/features/queues/engine.js';
 import { type CrawlJob, onceJobId, tickJobId } from '../../src/features/queues/job.js';
 import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
 import type { BegunRun, BusyRun } from '../../src/features/runs/take-up.js';
 
-/* Schedules and runs as rows, without a queue, under a clock that the test sets. */
+/* Schedules and runs as rows, under a clock that the test sets; no worker takes up what a queue holds. */
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
@@ -27,9 +28,12 @@ export function useRunRows() {
   let pool: pg.Pool;
   beforeAll(async () => {
     database = await createTestDatabase({
-      template: 'crawl-rows',
+      template: 'crawl-rows-and-queues',
       migrationsDir,
-      migrate: (url) => migrate(url, migrationsDir).then(() => undefined),
+      migrate: async (url) => {
+        await migrate(url, migrationsDir);
+        await migrateQueues(url);
+      },
     });
     pool = new pg.Pool({ connectionString: database.url });
   }, 60_000);
@@ -68,6 +72,9 @@ export function useRunRows() {
     get pool() {
       return pool;
     },
+    get databaseUrl() {
+      return database.url;
+    },
     newLifecycle: () => createRunLifecycle({ pool, clock: () => rows.now, times, onEvent: () => undefined }),
     async scheduleOnce(more: object = {}) {
       const scheduledTime = new Date(at).toISOString();
@@ -96,6 +103,14 @@ export function useRunRows() {
       );
       return found.rows[0];
     },
+    /** Until a statement waits for another. */
+    waitForLock: () =>
+      waitFor(
+        async () =>
+          (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
+            .rowCount === 1,
+        { what: 'a statement that waits' },
+      ), // prettier-ignore
   };
   return rows;
 }
