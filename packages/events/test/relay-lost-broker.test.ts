@@ -45,38 +45,39 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     await createTopic([first.brokers], { topic, replicaAssignment: replicas });
     return topic;
   }
-  const pending = (isRight: (count: number) => boolean, what: string) =>
+  const expectPending = (isRight: (count: number) => boolean, what: string) =>
     waitFor(async () => isRight(await database.countPending()), { what, ...SLOW });
-  const noticed = () => waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'noticing', ...SLOW });
+  const noticed = () =>
+    waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'noticing', ...SLOW });
   async function expectOthersFlow(): Promise<void> {
     await database.addMany(240, 60);
     const before = await database.countPending();
-    await pending((count) => count < before, 'an event of the others');
+    await expectPending((count) => count < before, 'an event of the others');
   }
 
   test('publishes through whichever of its brokers is left', async () => {
     // Nobody listens on the first three.
     start(['127.0.0.1:1', '127.0.0.1:2', '127.0.0.1:3', first.brokers], newTopic());
     await database.addMany(10, 5);
-    await pending((count) => count === 0, 'publishing');
+    await expectPending((count) => count === 0, 'publishing');
   });
 
   test('while a broker hangs the events of the others flow; all are there when it goes on', async () => {
     start([first.brokers, second.brokers], await createSplitTopic());
     await database.addMany(240, 60);
-    await pending((count) => count === 0, 'publishing');
+    await expectPending((count) => count === 0, 'publishing');
     second.pause();
     await expectOthersFlow();
     await noticed();
     await expectOthersFlow();
     second.resume();
-    await pending((count) => count === 0, 'all');
+    await expectPending((count) => count === 0, 'all');
   });
 
   test('while a broker is gone that the cluster still counts on, the events of the others flow', async () => {
     start([first.brokers, second.brokers], await createSplitTopic());
     await database.addMany(240, 60);
-    await pending((count) => count === 0, 'publishing');
+    await expectPending((count) => count === 0, 'publishing');
     await second.kill();
     await expectOthersFlow();
     await noticed();

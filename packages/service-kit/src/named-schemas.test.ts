@@ -38,12 +38,17 @@ it('data that looks like a schema is data; a property with the name of a keyword
   const properties = { example: fault, properties: fault, choice: { enum: [looksLike], const: looksLike } };
   const ref = { $ref: '#/components/schemas/Fault' };
   expect(
-    nameSchemas({ paths: { '/a': { get: { responses: { default: fault, 200: { ...data, properties } } } } } }),
+    nameSchemas({
+      paths: { '/a': { get: { responses: { default: fault, 200: { ...data, properties } } } } },
+    }),
   ).toEqual({
     paths: {
       '/a': {
         get: {
-          responses: { default: ref, 200: { ...data, properties: { ...properties, example: ref, properties: ref } } },
+          responses: {
+            default: ref,
+            200: { ...data, properties: { ...properties, example: ref, properties: ref } },
+          },
         },
       },
     },

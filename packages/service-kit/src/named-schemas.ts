@@ -42,7 +42,7 @@ function readTitles(value: Json, isMap: boolean, found: Meanings): Json {
 
 interface Document {
   readonly paths?: unknown;
-  readonly components?: object;
+  readonly components?: { readonly schemas?: unknown; readonly securitySchemes?: unknown };
 }
 
 /** Without what JSON leaves out, as it will be sent. */
@@ -55,7 +55,7 @@ const sent = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? {})) a
  */
 export function nameSchemas<D extends Document>(document: D): D {
   const paths = sent(document.paths);
-  const present = sent((document.components as { schemas?: unknown } | undefined)?.schemas) as JsonObject;
+  const present = sent(document.components?.schemas) as JsonObject;
   const meanings: Meanings = new Map(
     Object.entries(present).map(([name, schema]) => [name, JSON.stringify(schema)]),
   );

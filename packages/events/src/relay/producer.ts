@@ -14,7 +14,10 @@ export const createKafka = ({ kafka, log }: Pick<EventRelayOptions, 'kafka' | 'l
     connectionTimeout: 2_000,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // The list is gone through once: any broker of it can be the one that is left.
-    retry: { ...RETRY, retries: Math.max(RETRY.retries, Array.isArray(kafka.brokers) ? kafka.brokers.length - 1 : 0) },
+    retry: {
+      ...RETRY,
+      retries: Math.max(RETRY.retries, Array.isArray(kafka.brokers) ? kafka.brokers.length - 1 : 0),
+    },
     logLevel: logLevel.WARN,
     logCreator: createQuietLog(log),
   });

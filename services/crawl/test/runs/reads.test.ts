@@ -17,7 +17,9 @@ describe('what is read of schedules and runs', () => {
   });
 
   it('late schedules are read page by page, those of one instant, too', async () => {
-    const late = [await rows.scheduleOnce(), await rows.scheduleOnce(), await rows.scheduleOnce()].map(({ id }) => id);
+    const late = [await rows.scheduleOnce(), await rows.scheduleOnce(), await rows.scheduleOnce()].map(
+      ({ id }) => id,
+    );
     const found: string[] = [];
     for (let last: ExpectedJob | undefined; found.length < 100;) {
       const page = await findOverdue(rows.pool, new Date(at + 1), last, 1);

@@ -19,12 +19,15 @@ describe('a tick', () => {
     statements.mockRestore();
     chance.mockRestore();
     expect(begun.schedule).toMatchObject({ timeoutMs: 60_000, scheduledAt: new Date(at), metadata: null });
-    expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(new Date(at + 86_400_000));
+    expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
+      new Date(at + 86_400_000),
+    );
     expect(await rows.runsOf(id)).toEqual([{ state: 'completed', reason: null }]);
     expect(await rows.countOf(orgId)).toEqual({ completed: 1, events: 1 });
     const found = await rows.pool.query('select event_id from runs where schedule_id = $1', [id]);
     expect(found.rows).toEqual(
-      (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [begun.run.id])).rows,
+      (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [begun.run.id]))
+        .rows,
     );
     // The answer was lost, and the write repeated.
     expect(await lifecycle.complete(begun)).toBe(false);
