@@ -18,3 +18,40 @@ it('a schema with a title stands once, within others too; those that differ stay
     components: { ...components, schemas: { Fault: fault, List: list } },
   });
 });
+
+it('what the components hold stays, and no other schema takes its name', () => {
+  const other = { type: 'object', title: 'Other' };
+  const present = { Fault: fault, Item: item(3), Kept: other };
+  const { paths, components: named } = nameSchemas({
+    paths: { '/a': { get: [fault, item(1), listed] } },
+    components: { ...components, schemas: present },
+  });
+  const ref = { $ref: '#/components/schemas/Fault' };
+  const list = { ...listed, properties: { faults: { type: 'array', items: ref } } };
+  expect(named).toEqual({ ...components, schemas: { ...present, List: list } });
+  expect(paths).toEqual({ '/a': { get: [ref, item(1), { $ref: '#/components/schemas/List' }] } });
+});
+
+it('data that looks like a schema is data; a property with the name of a keyword is a schema', () => {
+  const looksLike = { title: 'Wiki', type: 'page' };
+  const data = { type: 'object', example: looksLike, examples: [looksLike], default: looksLike };
+  const properties = { example: fault, properties: fault, choice: { enum: [looksLike], const: looksLike } };
+  const ref = { $ref: '#/components/schemas/Fault' };
+  expect(
+    nameSchemas({
+      paths: { '/a': { get: { responses: { default: fault, 200: { ...data, properties } } } } },
+    }),
+  ).toEqual({
+    paths: {
+      '/a': {
+        get: {
+          responses: {
+            default: ref,
+            200: { ...data, properties: { ...properties, example: ref, properties: ref } },
+          },
+        },
+      },
+    },
+    components: { schemas: { Fault: fault } },
+  });
+});

@@ -13,7 +13,11 @@ export const createKafka = ({ kafka, log }: Pick<EventRelayOptions, 'kafka' | 'l
     ...kafka,
     connectionTimeout: 2_000,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    retry: RETRY,
+    // The list is gone through once: any broker of it can be the one that is left.
+    retry: {
+      ...RETRY,
+      retries: Math.max(RETRY.retries, Array.isArray(kafka.brokers) ? kafka.brokers.length - 1 : 0),
+    },
     logLevel: logLevel.WARN,
     logCreator: createQuietLog(log),
   });
@@ -36,9 +40,12 @@ export async function connectProducer(kafka: Kafka): Promise<Producer> {
   }
 }
 
-/** kafkajs connects again for what is still under way, so the end needs a second disconnect. */
-export async function retire(producer: Producer, sends: Iterable<Promise<unknown>>): Promise<void> {
+/**
+ * Lets go of a producer, at once: its end may take as long as a broker that hangs is given to answer. kafkajs connects
+ * again for what is still under way, so the end needs a second disconnect.
+ */
+export function retire(producer: Producer, sends: Iterable<Promise<unknown>>): void {
   const disconnect = () => producer.disconnect().catch(() => undefined);
+  void disconnect();
   void Promise.allSettled(sends).then(disconnect);
-  await disconnect();
 }

@@ -82,7 +82,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };
       // A send that failed may have been written. The next batch would begin with the same sequence number and
       // other content, which the broker could take for the one it has: a producer with a new id can't be mistaken.
-      await retire(producer, sends.values());
+      retire(producer, sends.values());
       try {
         connection = await connect();
         return { results, reconnectFault: undefined };

@@ -7,22 +7,35 @@ interface TopicOptions {
   readonly log: Pick<Logger, 'info'>;
 }
 
-/** Creates the topic where it is missing and this client is allowed to; returns how many partitions it has. */
+/**
+ * Creates the topic where it is missing and this client is allowed to; returns how many partitions it has. Any broker
+ * can tell; only for the creation must the one be there that Kafka names.
+ */
 export async function ensureTopic(kafka: Kafka, { topic, partitions, log }: TopicOptions): Promise<number> {
   const admin = kafka.admin();
+  const countPartitions = async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return topics[0]?.partitions.length ?? 0;
+  };
   try {
     await admin.connect();
+    const present = await countPartitions().catch(ignoreMissing);
+    if (present > 0) return present;
     // Without a replication factor, the broker's default.
     const wanted = { topic, numPartitions: partitions };
     const isNew = await admin.createTopics({ topics: [wanted], waitForLeaders: true }).catch(ignoreDenied);
     if (isNew) log.info({ topic, partitions }, 'Kafka topic created');
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    const count = topics[0]?.partitions.length ?? 0;
+    const count = await countPartitions();
     if (count === 0) throw new Error(`the topic ${topic} does not exist, and may not be created`);
     return count;
   } finally {
     await admin.disconnect().catch(() => undefined);
   }
+}
+
+function ignoreMissing(error: unknown): number {
+  if ((error as { type?: string }).type === 'UNKNOWN_TOPIC_OR_PARTITION') return 0;
+  throw error;
 }
 
 // Many clusters let only their operators create topics; then it exists already, or the next question fails.

@@ -38,6 +38,14 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await Promise.all(some.map((connector) => crawls.outcome(connector, 'completed')));
   }
   const count = (state: 'waiting' | 'published') => countEvents(platform, state);
+  /** The last that was said of events and Kafka. */
+  const relayLog = () =>
+    platform.crawl
+      .logged()
+      .split('\n')
+      .filter((line) => /kafkajs|sync event/i.test(line))
+      .slice(-20)
+      .join('\n');
   const expectArrived = () =>
     expectEventsArrived({ platform, brokers: [first.brokers, second.brokers], topic });
 
@@ -76,7 +84,13 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await second.kill();
     await runEach(connectors);
     await runEach(connectors);
-    await waitFor(async () => (await count('published')) > published, { what: 'the others', ...SLOW });
+    await waitFor(
+      async () => {
+        if ((await count('published')) > published) return true;
+        throw new Error(relayLog());
+      },
+      { what: 'the others', ...SLOW },
+    );
     expect(await count('waiting')).toBeGreaterThan(0);
     await second.start();
     await expectArrived();

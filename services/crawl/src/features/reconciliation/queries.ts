@@ -98,15 +98,25 @@ export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknow
     values: [ids],
   });
 
-/** One more expected run did not happen; `nextRunAt` null leaves what is expected as it is. */
-export const countMissed = (tx: Transaction, id: string, nextRunAt: Date | null): Promise<unknown> =>
-  tx.query({
+/**
+ * The run that was expected at `expected` did not happen, and the one after it is; `nextRunAt` null leaves that as it is.
+ * @returns whether it was still expected: from then on no tick is taken up until the transaction ends.
+ */
+export async function countMissed(
+  tx: Transaction,
+  { id }: Pick<ExpectedJob, 'id'>,
+  expected: Date,
+  nextRunAt: Date | null,
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
     name: 'count_missed',
     text: `update schedules set missed_runs = missed_runs + 1, overdue_since = null,
-             next_run_at = case when state = 'active' then coalesce($2, next_run_at) end
-           where id = $1`,
-    values: [id, nextRunAt],
+             next_run_at = coalesce($3, next_run_at)
+           where id = $1 and state = 'active' and next_run_at = $2`,
+    values: [id, expected, nextRunAt],
   });
+  return rowCount === 1;
+}
 
 /** The next run is expected at `at`, or before it. */
 export const expectBy = (tx: Transaction, id: string, at: Date): Promise<unknown> =>

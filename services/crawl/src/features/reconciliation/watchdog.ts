@@ -81,19 +81,27 @@ async function insertMissed(
 export function createWatchdog(deps: WatchdogDeps) {
   const { pool, queues, clock, metrics, log, overdueGraceMs } = deps;
 
+  /**
+   * A run that is made up for stands for every time that has passed; one that is left out for none that may still start:
+   * such a tick can be in a worker's hands at this very moment. Null for a one-off.
+   */
+  function nextExpected({ config, connector, orgId }: Schedule): Date | null {
+    if (config.scheduleType === 'once') return null;
+    const past = clock() - (config.missedRunPolicy === 'skip' ? overdueGraceMs : 0);
+    const next = nextRunAfter(planOf(config, jobKeyOf(connector, orgId)), past);
+    return next === undefined ? null : new Date(next);
+  }
+
   async function makeUp({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
     await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const expected = schedule?.nextRunAt;
       const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
       if (!schedule || !expected || !isAsSeen) return;
+      const next = nextExpected(schedule);
+      if (!(await countMissed(tx, schedule, expected, next))) return;
       await insertMissed(tx, deps, schedule, expected);
-      const isOnce = schedule.config.scheduleType === 'once';
-      const next = isOnce
-        ? undefined
-        : nextRunAfter(planOf(schedule.config, jobKeyOf(connector, orgId)), clock());
-      await countMissed(tx, schedule.id, next === undefined ? null : new Date(next));
-      if (!isOnce) await queues.apply(schedule);
+      if (next) await queues.apply(schedule);
       metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
       log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
     });

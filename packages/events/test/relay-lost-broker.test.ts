@@ -1,0 +1,88 @@
+import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import { createEventRelay, type EventRelay } from '../src/index.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
+import { createTopic, newTopic } from './support/topic.js';
+
+// Waits are for events, not for a fast machine: a run beside others must pass too.
+jest.setTimeout(180_000);
+const SLOW = { timeoutMs: 60_000 };
+
+describeWith('own-kafka', 'relay and brokers that do not answer', () => {
+  let first: OwnKafka;
+  let second: OwnKafka;
+  let database: OutboxDatabase;
+  let relay: EventRelay | undefined;
+  let log: RecordingLog;
+
+  beforeAll(async () => {
+    // The cluster doesn't give a broker up by itself.
+    first = await startOwnKafka({ settings: { 'broker.session.timeout.ms': '600000' } });
+    second = await startOwnKafka({ join: first });
+  }, 180_000);
+  afterAll(async () => {
+    await second?.close();
+    await first?.close();
+  });
+  beforeEach(async () => {
+    database = await createOutboxDatabase();
+    log = createRecordingLog();
+  });
+  afterEach(async () => {
+    second.resume();
+    await relay?.stop();
+    await database.drop();
+  });
+
+  function start(brokers: string[], topic: string): void {
+    relay = createEventRelay({ connectionString: database.url, kafka: { brokers }, topic, log });
+    relay.start();
+  }
+  /** One copy each: partition 0 lives on the first broker alone, the others on the second. */
+  async function createSplitTopic(): Promise<string> {
+    const topic = newTopic();
+    const replicas = [1, 2, 2, 2, 2, 2].map((broker, partition) => ({ partition, replicas: [broker] }));
+    await createTopic([first.brokers], { topic, replicaAssignment: replicas });
+    return topic;
+  }
+  const expectPending = (isRight: (count: number) => boolean, what: string) =>
+    waitFor(async () => isRight(await database.countPending()), { what, ...SLOW });
+  const noticed = () =>
+    waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'noticing', ...SLOW });
+  async function expectOthersFlow(): Promise<void> {
+    await database.addMany(240, 60);
+    const before = await database.countPending();
+    await expectPending((count) => count < before, 'an event of the others');
+  }
+
+  test('publishes through whichever of its brokers is left', async () => {
+    // Nobody listens on the first three.
+    start(['127.0.0.1:1', '127.0.0.1:2', '127.0.0.1:3', first.brokers], newTopic());
+    await database.addMany(10, 5);
+    await expectPending((count) => count === 0, 'publishing');
+  });
+
+  test('while a broker hangs the events of the others flow; all are there when it goes on', async () => {
+    start([first.brokers, second.brokers], await createSplitTopic());
+    await database.addMany(240, 60);
+    await expectPending((count) => count === 0, 'publishing');
+    second.pause();
+    await expectOthersFlow();
+    await noticed();
+    await expectOthersFlow();
+    second.resume();
+    await expectPending((count) => count === 0, 'all');
+  });
+
+  test('while a broker is gone that the cluster still counts on, the events of the others flow', async () => {
+    start([first.brokers, second.brokers], await createSplitTopic());
+    await database.addMany(240, 60);
+    await expectPending((count) => count === 0, 'publishing');
+    await second.kill();
+    await expectOthersFlow();
+    await noticed();
+    for (let round = 0; round < 5; round += 1) await expectOthersFlow();
+    const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+    expect(new Set(told)).toEqual(new Set(['sync events of a partition wait: Kafka does not take them']));
+  });
+});

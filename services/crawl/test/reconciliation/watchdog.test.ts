@@ -1,0 +1,76 @@
+import { createLogger } from '@platform/service-kit';
+import { Registry } from 'prom-client';
+import { createEngine, type Engine } from '../../src/features/queues/engine.js';
+import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
+import { createWatchdog } from '../../src/features/reconciliation/watchdog.js';
+import { findStatus } from '../../src/features/schedules/status.queries.js';
+import { createCrawlMetrics } from '../../src/metrics.js';
+import { at, useRunRows } from '../support/run-rows.js';
+
+const MINUTE_MS = 60_000;
+
+describe('the watchdog and a schedule whose job is lost', () => {
+  const rows = useRunRows();
+  const log = createLogger('test', 'silent');
+  let engine: Engine;
+  let queues: CrawlQueues;
+  beforeAll(() => {
+    engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, workersMax: 0, log });
+    queues = openQueues({ engine, retryDelayMs: 1_000, clock: () => rows.now, log });
+  });
+  afterAll(async () => {
+    await queues.close();
+    await engine.close();
+  });
+
+  const watch = () =>
+    createWatchdog({
+      pool: rows.pool,
+      queues,
+      clock: () => rows.now,
+      metrics: createCrawlMetrics(new Registry()),
+      log,
+      overdueGraceMs: MINUTE_MS,
+    })(() => false);
+  const expectedOf = async (orgId: string) => {
+    const found = await findStatus(rows.pool, orgId, 'files_1');
+    return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
+  };
+
+  it('that skips what it missed still runs at the next time, though its tick and the watchdog meet', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + MINUTE_MS + 5;
+    await watch();
+    expect(await expectedOf(orgId)).toEqual([at + MINUTE_MS, 1]);
+    expect(await rows.newLifecycle().begin(job(at + MINUTE_MS))).toMatchObject({
+      run: { scheduledFor: new Date(at + MINUTE_MS) },
+    });
+    expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
+    expect(await expectedOf(orgId)).toEqual([at + 2 * MINUTE_MS, 1]);
+  });
+
+  it('that makes up for it has one late run for all that it missed', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely();
+    rows.now = at + 10 * MINUTE_MS + 5;
+    await watch();
+    expect(await rows.newLifecycle().begin(job(at + 10 * MINUTE_MS))).toBeUndefined();
+    expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['waiting']);
+    expect(await expectedOf(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
+  });
+
+  it('leaves alone what a tick begins while it looks', async () => {
+    const { id, orgId } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + MINUTE_MS + 5;
+    const tick = await rows.pool.connect();
+    await tick.query('begin');
+    const next = new Date(at + 2 * MINUTE_MS);
+    await tick.query('update schedules set next_run_at = $2, missed_runs = 1 where id = $1', [id, next]);
+    const watching = watch();
+    await rows.waitForLock();
+    await tick.query('commit');
+    tick.release();
+    await watching;
+    expect(await rows.runsOf(id)).toEqual([]);
+    expect(await expectedOf(orgId)).toEqual([next.getTime(), 1]);
+  });
+});

@@ -1,0 +1,43 @@
+import { type ExpectedJob, findActivePage, findOverdue } from '../../src/features/reconciliation/queries.js';
+import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
+import { at, begunOf, useRunRows } from '../support/run-rows.js';
+
+describe('what is read of schedules and runs', () => {
+  const rows = useRunRows();
+
+  it('a finished one-off job that left the history is shown no longer', async () => {
+    const { id, orgId, job } = await rows.scheduleOnce();
+    const lifecycle = rows.newLifecycle();
+    const begun = begunOf(await lifecycle.begin(job));
+    await lifecycle.complete(begun);
+    expect((await findStatus(rows.pool, orgId, 'files_1'))?.run?.state).toBe('completed');
+    await rows.pool.query('delete from runs where schedule_id = $1', [id]);
+    expect(await findStatus(rows.pool, orgId, 'files_1')).toBeUndefined();
+    expect(await findStatuses(rows.pool, orgId)).toEqual([]);
+  });
+
+  it('late schedules are read page by page, those of one instant, too', async () => {
+    const late = [await rows.scheduleOnce(), await rows.scheduleOnce(), await rows.scheduleOnce()].map(
+      ({ id }) => id,
+    );
+    const found: string[] = [];
+    for (let last: ExpectedJob | undefined; found.length < 100;) {
+      const page = await findOverdue(rows.pool, new Date(at + 1), last, 1);
+      found.push(...page.map(({ id }) => id));
+      last = page.at(-1);
+      if (!last) break;
+    }
+    expect(found).toEqual(expect.arrayContaining(late));
+    expect(new Set(found).size).toBe(found.length);
+  });
+
+  it('the reconciler reads of each row what it compares, not its configuration', async () => {
+    await rows.scheduleOnce();
+    const pages = [
+      await findOverdue(rows.pool, new Date(at + 1), undefined, 1),
+      await findActivePage(rows.pool, 'files_1', '00000000-0000-0000-0000-000000000000', 1),
+    ];
+    const read = ['connector', 'id', 'isRecurring', 'nextRunAt', 'orgId', 'revision'];
+    for (const [row] of pages) expect(Object.keys(row ?? {}).toSorted()).toEqual(read);
+  });
+});

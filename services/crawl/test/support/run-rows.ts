@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { migrateQueues } from '../../src/features/queues/engine.js';
+import { type CrawlJob, onceJobId, tickJobId } from '../../src/features/queues/job.js';
+import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
+import type { BegunRun, BusyRun } from '../../src/features/runs/take-up.js';
+
+/* Schedules and runs as rows, under a clock that the test sets; no worker takes up what a queue holds. */
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+/** When the clock of each test begins, and when every schedule's first run is expected; epoch ms. */
+export const at = Date.parse('2030-01-01T00:00:00Z');
+export const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
+
+/** @throws when there is nothing in this worker's hands. */
+export function begunOf(begun: BegunRun | BusyRun | undefined): BegunRun {
+  if (!begun || 'busyUntil' in begun) throw new Error('not begun');
+  return begun;
+}
+
+/** For the tests of a file: a database of their own, from before the first to after the last. */
+export function useRunRows() {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    database = await createTestDatabase({
+      template: 'crawl-rows-and-queues',
+      migrationsDir,
+      migrate: async (url) => {
+        await migrate(url, migrationsDir);
+        await migrateQueues(url);
+      },
+    });
+    pool = new pg.Pool({ connectionString: database.url });
+  }, 60_000);
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  beforeEach(() => (rows.now = at));
+
+  async function insertSchedule(type: object) {
+    const [id, orgId] = [randomUUID(), randomUUID()];
+    const config = { ...type, timezone: 'UTC' };
+    await pool.query(
+      `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
+         state, revision, scheduled_at, next_run_at)
+       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
+      [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
+    ); // prettier-ignore
+    return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
+  }
+  /** Of a recurring schedule of five fields. @returns it, and its job of each time. */
+  async function scheduleTicks(type: object, pattern: string) {
+    const schedule = await insertSchedule(type);
+    const job = (time: number, attemptsMade = 0) =>
+      ({
+        id: tickJobId('crawl', time),
+        data: { ...schedule, kind: 'tick' },
+        opts: { repeat: { pattern, tz: 'UTC' } },
+        attemptsMade,
+      }) as unknown as CrawlJob;
+    return { ...schedule, job };
+  }
+  const rows = {
+    /** The time of the clock, epoch ms. */
+    now: at,
+    get pool() {
+      return pool;
+    },
+    get databaseUrl() {
+      return database.url;
+    },
+    newLifecycle: () => createRunLifecycle({ pool, clock: () => rows.now, times, onEvent: () => undefined }),
+    async scheduleOnce(more: object = {}) {
+      const scheduledTime = new Date(at).toISOString();
+      const schedule = await insertSchedule({ scheduleType: 'once', scheduledTime, ...more });
+      const data = { ...schedule, kind: 'once', at };
+      const job = { id: onceJobId(schedule.id, 1), attemptsMade: 0, data } as unknown as CrawlJob;
+      return { ...schedule, job };
+    },
+    scheduleDaily: () => scheduleTicks({ scheduleType: 'daily', hour: 0, minute: 0 }, '0 0 * * *'),
+    scheduleMinutely: (more: object = {}) =>
+      scheduleTicks({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }, '* * * * *'),
+    /** In the order in which they were made. */
+    async runsOf(id: string) {
+      const found = await pool.query<{ state: string; reason: string | null }>(
+        'select state, reason from runs where schedule_id = $1 order by id',
+        [id],
+      );
+      return found.rows;
+    },
+    /** What an organisation's runs left: their number in its statistics, and their events. */
+    async countOf(orgId: string) {
+      const found = await pool.query<{ completed: number; events: number }>(
+        `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
+           (select count(*) from sync_events.outbox where org_id = $1::text)::int as events`,
+        [orgId],
+      );
+      return found.rows[0];
+    },
+    /** Until a statement waits for another. */
+    waitForLock: () =>
+      waitFor(
+        async () =>
+          (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
+            .rowCount === 1,
+        { what: 'a statement that waits' },
+      ), // prettier-ignore
+  };
+  return rows;
+}
