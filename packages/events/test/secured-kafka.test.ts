@@ -32,7 +32,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
   ): EventRelayOptions['kafka'] => ({
     brokers: [secured.kafka.brokers],
     ssl: { ca: [secured.authority] },
-    sasl: { mechanism, username: secured.account.username, password },
+    sasl: { mechanism: mechanism as 'plain', username: secured.account.username, password },
   });
 
   function relayTo(kafka: EventRelayOptions['kafka'], topic = newTopic()) {
