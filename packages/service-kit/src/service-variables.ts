@@ -49,7 +49,10 @@ const ratio: Variable<number> = {
 /** A boolean of the OpenTelemetry specification, whose case does not matter. */
 const flag: Variable<boolean> = {
   mustBe: 'true or false',
-  parse: (value) => ({ true: true, false: false })[value.toLowerCase()],
+  parse(value) {
+    if (!/^(?:true|false)$/i.test(value)) return undefined;
+    return value.toLowerCase() === 'true';
+  },
 };
 
 /** Names and meaning are those of the OpenTelemetry specification; all but the endpoint count where there is one. */
