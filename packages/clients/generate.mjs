@@ -91,7 +91,7 @@ async function generate(service) {
   const described = operationsOf(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
   const names = Object.keys(operations).map((name) => `  | '${name}'`);
-  const note = `// Generated from services/${service}/openapi.json: run "pnpm run generate-clients".\n`;
+  const note = `// Generated from services/${service}/openapi.json: run "npm run generate-clients".\n`;
   const types = await openapiTS(document, { defaultNonNullable: false });
   return {
     [`${service}.types.ts`]: note + astToString(types),
@@ -111,7 +111,7 @@ for (const [name, content] of Object.entries(files)) {
   const file = new URL(name, generated);
   if (!isChecking) await writeFile(file, content);
   else if ((await readFile(file, 'utf8').catch(() => '')) !== content) {
-    process.stderr.write(`${name} is not what openapi.json says: run "pnpm run generate-clients"\n`);
+    process.stderr.write(`${name} is not what openapi.json says: run "npm run generate-clients"\n`);
     process.exitCode = 1;
   }
 }

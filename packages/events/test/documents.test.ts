@@ -5,7 +5,7 @@ import { buildDocuments } from '../src/documents.js';
 const docs = join(__dirname, '..', 'docs');
 const documents = Object.entries(buildDocuments());
 
-test.each(documents)('docs/%s is up to date (else: pnpm run generate-docs)', (name, content) => {
+test.each(documents)('docs/%s is up to date (else: npm run generate-docs)', (name, content) => {
   expect(readFileSync(join(docs, name), 'utf8')).toBe(`${JSON.stringify(content, null, 2)}\n`);
 });
 

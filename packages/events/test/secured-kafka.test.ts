@@ -25,10 +25,14 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     await secured?.close();
   });
 
-  const options = (password = secured.account.password): EventRelayOptions['kafka'] => ({
+  const mechanisms = ['scram-sha-512', 'plain'] as const;
+  const options = (
+    mechanism: (typeof mechanisms)[number],
+    password = secured.account.password,
+  ): EventRelayOptions['kafka'] => ({
     brokers: [secured.kafka.brokers],
     ssl: { ca: [secured.authority] },
-    sasl: { mechanism: 'scram-sha-512', username: secured.account.username, password },
+    sasl: { mechanism: mechanism as 'plain', username: secured.account.username, password },
   });
 
   function relayTo(kafka: EventRelayOptions['kafka'], topic = newTopic()) {
@@ -43,50 +47,58 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     return { log, topic, warning };
   }
 
-  test('events go from the outbox to the consumer', async () => {
-    const { eventId } = await database.add('org-1');
-    const { topic, log } = relayTo(options());
-    await waitFor(async () => (await database.countPending()) === 0, {
-      what: 'publishing',
-      timeoutMs: 20_000,
-    });
-    const handled: string[] = [];
-    const consumer = createSyncEventConsumer({
-      kafka: options(),
-      groupId: randomUUID(),
-      topic,
-      handle: (event) => void handled.push(event.eventId),
-      onInvalid: ({ reason }) => {
-        throw new Error(reason);
-      },
-    });
-    await consumer.start();
-    await waitFor(() => handled.includes(eventId), { what: 'the event', timeoutMs: 20_000 });
-    await consumer.stop();
-    expect(log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
-  }, 60_000);
+  test.each(mechanisms)(
+    'with %s, events go from the outbox to the consumer',
+    async (mechanism) => {
+      const { eventId } = await database.add('org-1');
+      const { topic, log } = relayTo(options(mechanism));
+      await waitFor(async () => (await database.countPending()) === 0, {
+        what: 'publishing',
+        timeoutMs: 20_000,
+      });
+      const handled: string[] = [];
+      const consumer = createSyncEventConsumer({
+        kafka: options(mechanism),
+        groupId: randomUUID(),
+        topic,
+        handle: (event) => void handled.push(event.eventId),
+        onInvalid: ({ reason }) => {
+          throw new Error(reason);
+        },
+      });
+      await consumer.start();
+      await waitFor(() => handled.includes(eventId), { what: 'the event', timeoutMs: 20_000 });
+      await consumer.stop();
+      expect(log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
+    },
+    60_000,
+  );
 
-  test('a wrong password is told as one, once, and never shown', async () => {
-    const { log, warning } = relayTo(options('guessed'));
-    const { message, detail } = await warning();
-    expect(message).toBe('sync events wait: Kafka refuses the account');
-    expect(String(detail.err)).toMatch(/authentication failed/i);
-    await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
-    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
-    expect(JSON.stringify(log.lines)).not.toContain('guessed');
-    const consumer = createSyncEventConsumer({
-      kafka: options('guessed'),
-      groupId: randomUUID(),
-      handle: () => undefined,
-      onInvalid: () => undefined,
-    });
-    await expect(consumer.start()).rejects.toThrow(/authentication failed/i);
-    await consumer.stop();
-  }, 60_000);
+  test.each(mechanisms)(
+    'with %s, a wrong password is told as one, once, and never shown',
+    async (mechanism) => {
+      const { log, warning } = relayTo(options(mechanism, 'guessed'));
+      const { message, detail } = await warning();
+      expect(message).toBe('sync events wait: Kafka refuses the account');
+      expect(String(detail.err)).toMatch(/authentication failed/i);
+      await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
+      expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+      expect(JSON.stringify(log.lines)).not.toContain('guessed');
+      const consumer = createSyncEventConsumer({
+        kafka: options(mechanism, 'guessed'),
+        groupId: randomUUID(),
+        handle: () => undefined,
+        onInvalid: () => undefined,
+      });
+      await expect(consumer.start()).rejects.toThrow(/authentication failed/i);
+      await consumer.stop();
+    },
+    60_000,
+  );
 
   test('an authority that is not trusted is told, and nothing is sent', async () => {
     await database.add('org-1');
-    const { warning } = relayTo({ ...options(), ssl: true });
+    const { warning } = relayTo({ ...options('scram-sha-512'), ssl: true });
     const { message, detail } = await warning();
     expect([message, String(detail.err)]).toEqual([
       'sync events wait: Kafka is not available',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { App } from './app.js';
+import { createHalfSentEnd } from './half-sent.js';
 
 /** A gateway closes its idle connections sooner than that; who doesn't may lose a request. */
 const IDLE_GRACE_MAX_MS = 5_000;
@@ -14,7 +15,8 @@ const BACKLOG = 511;
 /**
  * Ends the connections so that no request is lost. A gateway keeps connections, and sends on them or on new ones. New ones
  * are refused from the first moment on, so that it asks another replica; on the others each answer says that it is the
- * last, and those that stay idle are the gateway's to close: when we did, a request could be on its way.
+ * last, and those that stay idle are the gateway's to close: when we did, a request could be on its way. A request that
+ * has come in half is waited for as long as more of it comes.
  * @param connections - all that are open: to Node, one that has never sent anything is not idle.
  * @param graceMs how long idle connections are left to the other side.
  */
@@ -31,8 +33,10 @@ async function closeListener(
   const grace = new AbortController();
   await Promise.race([closed, delay(graceMs, undefined, { signal: grace.signal })]);
   grace.abort();
+  const endHalfSent = createHalfSentEnd(server);
   const endIdle = () => {
     server.closeIdleConnections();
+    endHalfSent(connections);
     if (performance.now() - closedAt < SILENCE_MAX_MS) return;
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   };

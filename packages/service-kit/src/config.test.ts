@@ -86,6 +86,12 @@ test('proxies are addresses or ranges', () => {
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });
 
+test('tracing is disabled by true, in any case, and by nothing that is not a boolean', () => {
+  const { OTEL_SDK_DISABLED } = serviceVariables;
+  const values = ['true', 'TRUE', 'False', 'yes', '1', 'constructor'];
+  expect(values.map((value) => OTEL_SDK_DISABLED.parse(value))).toEqual([true, true, false, undefined, undefined, undefined]);
+}); // prettier-ignore
+
 test('what variables contradict is told with the other faults, and sees only values that are right', () => {
   const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
   const load = (env: NodeJS.ProcessEnv) =>

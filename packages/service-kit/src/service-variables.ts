@@ -46,11 +46,23 @@ const ratio: Variable<number> = {
   },
 };
 
+/** A boolean of the OpenTelemetry specification, whose case does not matter. */
+const flag: Variable<boolean> = {
+  mustBe: 'true or false',
+  parse(value) {
+    if (!/^(?:true|false)$/i.test(value)) return undefined;
+    return value.toLowerCase() === 'true';
+  },
+};
+
 /** Names and meaning are those of the OpenTelemetry specification; all but the endpoint count where there is one. */
 const tracingVariables = {
+  OTEL_SDK_DISABLED: withDefault(flag, false),
   /** Without it there are no traces. */
   OTEL_EXPORTER_OTLP_ENDPOINT: withDefault(url(['http:', 'https:'], 'http://collector:4318'), undefined),
   OTEL_EXPORTER_OTLP_HEADERS: withDefault(pairs('header', /^[\w-]+$/), {}),
+  /** Without it `service.name` of the attributes, and without that the service's own. */
+  OTEL_SERVICE_NAME: withDefault(text('the name of this service in traces'), undefined),
   OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs('name', /^[\w.-]+$/), {}),
   OTEL_TRACES_SAMPLER: withDefault(oneOf(...samplers), 'parentbased_always_on' as const),
   OTEL_TRACES_SAMPLER_ARG: withDefault(ratio, undefined),

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { waitFor } from '@platform/testing';
 
 // Runs the built package: a process of its own can't be Jest's.
@@ -75,6 +77,40 @@ test('a connection that has never said anything holds nothing up', async () => {
   await ended;
   expect(await closed).toEqual([0, null]);
   expect(output).not.toContain('shutdown step failed');
+}, 30_000);
+
+const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 21\r\n';
+
+/** Sends the first part of a request, the signal, and the rest of the parts, a second between them. */
+async function sendSlowly(first: string, rest: readonly string[] = []): Promise<[string, unknown]> {
+  const [closed] = await start({});
+  const socket = connect(Number(/serving (\d+)/.exec(output)?.[1]), '127.0.0.1');
+  socket.write(first);
+  const answer = text(socket).catch((error: Error) => error.message);
+  // What it has sent is read: a probe behind it is answered.
+  await fetch(`http://127.0.0.1:${/serving (\d+)/.exec(output)?.[1]}/health/live`);
+  child.kill('SIGTERM');
+  for (const part of rest) {
+    await delay(1_000);
+    socket.write(part);
+  }
+  return [await answer, await closed];
+}
+
+test.each([
+  ['head', head, /^HTTP\/1\.1 408 /],
+  ['body', `${head}\r\n{"half":`, /^(?:|.*ECONNRESET.*)$/],
+])('a %s that stands still, half sent, holds nothing up', async (_part, half, expected) => {
+  const [answer, ended] = await sendSlowly(half);
+  expect(answer).toMatch(expected);
+  expect(ended).toEqual([0, null]);
+  expect(output).not.toContain('shutdown step failed');
+}, 30_000); // prettier-ignore
+
+test('a body that comes slowly is waited for, and answered', async () => {
+  const [answer, ended] = await sendSlowly(`${head}\r\n{"all":"`, ['s', 'l', 'o', 'w', 'l', 'y', ' sent"}']);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\{"all":"slowly sent"\}$/);
+  expect(ended).toEqual([0, null]);
 }, 30_000);
 
 test('a second signal ends at once, without 0', async () => {

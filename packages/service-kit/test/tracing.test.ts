@@ -84,6 +84,22 @@ describe('a traced process', () => {
     );
   });
 
+  test('has the name that it is given, before one among its attributes', async () => {
+    start({ OTEL_SERVICE_NAME: 'renamed', OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,team=x' });
+    await waitFor(() => received.length > 0, { what: 'spans', timeoutMs: 15_000 });
+    await stop();
+    const { resource } = JSON.parse(received[0] ?? '').resourceSpans[0];
+    const named = resource.attributes.filter(({ key }: { key: string }) => key === 'service.name');
+    expect(named).toEqual([{ key: 'service.name', value: { stringValue: 'renamed' } }]);
+  });
+
+  test('records nothing when it is told not to', async () => {
+    start({ OTEL_SDK_DISABLED: 'True' });
+    await spans(20);
+    await stop();
+    expect(received).toEqual([]);
+  });
+
   test('records as few as a file says', async () => {
     start({
       OTEL_TRACES_SAMPLER_FILE: fileWith('sampler', 'parentbased_traceidratio\n'),

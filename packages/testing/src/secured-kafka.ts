@@ -6,7 +6,7 @@ import { makeTemporaryDir } from './temporary-dir.js';
 /** A broker that takes nobody without TLS and an account. */
 export interface SecuredKafka {
   readonly kafka: OwnKafka;
-  /** For SCRAM-SHA-512. */
+  /** For SCRAM-SHA-512 and PLAIN. */
   readonly account: { readonly username: string; readonly password: string };
   /** The certificate of the authority that has signed the broker's, as PEM. */
   readonly authority: string;
@@ -17,9 +17,10 @@ export interface SecuredKafka {
 
 const account = { username: 'crawl', password: 'kept-in-a-file' };
 
-const login = `org.apache.kafka.common.security.scram.ScramLoginModule required username="${account.username}" password="${account.password}";`;
+const login = (module: string) =>
+  `org.apache.kafka.common.security.${module} required username="${account.username}" password="${account.password}"`;
 
-/** Starts a broker that speaks TLS alone, with a certificate of an authority of its own, and asks for SCRAM-SHA-512. */
+/** Starts a broker that speaks TLS alone, with a certificate of an authority of its own, and asks for SCRAM-SHA-512 or PLAIN. */
 export async function startSecuredKafka(): Promise<SecuredKafka> {
   // Loaded by those tests alone that need it.
   const { generate } = await import('selfsigned');
@@ -48,9 +49,10 @@ export async function startSecuredKafka(): Promise<SecuredKafka> {
     settings: {
       // The name of the listener is a name; this says what it speaks.
       'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
-      'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
+      'sasl.enabled.mechanisms': 'SCRAM-SHA-512,PLAIN',
       'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',
-      'listener.name.plaintext.scram-sha-512.sasl.jaas.config': login,
+      'listener.name.plaintext.scram-sha-512.sasl.jaas.config': `${login('scram.ScramLoginModule')};`,
+      'listener.name.plaintext.plain.sasl.jaas.config': `${login('plain.PlainLoginModule')} user_${account.username}="${account.password}";`,
       'ssl.keystore.type': 'PEM',
       'ssl.keystore.location': keystore,
       'ssl.truststore.type': 'PEM',

@@ -1,4 +1,4 @@
-// Generated from services/crawl/openapi.json: run "pnpm run generate-clients".
+// Generated from services/crawl/openapi.json: run "npm run generate-clients".
 import type { Operation } from '../operation.js';
 
 export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {

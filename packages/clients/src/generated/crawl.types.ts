@@ -1,4 +1,4 @@
-// Generated from services/crawl/openapi.json: run "pnpm run generate-clients".
+// Generated from services/crawl/openapi.json: run "npm run generate-clients".
 export interface paths {
     "/api/v1/crawlingManager/{connector}/schedule": {
         parameters: {

@@ -1,4 +1,4 @@
-// Generated from services/identity/openapi.json: run "pnpm run generate-clients".
+// Generated from services/identity/openapi.json: run "npm run generate-clients".
 import type { Operation } from '../operation.js';
 
 export const identityOperations: Readonly<Record<IdentityOperationId, Operation>> = {

@@ -1,4 +1,4 @@
-// Generated from services/identity/openapi.json: run "pnpm run generate-clients".
+// Generated from services/identity/openapi.json: run "npm run generate-clients".
 export interface paths {
     "/api/v1/auth/login": {
         parameters: {

@@ -1,4 +1,4 @@
-// Generated from services/mail/openapi.json: run "pnpm run generate-clients".
+// Generated from services/mail/openapi.json: run "npm run generate-clients".
 import type { Operation } from '../operation.js';
 
 export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {

@@ -1,4 +1,4 @@
-// Generated from services/mail/openapi.json: run "pnpm run generate-clients".
+// Generated from services/mail/openapi.json: run "npm run generate-clients".
 export interface paths {
     "/api/v1/mail/emails/sendEmail": {
         parameters: {

@@ -15,7 +15,11 @@ export type Tree = any;
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec?: Tree;
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -53,15 +57,16 @@ async function build(folder: string): Promise<Manifest[]> {
 /** Of `k8s/overlays`. */
 export const buildOverlay = (name: string): Promise<Manifest[]> => build(join(root, 'k8s/overlays', name));
 
-/** An overlay as an operator would have edited it: the texts of its `kustomization.yaml`, each there, replaced. */
+/** An overlay as an operator would have edited it: texts of one of its files, each there, replaced. */
 export async function buildEdited(
   name: string,
   edits: readonly (readonly [string, string])[],
+  edited = 'kustomization.yaml',
 ): Promise<Manifest[]> {
   const copy = await mkdtemp(join(tmpdir(), 'platform-k8s-'));
   try {
     await cp(join(root, 'k8s'), copy, { recursive: true });
-    const file = join(copy, 'overlays', name, 'kustomization.yaml');
+    const file = join(copy, 'overlays', name, edited);
     let text = await readFile(file, 'utf8');
     for (const [from, to] of edits) {
       if (!text.includes(from)) throw new Error(`${name} has no ${from}`);

@@ -181,7 +181,7 @@ describeWithKustomize('the manifests', () => {
   test('the workers reach Kafka in the namespace of its own, where the topic is', async () => {
     const production = built.get('production') ?? [];
     expect(ofKind(production, 'KafkaTopic')).toEqual([]);
-    const beside = await buildOverlay('../kafka');
+    const beside = await buildOverlay('production/kafka');
     expect(await validate(beside)).toEqual([]);
     const [topic] = ofKind(beside, 'KafkaTopic') as [Tree];
     const worker = ofKind(production, 'Deployment').find(({ metadata }) => metadata.name === 'crawl-worker');
@@ -204,7 +204,7 @@ describeWithKustomize('the manifests', () => {
     const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name);
     expect(services).toHaveLength(4);
     for (const name of services)
-      expect(expressionOf('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service="${name}"})`);
+      expect(expressionOf('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service='${name}'})`);
     expect(expressionOf('PlatformNoRelay')).toContain('or vector(0)) < 1');
     for (const { alert, expr } of rules) {
       const selectors = [...expr.matchAll(/\b[a-z_0-9]{8,}(?=[{[])(\{[^}]*\})?|\bup(\{[^}]*\})/g)];

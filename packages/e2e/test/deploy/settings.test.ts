@@ -1,14 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import {
-  buildEdited,
-  buildOverlay,
-  describeWithKustomize,
-  type Manifest,
-  root,
-  type Tree,
-} from './kustomize.js';
+import { buildEdited, buildOverlay, describeWithKustomize, type Manifest, root } from './kustomize.js';
+import { leavesOf, placesOf, readStated, type Setting } from './stated-settings.js';
 
 /** What an operator changes, by its place in a manifest. */
 const ofOperators = [
@@ -19,25 +13,14 @@ const ofOperators = [
   /^metadata\.annotations\./,
 ];
 
-const isAddress = (value: unknown): boolean => /^https?:\/\/[^/]*\./.test(String(value));
+const isAddress = (value: string): boolean => /^https?:\/\/[^/]*\./.test(value);
 
-function* leavesOf(tree: Tree, path = ''): Generator<readonly [string, unknown]> {
-  if (tree === null || typeof tree !== 'object') yield [path, tree];
-  else
-    for (const [key, value] of Object.entries(tree))
-      yield* leavesOf(value, path === '' ? key : `${path}.${key}`);
-}
-
-/** The values of manifests that an operator changes, each with its place. */
-const settingsOf = (manifests: readonly Manifest[]): (readonly [string, string])[] =>
-  manifests.flatMap((manifest) =>
-    [...leavesOf(manifest)]
-      .filter(([path, value]) => {
-        if (path.endsWith('.image')) return /[:@]/.test(String(value));
-        return ofOperators.some((one) => one.test(path)) || isAddress(value);
-      })
-      .map(([path, value]) => [`${manifest.kind} ${manifest.metadata.name} ${path}`, String(value)] as const),
-  );
+/** The values of manifests that an operator changes. */
+const settingsOf = (manifests: readonly Manifest[]): Setting[] =>
+  manifests.flatMap(placesOf).filter(({ place, value }) => {
+    if (place.endsWith('.image')) return /[:@]/.test(value);
+    return ofOperators.some((one) => one.test(place)) || isAddress(value);
+  });
 
 const manifestsIn = (folder: string): Manifest[] =>
   readdirSync(join(root, 'k8s', folder), { recursive: true, encoding: 'utf8' })
@@ -111,12 +94,10 @@ const edited = {
 describeWithKustomize('what an operator changes', () => {
   describe.each(Object.keys(edited) as (keyof typeof edited)[])('in the one file of %s', (overlay) => {
     test('is all there', async () => {
-      const file = readFileSync(join(root, 'k8s/overlays', overlay, 'kustomization.yaml'), 'utf8');
       const settings = settingsOf(await buildOverlay(overlay));
       expect(settings.length).toBeGreaterThan(20);
-      // An image is a name and a tag there.
-      const isThere = (value: string) => value.split(/:(?=[\w.-]+$)/).every((part) => file.includes(part));
-      expect(settings.filter(([, value]) => !isThere(value))).toEqual([]);
+      const isStated = readStated(overlay);
+      expect(settings.filter((one) => !isStated(one))).toEqual([]);
     });
 
     test('reaches the manifests', async () => {
@@ -128,6 +109,37 @@ describeWithKustomize('what an operator changes', () => {
         expect([name, place, leaf?.[1]]).toEqual([name, place, value]);
       }
     });
+  });
+
+  test('is the namespace, which alerts and scaling ask about, once in production', async () => {
+    const manifests = await buildEdited('production', [
+      ['namespace: platform', 'namespace: wissen'],
+      ['# - ../../components/keda', '- ../../components/keda'],
+    ]);
+    const namespaces = manifests.map(({ kind, metadata }) => (kind === 'Namespace' ? metadata.name : metadata.namespace));
+    expect([...new Set(namespaces)]).toEqual(['wissen']);
+    const expressions = manifests.flatMap(placesOf).filter(({ place }) => /\.(?:expr|query)$/.test(place));
+    expect(expressions.length).toBeGreaterThan(10);
+    for (const { value } of expressions) {
+      const selected = [...value.matchAll(/\b[a-z_]\w*\{([^},]*)/g)].map(([, first]) => first);
+      expect([value, new Set(selected)]).toEqual([value, new Set(['namespace="wissen"'])]);
+    }
+  }); // prettier-ignore
+
+  test('is the topic of Kafka, once for the workers and for the topic itself', async () => {
+    const edits = [
+      ['KAFKA_TOPIC=sync-events', 'KAFKA_TOPIC=wissen'],
+      ['KAFKA_PARTITIONS=12', 'KAFKA_PARTITIONS=24'],
+    ] as const;
+    const [platform, kafka] = await Promise.all([
+      buildEdited('production', edits, 'kafka/topic.env'),
+      buildEdited('production/kafka', edits, 'topic.env'),
+    ]);
+    const crawl = platform.find(({ data }) => data?.KAFKA_TOPIC !== undefined);
+    expect(crawl?.data).toMatchObject({ KAFKA_TOPIC: 'wissen', KAFKA_PARTITIONS: '24' });
+    expect(kafka).toMatchObject([
+      { kind: 'KafkaTopic', metadata: { name: 'wissen' }, spec: { partitions: 24 } },
+    ]);
   });
 
   test('an Ingress of any host, without TLS, is never what is left when the way in is another', async () => {

@@ -25,17 +25,20 @@ const EXPORT_TIMEOUT_MS = 3_000;
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /**
- * Records traces and sends them to OTEL_EXPORTER_OTLP_ENDPOINT (OTLP/HTTP, JSON); without that variable it does nothing, and
- * the SDK isn't loaded. To be called before the app is made. PostgreSQL, outgoing HTTP and, where its class is given, Redis
+ * Records traces and sends them to OTEL_EXPORTER_OTLP_ENDPOINT (OTLP/HTTP, JSON); without that variable, or with
+ * OTEL_SDK_DISABLED, it does nothing, and the SDK isn't loaded. To be called before the app is made. PostgreSQL, outgoing HTTP and, where its class is given, Redis
  * are recorded below a request or a message, never by themselves; no parameters, no bodies.
+ *
+ * @param service - its name in traces, where the environment gives no other.
  */
 export async function startTracing(
   service: string,
   config: TracingConfig,
   modules: { readonly Redis?: unknown } = {},
 ): Promise<Tracing> {
-  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) return { reportTo: () => undefined, stop: () => Promise.resolve() };
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: named } = config;
+  if (endpoint === undefined || config.OTEL_SDK_DISABLED)
+    return { reportTo: () => undefined, stop: () => Promise.resolve() };
   const [sdk, { OTLPTraceExporter }, resources, { PgInstrumentation }, { IORedisInstrumentation }, { UndiciInstrumentation }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-node'),
@@ -56,7 +59,8 @@ export async function startTracing(
     resource: resources
       .defaultResource()
       .merge(resources.resourceFromAttributes({ 'service.name': service, 'service.namespace': 'platform' }))
-      .merge(resources.resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES)),
+      .merge(resources.resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES))
+      .merge(resources.resourceFromAttributes(named === undefined ? {} : { 'service.name': named })),
     sampler: makeSampler(sdk, config.OTEL_TRACES_SAMPLER, config.OTEL_TRACES_SAMPLER_ARG),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
