@@ -91,7 +91,7 @@ test.each<[string, unknown, RegExp]>([
   ['initialize', { ...client, capabilities: [] }, /capabilities/],
   ['initialize', { ...client, clientInfo: { name: 'x' } }, /clientInfo\.version/],
   ['tools/list', { cursor: 7 }, /cursor/],
-  ['tools/call', {}, /name/],
+  ['tools/call', {}, /^Invalid tools\/call request: params\.name: [^[]*$/],
   ['tools/call', { name: 7 }, /name/],
   ['tools/call', { name: 'whoami', arguments: [] }, /arguments/],
 ])('parameters that %s can not have are the fault of the client, and named: %j', async (method, params, message) => {
@@ -127,6 +127,16 @@ test('headers that are missing, wrong or contradict the body are refused, in bot
   const json = { 'mcp-protocol-version': '2025-11-25', accept: 'application/json' };
   expectFault(await caller.legacy('tools/list', undefined, json), 406);
 });
+
+test('of a message that is wrong twice, the headers are told before the parameters', async () => {
+  const cursor = { cursor: 7 };
+  const mismatch = await caller.modern('tools/list', cursor, { 'mcp-method': 'tools/call' });
+  expect([mismatch.status, mismatch.body]).toMatchObject([400, { error: { code: -32_020 } }]);
+  for (const [method, params] of [['tools/list', cursor], ['initialize', {}], ['tools/call', {}]] as const) {
+    expectFault(await caller.legacy(method, params, { 'mcp-protocol-version': '1999-01-01' }), 400, /protocol version/);
+    expectFault(await caller.legacy(method, params, { accept: 'application/json' }), 406);
+  }
+}); // prettier-ignore
 
 test('an envelope of an unknown version is refused with those that are known', async () => {
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} };
