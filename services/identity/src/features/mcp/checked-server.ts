@@ -28,6 +28,7 @@ function assertParams(method: string, request: unknown): void {
 // oxlint-disable-next-line typescript/no-deprecated
 export class CheckedServer extends Server {
   protected override _wrapHandler(...[method, handler]: Parameters<Wrap>): ReturnType<Wrap> {
+    // oxlint-disable-next-line typescript/no-deprecated
     const wrapped = super._wrapHandler(method, handler);
     return async (request, context) => {
       assertParams(method, request);
