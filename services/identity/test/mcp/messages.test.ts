@@ -107,6 +107,21 @@ test('a stream for changes ends at once: nothing changes that a client could be 
   expect([status, messages.at(-1)]).toMatchObject([200, { id: 1, result: { resultType: 'complete' } }]);
 });
 
+test.each([['a stray byte', [0xff]], ['a sequence that is cut off', [0xf0, 0x9f, 0x98]]])(
+  'bytes that are no UTF-8 are no JSON: %s',
+  async (_what, bytes) => {
+    const whole = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: { a: '?' } } });
+    const at = whole.indexOf('?');
+    const body = Buffer.concat([Buffer.from(whole.slice(0, at)), Buffer.from(bytes), Buffer.from(whole.slice(at + 1))]);
+    const answer = await fetch(`${identity.url}/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await identity.login()}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }]);
+  },
+); // prettier-ignore
+
 test('a message over 1 MiB is 413', async () => {
   expectFault(await caller.legacy('tools/call', { ...whoami, arguments: { a: 'x'.repeat(1_048_577) } }), 413);
 });
