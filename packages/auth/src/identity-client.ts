@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
 import { Pool } from 'undici';
 import { coalesce } from './coalesce.js';
 import type { SignedCredential } from './credential.js';
@@ -127,6 +127,9 @@ function createServiceToken(call: Call, options: IdentityClientOptions) {
   };
 }
 
+/** Nobody does anything for a credential before it is verified. */
+const unavailable = (cause: unknown) => nothingDone(dependencyUnavailable('identity', cause));
+
 function createKeys(call: Call, onFailed: (error: unknown) => void) {
   const abort = new AbortController();
   let keys: ReadonlyMap<string, string> | undefined;
@@ -160,7 +163,7 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   }
   const keySet: KeySet = {
     current() {
-      if (!keys) throw dependencyUnavailable('identity', new Error('no signing keys yet'));
+      if (!keys) throw unavailable(new Error('no signing keys yet'));
       return keys;
     },
     isStale: () => isStale,
@@ -211,7 +214,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
         active ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
       );
     } catch (error) {
-      throw dependencyUnavailable('identity', error);
+      throw unavailable(error);
     }
   }
 

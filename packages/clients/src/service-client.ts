@@ -62,10 +62,17 @@ type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
 const saysOf: Readonly<Record<OwnKind, string>> = {
   busy: 'is busy with other calls; nothing was done. Try again later',
   unreachable: "can't be reached; nothing was done. Try again later",
-  silent: 'gave no answer in time; whether it did what it was asked is unknown',
-  rubbish: "gave an answer that can't be understood; whether it did what it was asked is unknown",
-  aborted: 'was not waited for; whether it did what it was asked is unknown',
+  silent: 'gave no answer in time',
+  rubbish: "gave an answer that can't be understood",
+  aborted: 'was not waited for',
 };
+const notSent: ReadonlySet<OwnKind> = new Set(['busy', 'unreachable']);
+
+function describe(kind: OwnKind, service: string, { method }: Operation): string {
+  const isKnown = method === 'GET' || notSent.has(kind);
+  const fate = isKnown ? '' : '; whether it did what it was asked is unknown';
+  return `The ${service} service ${saysOf[kind]}${fate}.`;
+}
 
 /** Failures before a request could be sent. */
 const CONNECT_CODES: ReadonlySet<unknown> = new Set([
@@ -135,8 +142,8 @@ export function createServiceClient<T extends Operations<T>>(
   // A call that waited for a connection would use its time up unsent, and could not tell.
   const places = createPlaces({ all: connections, each: Math.max(1, Math.floor(connections / 4)) });
   const answerCheck = createAnswerChecks(operations);
-  const faultOf = (kind: OwnKind, cause?: unknown) =>
-    new ServiceFault({ kind, service, message: `The ${service} service ${saysOf[kind]}.`, cause });
+  const faultOf = (operation: Operation, kind: OwnKind, cause?: unknown) =>
+    new ServiceFault({ kind, service, message: describe(kind, service, operation), cause });
 
   function send(operation: Operation, input: AnyInput, context: CallContext) {
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -150,13 +157,13 @@ export function createServiceClient<T extends Operations<T>>(
   }
 
   async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
-    if (!places.take(context.orgId)) throw faultOf('busy');
+    if (!places.take(context.orgId)) throw faultOf(operation, 'busy');
     try {
       const response = await send(operation, input, context);
       return { status: response.statusCode, body: await readBody(response) };
     } catch (error) {
       if (error instanceof ServiceFault) throw error;
-      throw faultOf(kindOf(error, context.signal), error);
+      throw faultOf(operation, kindOf(error, context.signal), error);
     } finally {
       places.give(context.orgId);
     }
@@ -170,7 +177,7 @@ export function createServiceClient<T extends Operations<T>>(
       if (status === operation.status && answerCheck(id)(body)) return body as never;
       const isRead = operation.method === 'GET';
       const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
-      throw told ?? faultOf('rubbish', new Error(`status ${status}`));
+      throw told ?? faultOf(operation, 'rubbish', new Error(`status ${status}`));
     },
     close: () => pool.close(),
   };

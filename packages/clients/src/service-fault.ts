@@ -68,7 +68,10 @@ function detailsOf(details: unknown): string | undefined {
 }
 
 /** Server errors of which the services know that nothing was done, and what to say of them. */
-const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([['SMTP_ERROR', 'it was not sent']]);
+const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([
+  ['SMTP_ERROR', 'it was not sent'],
+  ['NOTHING_DONE', 'nothing was done'],
+]);
 
 /**
  * Nothing was done for a client's error. A server error may come after the change, 503 too: a database that is lost in

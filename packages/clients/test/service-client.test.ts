@@ -129,6 +129,7 @@ test.each<[status: number, code: string, kind: string, message: string]>([
   [503, 'SERVICE_UNAVAILABLE', 'failed', 'Error; whether it was done is unknown'],
   [504, 'GATEWAY_TIMEOUT', 'failed', 'Error; whether it was done is unknown'],
   [500, 'SMTP_ERROR', 'refused', 'Error; it was not sent'],
+  [503, 'NOTHING_DONE', 'refused', 'Error; nothing was done'],
 ])('a %d %s is told as %s', async (status, code, kind, message) => {
   handle = (_request, response) => answer(response, status, { error: { code, message: 'Error' } });
   expect(await faultOf(pause())).toMatchObject({ kind, status, code, message });
@@ -140,6 +141,11 @@ test('of what changes nothing, nothing is unknown', async () => {
   expect(await faultOf(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
   handle = (_request, response) => answer(response, 500, { message: 'Broken' });
   expect(await faultOf(list())).toMatchObject({ kind: 'failed', status: 500, message: 'Broken' });
+  handle = (_request, response) => response.end('<html>');
+  expect(await faultOf(list())).toMatchObject({
+    kind: 'rubbish',
+    message: "The crawl service gave an answer that can't be understood.",
+  });
 });
 
 test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [null]])(

@@ -55,5 +55,5 @@ export {
   withSpan,
 } from './tracing/spans.js';
 export { startTracing, type Tracing, type TracingConfig } from './tracing/start.js';
-export { translateError } from './translate-error.js';
+export { nothingDone, translateError } from './translate-error.js';
 export { createValidatorCompiler, describeFaults } from './validation.js';

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import { isUtf8 } from 'node:buffer';
+import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from './errors.js';
 
 /** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate. */
@@ -26,7 +27,7 @@ const isStorable = (text: string): boolean => !text.includes('\0') && text.isWel
 export type FindBodyFault = (text: string, value: unknown) => FaultDetail | undefined;
 
 /**
- * JSON bodies: prototype keys are refused, an empty body is no body (clients often set the
+ * JSON bodies: what is no UTF-8 is no JSON (RFC 8259 §8.1), prototype keys are refused, an empty body is no body (clients often set the
  * content type anyway), and text that the database can't hold is a 400 rather than a 500.
  *
  * @param findFault what else the routes of this scope refuse, as a 400
@@ -34,13 +35,18 @@ export type FindBodyFault = (text: string, value: unknown) => FaultDetail | unde
 export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (text.length === 0) {
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0) {
       done(null, undefined);
       return;
     }
+    if (!isUtf8(bytes)) {
+      done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
+      return;
+    }
+    const text = bytes.toString();
     void parse(request, text, (error, value) => {
-      // Only an escape can bring such text in: the bytes themselves were decoded as UTF-8.
+      // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
       const unstorable = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
       const fault = unstorable ?? (error === null ? findFault?.(text, value) : undefined);
       done(fault ? validationError([fault]) : error, value);

@@ -50,3 +50,14 @@ export function translateError(thrown: unknown): AppError {
     cause: thrown,
   });
 }
+
+/**
+ * The same as `NOTHING_DONE` where it is a 503, for those who know that nothing was done before it: whoever called may
+ * try again. Of any other 503 that is unknown, since a database can be lost while it commits.
+ */
+export function nothingDone(thrown: unknown): AppError {
+  const error = translateError(thrown);
+  if (error.statusCode !== 503) return error;
+  const { message, headers, cause } = error;
+  return new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });
+}

@@ -58,7 +58,7 @@ async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> 
   for (const answer of answers)
     expect(answer).toMatchObject({
       status: 503,
-      body: { success: false, error: { code: 'SERVICE_UNAVAILABLE' } },
+      body: { success: false, error: { code: 'NOTHING_DONE' } },
       retryAfter: '1',
     });
   await platform.redis?.start();

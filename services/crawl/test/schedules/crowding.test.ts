@@ -51,7 +51,7 @@ describe.each(backends)('a crowd of requests on %s', (backend) => {
     for (const { status, body, headers } of answers) {
       expect([200, 400, 503]).toContain(status);
       if (status !== 503) continue;
-      expect(body).toMatchObject({ success: false, error: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(body).toMatchObject({ success: false, error: { code: 'NOTHING_DONE' } });
       expect(headers.get('retry-after')).toBe('1');
     }
     expect(answers.some(({ status }) => status === 503)).toBe(true);

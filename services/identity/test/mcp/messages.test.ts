@@ -91,7 +91,7 @@ test.each<[string, unknown, RegExp]>([
   ['initialize', { ...client, capabilities: [] }, /capabilities/],
   ['initialize', { ...client, clientInfo: { name: 'x' } }, /clientInfo\.version/],
   ['tools/list', { cursor: 7 }, /cursor/],
-  ['tools/call', {}, /name/],
+  ['tools/call', {}, /^Invalid tools\/call request: params\.name: [^[]*$/],
   ['tools/call', { name: 7 }, /name/],
   ['tools/call', { name: 'whoami', arguments: [] }, /arguments/],
 ])('parameters that %s can not have are the fault of the client, and named: %j', async (method, params, message) => {
@@ -106,6 +106,21 @@ test('a stream for changes ends at once: nothing changes that a client could be 
   const messages = text.split('\n').filter((line) => line.startsWith('data: ')).map((line) => JSON.parse(line.slice(6))); // prettier-ignore
   expect([status, messages.at(-1)]).toMatchObject([200, { id: 1, result: { resultType: 'complete' } }]);
 });
+
+test.each([['a stray byte', [0xff]], ['a sequence that is cut off', [0xf0, 0x9f, 0x98]]])(
+  'bytes that are no UTF-8 are no JSON: %s',
+  async (_what, bytes) => {
+    const whole = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: { a: '?' } } });
+    const at = whole.indexOf('?');
+    const body = Buffer.concat([Buffer.from(whole.slice(0, at)), Buffer.from(bytes), Buffer.from(whole.slice(at + 1))]);
+    const answer = await fetch(`${identity.url}/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await identity.login()}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }]);
+  },
+); // prettier-ignore
 
 test('a message over 1 MiB is 413', async () => {
   expectFault(await caller.legacy('tools/call', { ...whoami, arguments: { a: 'x'.repeat(1_048_577) } }), 413);
@@ -127,6 +142,16 @@ test('headers that are missing, wrong or contradict the body are refused, in bot
   const json = { 'mcp-protocol-version': '2025-11-25', accept: 'application/json' };
   expectFault(await caller.legacy('tools/list', undefined, json), 406);
 });
+
+test('of a message that is wrong twice, the headers are told before the parameters', async () => {
+  const cursor = { cursor: 7 };
+  const mismatch = await caller.modern('tools/list', cursor, { 'mcp-method': 'tools/call' });
+  expect([mismatch.status, mismatch.body]).toMatchObject([400, { error: { code: -32_020 } }]);
+  for (const [method, params] of [['tools/list', cursor], ['initialize', {}], ['tools/call', {}]] as const) {
+    expectFault(await caller.legacy(method, params, { 'mcp-protocol-version': '1999-01-01' }), 400, /protocol version/);
+    expectFault(await caller.legacy(method, params, { accept: 'application/json' }), 406);
+  }
+}); // prettier-ignore
 
 test('an envelope of an unknown version is refused with those that are known', async () => {
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} };

@@ -61,6 +61,7 @@ describe('PostgreSQL goes away', () => {
     // Before: nothing may be sent that can't be written down first.
     const refused = await mail.send();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(refused.body.error.code).toBe('NOTHING_DONE');
     expect(smtp.accepted).toHaveLength(1);
     await postgres.start();
     const record = await waitFor(

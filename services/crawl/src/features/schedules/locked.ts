@@ -1,3 +1,4 @@
+import { nothingDone } from '@platform/service-kit';
 import type pg from 'pg';
 import { createShares } from '../../shares.js';
 import { inTransaction, type Transaction } from '../../transaction.js';
@@ -35,3 +36,19 @@ export function createScheduleChanges(pool: pg.Pool): ChangeSchedule {
       ofOrganisation(orgId, () => inSchedule(pool, orgId, connector, work)),
     );
 }
+
+/** For what is one change: whatever fails before its commit has changed nothing, and says so. */
+export const allOrNothing =
+  (change: ChangeSchedule): ChangeSchedule =>
+  async (orgId, connector, work) => {
+    let isReady = false;
+    try {
+      return await change(orgId, connector, async (tx) => {
+        const result = await work(tx);
+        isReady = true;
+        return result;
+      });
+    } catch (error) {
+      throw isReady ? error : nothingDone(error);
+    }
+  };

@@ -15,7 +15,7 @@ import {
   nothingToResume,
   timeNotInFuture,
 } from './errors.js';
-import type { ChangeSchedule } from './locked.js';
+import { allOrNothing, type ChangeSchedule } from './locked.js';
 import { nextRunAfter, planOf } from './plan.js';
 import {
   deleteSchedule,
@@ -55,7 +55,7 @@ export interface Scheduled {
 }
 
 export interface ScheduleService {
-  /** Creates or replaces. @throws AppError 400 of section 7.2; 503. A refusal changes nothing. */
+  /** Creates or replaces. @throws AppError 400 of section 7.2; 503. Both change nothing, but for a commit that was lost. */
   schedule(principal: UserPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
   status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
   list(orgId: string): Promise<StatusItem[]>;
@@ -133,8 +133,10 @@ async function resumeLate(tx: Transaction, schedule: Schedule, now: number): Pro
 }
 
 export function createScheduleService({ pool, change, queues, clock }: Deps): ScheduleService {
-  async function remove(orgId: string, connector: Connector): Promise<void> {
-    await change(orgId, connector, async (tx) => {
+  const changeOne = allOrNothing(change);
+
+  async function remove(by: ChangeSchedule, orgId: string, connector: Connector): Promise<void> {
+    await by(orgId, connector, async (tx) => {
       const removed = await deleteSchedule(tx, orgId, connector);
       if (removed) await stopRun(tx, queues, removed, 'The schedule was removed', new Date(clock()));
     });
@@ -143,7 +145,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
   return {
     async schedule(principal, connector, given) {
       const wanted = readNewSchedule(principal, connector, given, clock());
-      const { revision } = await change(wanted.orgId, connector, async (tx) => {
+      const { revision } = await changeOne(wanted.orgId, connector, async (tx) => {
         const schedule = await upsertSchedule(tx, wanted);
         await queues.apply(schedule, schedule.previous);
         return schedule;
@@ -168,7 +170,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
 
     async pause(orgId, connector) {
       const at = new Date(clock());
-      await change(orgId, connector, async (tx) => {
+      await changeOne(orgId, connector, async (tx) => {
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule || schedule.state === 'finished') throw nothingToPause();
         if (schedule.state === 'paused') throw alreadyPaused();
@@ -180,7 +182,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
 
     async resume(orgId, connector) {
       const now = clock();
-      await change(orgId, connector, async (tx) => {
+      await changeOne(orgId, connector, async (tx) => {
         const paused = await findSchedule(tx, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
         const next = nextRunAfter(planOf(paused.config, jobKeyOf(connector, orgId)), now);
@@ -192,10 +194,10 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
       return new Date(now);
     },
 
-    remove,
+    remove: (orgId, connector) => remove(changeOne, orgId, connector),
 
     async removeAll(orgId) {
-      for (const connector of await findConnectors(pool, orgId)) await remove(orgId, connector);
+      for (const connector of await findConnectors(pool, orgId)) await remove(change, orgId, connector);
     },
   };
 }

@@ -7,7 +7,6 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { refuseParams } from './request-params.js';
 import type { Caller } from './tool-calls.js';
 
 /** Answers one request, in either era. */
@@ -63,8 +62,7 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
   return {
     async fetch(request, options) {
       const isLegacy = await isLegacyRequest(request, options?.parsedBody);
-      const refusal = refuseParams(options?.parsedBody, isLegacy ? 'legacy' : 'modern');
-      return refusal ?? (isLegacy ? fetchLegacy(request, options) : modern.fetch(request, options));
+      return isLegacy ? fetchLegacy(request, options) : modern.fetch(request, options);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@platform/service-kit';
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
 import type { Catalogue, ServerInfo } from './catalogue.js';
+import { CheckedServer } from './checked-server.js';
 import type { CreateServer } from './protocol-handler.js';
 import type { CallTool } from './tool-calls.js';
 import type { Progress, ToolContext } from './tool.js';
@@ -44,9 +45,7 @@ export function createToolServers(deps: {
     log.debug({ err: error }, 'a client was not told of progress');
   };
   return ({ view, context }) => {
-    // The low-level class is deprecated for common use only: McpServer converts every schema on every call.
-    // oxlint-disable-next-line typescript/no-deprecated
-    const server = new Server(deps.server, { capabilities: { tools: {} } });
+    const server = new CheckedServer(deps.server, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', ({ params }) => {
       // The list is never longer than a page, so there is no cursor that it has given.
       if (params?.cursor !== undefined)

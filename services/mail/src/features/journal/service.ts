@@ -1,5 +1,5 @@
 import { coalesce } from '@platform/auth';
-import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
@@ -85,7 +85,7 @@ export function createJournal(deps: {
   return {
     begin: (entry) =>
       begin(entry).catch((error: unknown) => {
-        throw dependencyUnavailable('database', error);
+        throw nothingDone(dependencyUnavailable('database', error));
       }),
     settle: settlements.add,
     findByKey: (orgId, key) =>

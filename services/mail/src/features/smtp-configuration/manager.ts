@@ -1,4 +1,4 @@
-import { dependencyUnavailable } from '@platform/service-kit';
+import { dependencyUnavailable, nothingDone } from '@platform/service-kit';
 
 /** The stored configuration as it is, or undefined when there is none. @throws AppError 503. */
 export type FetchConfiguration = (orgId: string, requestId?: string) => Promise<unknown>;
@@ -37,7 +37,7 @@ export function createManagerClient(options: {
       }
       return ((await response.json()) as { smtp?: unknown } | null)?.smtp ?? {};
     } catch (error) {
-      throw dependencyUnavailable('configuration manager', error);
+      throw nothingDone(dependencyUnavailable('configuration manager', error));
     }
   };
 }
