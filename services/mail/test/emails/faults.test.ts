@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp, type Step } from '../smtp-server.js';
 
@@ -133,6 +134,20 @@ test.each<[string, Behaviour]>([
   expect(result).toEqual(unknown);
   expect(smtp.count('DATA')).toBe(1);
   expect(smtp.accepted.length).toBeLessThanOrEqual(1);
+});
+
+test('a server that stops reading 25 MiB in the middle: unknown after the time-out, and other mails go out', async () => {
+  smtp.behave(at('CHUNK', 'stall', 1));
+  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
+  const large = mail.send({ attachments: [{ filename: 'a.bin', content, contentType: 'application/zip' }] });
+  await waitFor(() => smtp.count('CHUNK') === 1, { what: 'the message', timeoutMs: 10_000 });
+  expect((await mail.send()).status).toBe(200);
+  expect((await large).body.error).toEqual({ code: 'DELIVERY_UNKNOWN', message: 'Error sending mail' });
+  const { rows } = await mail.db.query<{ state: string }>(
+    'select state from mails order by id desc limit 2',
+  );
+  expect(rows.map(({ state }) => state)).toEqual(['sent', 'unknown']);
+  expect([smtp.count('DATA'), smtp.accepted.length]).toEqual([2, 1]);
 });
 
 test.each<[string, Behaviour]>([
