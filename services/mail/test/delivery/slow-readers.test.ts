@@ -47,16 +47,21 @@ const send = (id: string, content: Buffer): Promise<Outcome> =>
 test.each<[string, string]>([
   ['stops reading in the middle of the message', 'stall'],
   ['reads so slowly that no step ever times out', 'sip'],
-])('a server that %s: unknown by the deadline, and meanwhile another mail goes out', async (_name, reply) => {
-  const behaviour: Behaviour = (step, _line, count) => (step === 'CHUNK' && count === 1 ? reply : undefined);
-  smtp.behave(behaviour);
-  let isOver = false;
-  const large = send('large', LARGE).finally(() => {
-    isOver = true;
-  });
-  await waitFor(() => smtp.count('CHUNK') === 1, { what: 'the message' });
-  expect([await send('small', Buffer.alloc(10)), isOver]).toEqual([{ state: 'sent', refused: [] }, false]);
-  expect((await large).state).toBe('unknown');
-  expect([smtp.count('DATA'), smtp.accepted.length]).toEqual([2, 1]);
-  await waitFor(() => smtp.open() === 1, { what: 'the end of its connection' });
-}, 20_000);
+])(
+  'a server that %s: unknown by the deadline, and meanwhile another mail goes out',
+  async (_name, reply) => {
+    const behaviour: Behaviour = (step, _line, count) =>
+      step === 'CHUNK' && count === 1 ? reply : undefined;
+    smtp.behave(behaviour);
+    let isOver = false;
+    const large = send('large', LARGE).finally(() => {
+      isOver = true;
+    });
+    await waitFor(() => smtp.count('CHUNK') === 1, { what: 'the message' });
+    expect([await send('small', Buffer.alloc(10)), isOver]).toEqual([{ state: 'sent', refused: [] }, false]);
+    expect((await large).state).toBe('unknown');
+    expect([smtp.count('DATA'), smtp.accepted.length]).toEqual([2, 1]);
+    await waitFor(() => smtp.open() === 1, { what: 'the end of its connection' });
+  },
+  20_000,
+);

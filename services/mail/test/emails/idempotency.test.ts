@@ -18,8 +18,7 @@ afterEach(() => smtp.close());
 const withKey = (fields: object = {}, key: string = randomUUID()) =>
   mail.send(fields, { 'idempotency-key': key });
 
-const messageIds = () =>
-  new Set(smtp.accepted.map(({ raw }) => /^Message-ID: <(.+)>\r$/im.exec(raw)?.[1]));
+const messageIds = () => new Set(smtp.accepted.map(({ raw }) => /^Message-ID: <(.+)>\r$/im.exec(raw)?.[1]));
 
 test('the same key and body answer the first result again and send nothing', async () => {
   const key = randomUUID();

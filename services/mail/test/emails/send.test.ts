@@ -236,6 +236,21 @@ test('a compressed body is 415, which says what to send; it is not unpacked', as
   expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
 }); // prettier-ignore
 
+test('a client that leaves in the middle of a body is no fault of ours', async () => {
+  const headers = {
+    authorization: `Bearer ${mail.token}`,
+    'content-type': 'application/json',
+    'x-request-id': 'leaves-early',
+  };
+  const leaving = request(`${mail.url}/api/v1/mail/emails/sendEmail`, { method: 'POST', headers });
+  leaving.on('error', () => undefined);
+  await new Promise((resolve) => leaving.write('{"subject":', resolve));
+  leaving.destroy();
+  const lines = () => mail.logged().split('\n').filter((line) => line.includes('"leaves-early"'));
+  await waitFor(() => lines().length > 0, { what: 'its end' });
+  expect(lines().filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
+}); // prettier-ignore
+
 test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413', async () => {
   const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
   const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });

@@ -2,7 +2,7 @@ import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { Letter } from './letter.js';
-import { createMessageSource } from './message.js';
+import { createMessageSource, messageIdOf } from './message.js';
 
 const letterWith = (fields: Partial<Letter>): Letter => ({
   templateType: 'loginWithOTP',
@@ -15,6 +15,15 @@ const letterWith = (fields: Partial<Letter>): Letter => ({
   isAutomatic: false,
   attachments: [],
   ...fields,
+});
+
+test.each([
+  ['noreply@corp.example', '<1@corp.example>'],
+  ['noreply@bücher.example', '<1@xn--bcher-kva.example>'],
+  ['noreply@10.0.0.1', '<1@10.0.0.1>'],
+  ['noreply@\u2024', '<1@invalid>'],
+])('the Message-ID of a mail from %s is %s', (from, messageId) => {
+  expect(messageIdOf('1', from)).toBe(messageId);
 });
 
 const sourceOf = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));

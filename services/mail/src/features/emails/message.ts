@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
 import { composeWhole } from '../delivery/whole-message.js';
 import type { DecodedAttachment } from './attachments.js';
@@ -31,9 +32,10 @@ const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
  * idempotency key, only the one whose mail is in the journal sends.
  *
  * @param mailId - of the mail in the journal.
+ * @param from - the sender; a domain beyond ASCII has no place in the header (RFC 5322 §3.6.4).
  */
 export const messageIdOf = (mailId: string, from: string): string =>
-  `<${mailId}@${from.slice(from.lastIndexOf('@') + 1)}>`;
+  `<${mailId}@${domainToASCII(from.slice(from.lastIndexOf('@') + 1)) || 'invalid'}>`;
 
 const named = (address: string) => ({ name: '', address });
 
