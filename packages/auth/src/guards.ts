@@ -70,17 +70,32 @@ export const requireSession: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
+/** @throws AppError 403 unless it is another service of the platform, with the scope. */
+export function assertService(
+  { kind, grantedScopes }: Pick<Principal, 'kind' | 'grantedScopes'>,
+  scope: string,
+): void {
+  if (kind !== 'service')
+    throw new AppError({
+      status: 403,
+      code: 'SERVICE_REQUIRED',
+      message: 'A service credential is required',
+    });
+  if (!grantedScopes.has(scope)) throw insufficientScope(standardRefusals, [scope]);
+}
+
+/**
+ * Resolves when the service that `authenticateService` let in is known to be alive.
+ *
+ * @throws AppError 401, also on a route that forgot that hook; 503.
+ */
+export const callerVerified = (request: FastifyRequest): Promise<void> =>
+  request.verifying ?? Promise.reject(invalidCredential(standardRefusals));
+
 /** Another service of the platform, with the scope. */
 export function requireService(scope: string): onRequestHookHandler {
   return (request, _reply, done) => {
-    const principal = principalOf(request);
-    if (principal.kind !== 'service')
-      throw new AppError({
-        status: 403,
-        code: 'SERVICE_REQUIRED',
-        message: 'A service credential is required',
-      });
-    if (!principal.grantedScopes.has(scope)) throw insufficientScope(standardRefusals, [scope]);
+    assertService(principalOf(request), scope);
     done();
   };
 }

@@ -1,17 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SignedCredential } from './credential.js';
 import { createIdentityClient } from './identity-client.js';
-import { INTROSPECTION_BATCH_PATH, TOKEN_PATH } from './introspection.js';
+import { INTROSPECTION_BATCH_PATH, JWKS_PATH, TOKEN_PATH } from './introspection.js';
 
 /** Breaks the connections of the first introspections, or leaves them unanswered. */
 async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   let asked = 0;
+  let isAway = false;
+  let keysAsked = 0;
   const server: Server = createServer((request, response) => {
     const answer = (body: object) =>
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
-    if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
+    if (request.url === JWKS_PATH) keysAsked += 1;
+    if (isAway) response.writeHead(503).end('{}');
+    else if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
     else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
     else if ((asked += 1) > faulty)
       answer({ results: [{ active: true, role: 'admin', username: 'a@example.com', name: 'A' }] });
@@ -27,6 +32,10 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   return {
     identity,
     asked: () => asked,
+    keysAsked: () => keysAsked,
+    setAway: (next: boolean) => {
+      isAway = next;
+    },
     async close() {
       server.closeAllConnections();
       await identity.close().catch(() => undefined);
@@ -46,5 +55,21 @@ test.each([
   const answer = await identity.liveness(credential).catch((error: unknown) => error);
   expect(answer).toMatchObject(expected ?? { statusCode: 503 });
   expect(asked()).toBe(questions);
+  await close();
+});
+
+test('the keys are stale from a poll that failed to one that succeeded, and to ask for that polls nothing', async () => {
+  const { identity, keysAsked, setAway, close } = await startIdentity('breaks', 0);
+  await identity.start();
+  const polls: boolean[] = [];
+  for (const isAway of [true, false]) {
+    setAway(isAway);
+    const before = keysAsked();
+    expect(identity.keySet.isStale()).toBe(!isAway);
+    while (identity.keySet.isStale() !== isAway) await delay(20);
+    polls.push(keysAsked() === before + 1);
+  }
+  expect(polls).toEqual([true, true]);
+  expect(identity.keySet.current()).toEqual(new Map());
   await close();
 });

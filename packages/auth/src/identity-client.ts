@@ -131,6 +131,7 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   const abort = new AbortController();
   let keys: ReadonlyMap<string, string> | undefined;
   let published = '';
+  let isStale = false;
   async function load(): Promise<void> {
     const { status, body } = await call('GET', JWKS_PATH);
     if (status !== 200) throw new Error(`identity answered ${status} to ${JWKS_PATH}`);
@@ -139,13 +140,22 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
     keys = keysOf(body as Jwks);
     published = text;
   }
+  async function refresh(): Promise<void> {
+    try {
+      await load();
+      isStale = false;
+    } catch (error) {
+      isStale = true;
+      onFailed(error);
+    }
+  }
   async function poll(): Promise<void> {
     while (!abort.signal.aborted) {
       await delay(keys ? KEYS_POLL_MS : FIRST_KEYS_POLL_MS, undefined, {
         ref: false,
         signal: abort.signal,
       }).catch(() => undefined);
-      if (!abort.signal.aborted) await load().catch(onFailed);
+      if (!abort.signal.aborted) await refresh();
     }
   }
   const keySet: KeySet = {
@@ -153,12 +163,13 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
       if (!keys) throw dependencyUnavailable('identity', new Error('no signing keys yet'));
       return keys;
     },
+    isStale: () => isStale,
   };
   return {
     keySet,
     async start() {
       // Identity may start after us: verification answers 503 until the keys are there.
-      await load().catch(onFailed);
+      await refresh();
       void poll();
     },
     close: () => {

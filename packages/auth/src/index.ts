@@ -16,6 +16,7 @@ export {
   stripPrefix,
 } from './credential.js';
 export {
+  callerVerified,
   memberOf,
   principalOf,
   requireAdmin,

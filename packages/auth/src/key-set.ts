@@ -23,6 +23,8 @@ export interface KeySet {
    * @throws AppError 503 while no keys could be had yet.
    */
   current(): ReadonlyMap<string, string>;
+  /** Whether a new key may be missing: the keys couldn't be read when that was last tried. */
+  isStale(): boolean;
 }
 
 export const pemOf = (jwk: Pick<PublicJwk, 'kty' | 'crv' | 'x'>): string =>

@@ -3,13 +3,8 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { readBearer } from './bearer.js';
-import {
-  invalidCredential,
-  missingCredential,
-  type RefusalMessages,
-  standardRefusals,
-} from './challenges.js';
+import { createAuthentication, withSecondLook } from './authenticate.js';
+import { invalidCredential, type RefusalMessages, standardRefusals } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
@@ -20,10 +15,22 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticate`; read it with `principalOf` or `memberOf`. */
     principal: Principal | null;
+    /** When that was, milliseconds since the epoch. */
+    verifiedAt: number;
+    /** Set by `authenticateService`; read it with `callerVerified`. */
+    verifying: Promise<void> | null;
   }
   interface FastifyInstance {
-    /** An `onRequest` hook: 401 without a living credential, 503 when that can't be known. */
+    /**
+     * An `onRequest` hook: 401 without a living credential, 503 when that can't be known. A route that has it asks once more
+     * when its body was long in coming.
+     */
     authenticate: onRequestHookHandler;
+    /**
+     * An `onRequest` hook for what other services of the platform ask: 401 and 403 by the signed claims at once. The handler
+     * awaits `callerVerified` beside its own questions, before it answers.
+     */
+    authenticateService: (scope: string) => onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
     signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
     /**
@@ -82,7 +89,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   const messages = options.messages ?? standardRefusals;
   // Made once, sent many times.
-  const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
   const verification = createVerification({
     checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
@@ -91,6 +97,8 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     clockToleranceMs: options.clockToleranceMs,
   });
   app.decorateRequest('principal', null);
+  app.decorateRequest('verifiedAt', 0);
+  app.decorateRequest('verifying', null);
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
@@ -100,20 +108,10 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     if (!principal) throw refusal;
     return principal;
   });
-  // Neither throws nor makes a promise for garbage.
-  app.decorate('authenticate', (request, _reply, done) => {
-    const presented = readBearer(request.raw);
-    const credential = presented === undefined ? undefined : verification.verifyLocally(presented);
-    if (!credential) {
-      done(presented === undefined ? missing : refusal);
-      return;
-    }
-    verification.verifyLiveness(credential).then((principal) => {
-      request.principal = principal ?? null;
-      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
-      done(principal ? undefined : refusal);
-    }, done);
-  });
+  const authentication = createAuthentication({ verification, messages, clock: options.clock });
+  app.decorate('authenticate', authentication.authenticate);
+  app.decorate('authenticateService', authentication.authenticateService);
+  app.addHook('onRoute', withSecondLook(authentication));
 }
 
 /** Registers `authenticate`; which routes use it is each route's choice. */

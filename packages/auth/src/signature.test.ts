@@ -15,7 +15,8 @@ function mint(payload: object = claims, header: object = { alg: 'EdDSA', kid: 'k
 function createCheck() {
   let keys: ReadonlyMap<string, string> = new Map([['k', pem]]);
   let verifications = 0;
-  const keySet: KeySet = { current: () => keys };
+  let isStale = false;
+  const keySet: KeySet = { current: () => keys, isStale: () => isStale };
   const check = createSignatureCheck(keySet, (token, key) => {
     verifications += 1;
     const [header = '', payload = '', signature = ''] = token.split('.');
@@ -33,6 +34,9 @@ function createCheck() {
     count: () => verifications,
     setKeys: (next: ReadonlyMap<string, string>) => {
       keys = next;
+    },
+    setStale: (next: boolean) => {
+      isStale = next;
     },
   };
 }
@@ -93,4 +97,23 @@ test('a change of the keys forgets every verdict', () => {
   expect(check(token)).toBeUndefined();
   setKeys(new Map([['k', pem]]));
   expect(check(token)).toBeDefined();
+});
+
+test('while the keys are stale, a token of a key that may be new is 503; what has not the form of ours is refused', () => {
+  const { check, count, setStale } = createCheck();
+  const known = mint();
+  const ofNewKey = mint(claims, { alg: 'EdDSA', kid: '019c0000-0000-7000-8000-00000000000a' });
+  expect(check(ofNewKey)).toBeUndefined();
+  setStale(true);
+  expect(() => check(ofNewKey)).toThrow(expect.objectContaining({ statusCode: 503 }));
+  expect(check(known)).toBeDefined();
+  for (const garbage of [
+    'a.b.c',
+    mint(claims, { alg: 'EdDSA', kid: 'unknown' }),
+    mint(claims, { alg: 'EdDSA' }),
+  ])
+    expect(check(garbage)).toBeUndefined();
+  setStale(false);
+  expect(check(ofNewKey)).toBeUndefined();
+  expect(count()).toBe(1);
 });

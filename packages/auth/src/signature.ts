@@ -1,3 +1,4 @@
+import { dependencyUnavailable } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   type CredentialClaims,
@@ -16,6 +17,9 @@ export type VerifyJwt = (token: string, publicKeyPem: string) => unknown;
 const VERIFIED_MAX = 20_000;
 /** Refused tokens have a cache of their own, so that garbage never drives a good token out. */
 const REFUSED_MAX = 5_000;
+
+/** Ours are UUIDs. */
+const keyIdForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 function readKeyId(header: string): string | undefined {
   try {
@@ -53,11 +57,13 @@ function looksSigned(token: string): boolean {
  * What is remembered is the signature's verdict on the whole token; expiry and liveness are asked
  * every time. A change of the keys forgets everything.
  *
- * @returns a function from the presented bearer to the credential, or undefined when it isn't ours.
+ * @returns a function from the presented bearer to the credential, or undefined when it isn't ours. It throws AppError 503
+ *   when that can't be known: its key is none of those here, and they are stale.
  */
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
   const verified = new LRUCache<string, SignedCredential>({ max: VERIFIED_MAX });
   const refused = new LRUCache<string, true>({ max: REFUSED_MAX });
+  const keysStale = dependencyUnavailable('identity', new Error('signing keys may have changed'));
   let keys: ReadonlyMap<string, string> | undefined;
 
   function check(token: string, digest: string, pem: string): SignedCredential | undefined {
@@ -81,9 +87,13 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
     }
     const known = verified.get(token);
     if (known) return known;
-    // Of no key of ours: nothing to hash or to remember.
-    const pem = current.get(readKeyId(token.slice(0, token.indexOf('.'))) ?? '');
-    if (pem === undefined) return undefined;
+    const keyId = readKeyId(token.slice(0, token.indexOf('.'))) ?? '';
+    const pem = current.get(keyId);
+    if (pem === undefined) {
+      // Of no key of ours: nothing to hash, to remember or to ask for.
+      if (keySet.isStale() && keyIdForm.test(keyId)) throw keysStale;
+      return undefined;
+    }
     // Under its digest: what was refused may be long, and is somebody else's.
     const digest = digestOf(token);
     if (refused.has(digest)) return undefined;

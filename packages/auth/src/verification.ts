@@ -37,6 +37,7 @@ export interface Verification {
    * Signature and expiry, without I/O.
    *
    * @returns undefined when it isn't ours, or expired.
+   * @throws AppError 503 when that can't be known.
    */
   verifyLocally(presented: string): SignedCredential | undefined;
   /**

@@ -7,6 +7,7 @@ import { explainRequestFault, HEADERS_TOO_LARGE, NOT_FOUND, renderError, sendErr
 import { isForwardable } from './forwardable-path.js';
 import { registerHealth } from './health.js';
 import { registerProxy } from './proxy.js';
+import { readToTheEnd } from './request-body.js';
 import type { Upstream } from './upstream.js';
 
 const KIB = 1024;
@@ -14,6 +15,9 @@ const KIB = 1024;
 const HEADER_BYTES_MAX = 15 * KIB;
 /** Headers up to here are read to their end, so that the client gets an answer and not a closed connection. */
 const HEADER_BYTES_READ = 256 * KIB;
+
+/** From the first byte of a request to its last: longer than the services', whose answer is in the shape of their errors. */
+const REQUEST_TIMEOUT_MS = 40_000;
 
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
@@ -26,6 +30,7 @@ export async function createGateway(upstreams: readonly Upstream[]): Promise<Fas
     trustProxy: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     http: { maxHeaderSize: HEADER_BYTES_READ },
     clientErrorHandler: answerParserFault,
     frameworkErrors: (error, _request, reply) => void sendError(reply, explainRequestFault(error.statusCode)),
@@ -40,6 +45,7 @@ export async function createGateway(upstreams: readonly Upstream[]): Promise<Fas
     else if (!isForwardable(request.raw.url ?? '')) sendError(reply, NOT_FOUND);
     else done();
   });
+  readToTheEnd(app);
   registerHealth(app, upstreams);
   await registerDocs(app, upstreams);
   for (const upstream of upstreams) await registerProxy(app, upstream);

@@ -16,12 +16,12 @@ export interface EchoService {
   isReady: boolean;
   /** Requests that came in, health questions not counted. */
   readonly targets: string[];
-  /** Emits `streamClosed` when the client of a stream has gone. */
+  /** Emits `streamClosed` when the client of a stream has gone, `cutOff` when a body came only in part. */
   readonly events: EventEmitter;
   stop(): Promise<void>;
 }
 
-/** A service that answers with what it was asked; `/mcp/stream` sends one event and stays open. */
+/** A service that answers with what it was asked; `/mcp/stream` sends one event and stays open; `/mcp/refused` wants no body. */
 export async function startEchoService(): Promise<EchoService> {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
@@ -30,6 +30,7 @@ export async function startEchoService(): Promise<EchoService> {
       return;
     }
     service.targets.push(url);
+    request.once('close', () => request.complete || service.events.emit('cutOff', url));
     if (url === '/mcp/stream') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
       response.once('close', () => service.events.emit('streamClosed', 'closed'));
@@ -41,6 +42,12 @@ export async function startEchoService(): Promise<EchoService> {
     }
     if (url === '/mcp/broken') {
       request.socket.destroy();
+      return;
+    }
+    if (url === '/mcp/refused') {
+      // As the services do it: the answer at once, and the rest is read and thrown away.
+      response.writeHead(413, { 'content-type': 'application/json' }).end('{"refused":true}');
+      request.resume();
       return;
     }
     const chunks: Buffer[] = [];

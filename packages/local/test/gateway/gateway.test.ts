@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findFreePort } from '@platform/embedded';
 import type { FastifyInstance } from 'fastify';
 import { createGateway } from '../../src/gateway/server.js';
@@ -83,6 +85,38 @@ describe('what is passed on', () => {
   ])('a POST %s arrives as sent', async (_what, headers, body) => {
     const answer = await send<Echo>(port, '/mcp', { method: 'POST', headers, body });
     expect(answer).toMatchObject({ status: 200, body: { bodyBytes: body.length } });
+  });
+
+  it.each([
+    ['that its service refuses', '/mcp/refused', 413],
+    ['for a service that is away', '/api/v1/mail/x', 503],
+  ])('a large body %s gets the answer, every time, and never a reset', async (_what, path, status) => {
+    const body = 'x'.repeat(38_000_000);
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const statuses = new Set<number>();
+    for (let count = 0; count < 16; count += 1)
+      statuses.add((await send(port, path, { method: 'POST', headers, body })).status);
+    expect(statuses).toEqual(new Set([status]));
+  });
+
+  it('the answer to a refused body comes before the body has ended', async () => {
+    const headers = { 'content-length': 100 };
+    const upload = request({ port, path: '/mcp/refused', method: 'POST', headers });
+    upload.write('x');
+    const [answer] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(413);
+    upload.end('x'.repeat(99));
+    expect(await text(answer)).toBe('{"refused":true}');
+  });
+
+  it('a service hears of a client that leaves in the middle of a body', async () => {
+    const upload = request({ port, path: '/mcp', method: 'POST', headers: { 'content-length': 100 } });
+    upload.on('error', () => undefined);
+    upload.write('x');
+    while (identity.targets.length === 0) await nextTurn();
+    const cutOff = once(identity.events, 'cutOff');
+    upload.destroy();
+    expect(await cutOff).toEqual(['/mcp']);
   });
 
   it('a GET with a body is answered, without the body', async () => {

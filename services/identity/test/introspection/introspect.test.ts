@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 
 const tokenPath = '/api/v1/oauth2/token';
@@ -135,6 +136,17 @@ test('a service credential is told by its client and scopes; one that was only s
   expect((await ask(other)).body.active).toBe(true);
   await identity.db.query('delete from service_credentials where id = $1', [jti]);
   expect((await ask(other)).body).toEqual({ active: false });
+  for (const answer of [await ask(session, other), await askMany([session], other)])
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+});
+
+test('the caller and what it asks about are verified in one statement', async () => {
+  await askMany([session]);
+  const query = jest.spyOn(pg.Client.prototype, 'query');
+  const { body } = await askMany([session]);
+  expect(body.results).toEqual([expect.objectContaining({ active: true })]);
+  expect(query.mock.calls.map(([config]) => (config as { name?: string }).name)).toEqual(['living']);
+  query.mockRestore();
 });
 
 test('a batch holds 1 to 200 tokens, each answered in its place, the same one too', async () => {

@@ -1,13 +1,14 @@
 import {
+  callerVerified,
   Introspection,
   INTROSPECTION_BATCH_PATH,
   INTROSPECTION_PATH,
   INTROSPECTION_SCOPE,
   IntrospectionBatch,
   IntrospectionBatchRequest,
-  requireService,
 } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
 import type { Introspect } from './service.js';
@@ -22,7 +23,13 @@ const IntrospectionRequest = Type.Object({
 
 /** The platform's own services: is this credential alive, and whose is it (RFC 7662)? */
 export function introspectionRoutes(app: App, introspect: Introspect): void {
-  const onRequest = [app.authenticate, requireService(INTROSPECTION_SCOPE)];
+  const onRequest = app.authenticateService(INTROSPECTION_SCOPE);
+  /** The caller is verified in the same statement as what it asks about, and hears nothing before. */
+  async function answer(request: FastifyRequest, tokens: readonly string[]): Promise<Introspection[]> {
+    const asked = tokens.map((token) => introspect(token));
+    const [, ...results] = await Promise.all([callerVerified(request), ...asked]);
+    return results;
+  }
   app.post(
     INTROSPECTION_PATH,
     {
@@ -37,8 +44,10 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         response: { 200: Introspection, ...answers(400, 401, 403) },
       },
     },
-    async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await introspect(request.body.token)),
+    async (request, reply) => {
+      const [result] = await answer(request, [request.body.token]);
+      return reply.header('cache-control', 'no-store').send(result);
+    },
   );
   app.post(
     INTROSPECTION_BATCH_PATH,
@@ -54,10 +63,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         response: { 200: IntrospectionBatch, ...answers(400, 401, 403) },
       },
     },
-    // The pipeline gathers the questions into one statement by itself.
     async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send({ results: await Promise.all(request.body.tokens.map((token) => introspect(token))) }),
+      reply.header('cache-control', 'no-store').send({ results: await answer(request, request.body.tokens) }),
   );
 }

@@ -52,11 +52,13 @@ export function createSigningKeys(deps: {
   let rows: SigningKeyRow[] = [];
   let pems: ReadonlyMap<string, string> | undefined;
   let published: Jwks = { keys: [] };
+  let isStale = false;
   const privatePems = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
 
   async function refresh(): Promise<void> {
     const found = await findKeys(prisma);
+    isStale = false;
     if (pems && found.map(({ id }) => id).join() === rows.map(({ id }) => id).join()) return;
     rows = found;
     pems = new Map(found.map(({ id, publicKey }) => [id, publicKey]));
@@ -79,6 +81,7 @@ export function createSigningKeys(deps: {
         if (!pems) throw dependencyUnavailable('signing keys');
         return pems;
       },
+      isStale: () => isStale,
     },
     jwks: () => published,
     mint(claims, sign) {
@@ -94,6 +97,7 @@ export function createSigningKeys(deps: {
       activeKey();
       timer = setInterval(() => {
         refresh().catch((error: unknown) => {
+          isStale = true;
           log.warn({ err: error }, 'signing keys not refreshed');
         });
       }, POLL_MS).unref();

@@ -1,0 +1,102 @@
+import { AppError, type Clock } from '@platform/service-kit';
+import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
+import { readBearer } from './bearer.js';
+import { invalidCredential, missingCredential, type RefusalMessages } from './challenges.js';
+import type { SignedCredential } from './credential.js';
+import { assertService } from './guards.js';
+import type { Principal } from './principal.js';
+import type { Verification } from './verification.js';
+
+/** What was verified before the body came counts this long, in milliseconds. */
+const VERIFIED_FOR_MS = 1_000;
+
+export interface Authentication {
+  /** 401 without a living credential, 503 when that can't be known. Neither throws nor makes a promise for garbage. */
+  readonly authenticate: onRequestHookHandler;
+  /**
+   * The same again, when the body was long in coming: whoever holds it back must not act with a credential that has ended,
+   * or with a role that was lost, meanwhile.
+   */
+  readonly authenticateAgain: preValidationHookHandler;
+  /**
+   * Only another service of the platform, with the scope. Its signed claims are judged at once; whether it is alive is
+   * asked meanwhile, and told by `callerVerified`.
+   */
+  authenticateService(scope: string): onRequestHookHandler;
+}
+
+const roleOf = (principal: Principal | null) => (principal?.kind === 'service' ? undefined : principal?.role);
+
+export function createAuthentication(deps: {
+  readonly verification: Verification;
+  readonly messages: RefusalMessages;
+  readonly clock: Clock;
+}): Authentication {
+  const { verification, messages, clock } = deps;
+  // Made once, sent many times.
+  const missing = missingCredential(messages);
+  const refusal = invalidCredential(messages);
+
+  function readCredential(request: FastifyRequest): SignedCredential | AppError {
+    const presented = readBearer(request.raw);
+    if (presented === undefined) return missing;
+    return verification.verifyLocally(presented) ?? refusal;
+  }
+
+  function verify(request: FastifyRequest, done: (error?: Error) => void): void {
+    const credential = readCredential(request);
+    if (credential instanceof AppError) {
+      done(credential);
+      return;
+    }
+    verification.verifyLiveness(credential).then((principal) => {
+      request.principal = principal ?? null;
+      request.verifiedAt = clock();
+      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
+      done(principal ? undefined : refusal);
+    }, done);
+  }
+
+  return {
+    authenticate: (request, _reply, done) => {
+      verify(request, done);
+    },
+    authenticateAgain: (request, _reply, done) => {
+      // A clock that was set back says nothing of how long it was.
+      if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
+        done();
+        return;
+      }
+      const role = roleOf(request.principal);
+      verify(request, (error) => {
+        // The guards have judged the role that was.
+        done(error ?? (roleOf(request.principal) === role ? undefined : refusal));
+      });
+    },
+    authenticateService: (scope) => (request, _reply, done) => {
+      const credential = readCredential(request);
+      if (credential instanceof AppError) {
+        done(credential);
+        return;
+      }
+      assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
+      request.verifying = verification.verifyLiveness(credential).then((principal) => {
+        if (!principal) throw refusal;
+      });
+      // A fault of the body may end the request first.
+      request.verifying.catch(() => undefined);
+      done();
+    },
+  };
+}
+
+const hasBody = ({ method }: RouteOptions): boolean =>
+  [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
+
+/** An `onRoute` hook: routes that authenticate, and may have a body, do so again after it. */
+export const withSecondLook =
+  ({ authenticate, authenticateAgain }: Authentication) =>
+  (route: RouteOptions): void => {
+    if (!hasBody(route) || ![route.onRequest].flat().includes(authenticate)) return;
+    route.preValidation = [authenticateAgain, ...[route.preValidation ?? []].flat()];
+  };

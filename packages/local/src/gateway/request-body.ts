@@ -1,0 +1,51 @@
+import { finished, PassThrough, pipeline, Readable } from 'node:stream';
+import type { FastifyInstance, onSendHookHandler, preParsingHookHandler } from 'fastify';
+
+const ignore = (): void => undefined;
+
+/** The proxy destroys the body that it passes on when a service answers before its end, or is away: so that is a copy. */
+const copyBody: preParsingHookHandler = (request, reply, payload, done) => {
+  const { raw, method } = request;
+  // Fastify reads none of these.
+  if (method === 'GET' || method === 'HEAD') {
+    done(null, payload);
+    return;
+  }
+  const copy = new PassThrough();
+  // Who reads it hears of faults by the request that it sends.
+  copy.on('error', ignore);
+  raw.pipe(copy);
+  copy.once('close', () => raw.resume());
+  // Answered, or the client has gone.
+  reply.raw.once('close', () => copy.destroy());
+  done(null, copy);
+};
+
+/** The answer goes out as it comes, but doesn't end before the request does: Node would close a connection with its end. */
+const holdEnd: onSendHookHandler = (request, _reply, payload, done) => {
+  const { raw, body } = request;
+  if (raw.complete || !(body instanceof Readable)) {
+    done(null, payload);
+    return;
+  }
+  const answer = new PassThrough({
+    flush(end) {
+      finished(raw, () => {
+        end();
+      });
+      // Nobody wants the rest.
+      body.destroy();
+    },
+  });
+  pipeline(payload instanceof Readable ? payload : Readable.from([payload]), answer, ignore);
+  done(null, answer);
+};
+
+/**
+ * What a service leaves of a body is read and thrown away, until the gateway's time-out for requests at the latest. A
+ * connection that is closed while the client still writes is reset, and the answer lost.
+ */
+export function readToTheEnd(app: FastifyInstance): void {
+  app.addHook('preParsing', copyBody);
+  app.addHook('onSend', holdEnd);
+}
