@@ -77,8 +77,7 @@ function readValue(data: Readonly<Record<string, unknown>>, source: Source): Rea
   if (key === undefined) return { value: '' };
   const field = `templateData.${key}`;
   const given = data[key];
-  if (typeof given !== 'string' && !isExact(given))
-    return { fault: { field, message: 'must be a text' } };
+  if (typeof given !== 'string' && !isExact(given)) return { fault: { field, message: 'must be a text' } };
   const value = String(given).trim();
   if (value.length > source.lengthMax)
     return { fault: { field, message: `must have at most ${source.lengthMax} characters` } };
