@@ -1,4 +1,4 @@
-import { dependencyUnavailable } from '@platform/service-kit';
+import { dependencyUnavailable, nothingDone } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   type CredentialClaims,
@@ -63,7 +63,9 @@ function looksSigned(token: string): boolean {
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
   const verified = new LRUCache<string, SignedCredential>({ max: VERIFIED_MAX });
   const refused = new LRUCache<string, true>({ max: REFUSED_MAX });
-  const keysStale = dependencyUnavailable('identity', new Error('signing keys may have changed'));
+  const keysStale = nothingDone(
+    dependencyUnavailable('identity', new Error('signing keys may have changed')),
+  );
   let keys: ReadonlyMap<string, string> | undefined;
 
   function check(token: string, digest: string, pem: string): SignedCredential | undefined {

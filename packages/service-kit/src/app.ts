@@ -23,6 +23,7 @@ import { requestIdOf } from './request-id.js';
 import { createSecurityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
+import { refuseCodedBodies } from './content-coding.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { registerRequestSpans } from './tracing/request-spans.js';
 import { createValidatorCompiler } from './validation.js';
@@ -165,6 +166,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     done();
   });
   registerRequestSpans(app);
+  refuseCodedBodies(app);
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);

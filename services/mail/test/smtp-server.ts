@@ -4,7 +4,10 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 export type Step =
   'CONNECT' | 'EHLO' | 'STAR' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
 
-/** A reply; or `hang`: say nothing; `close`: end the connection; undefined: be a good server. */
+/**
+ * A reply; or `hang`: say nothing; `stall`: read nothing more; `sip`: read a chunk ten times a second; `close`: end the
+ * connection; undefined: be a good server.
+ */
 export type Behaviour = (step: Step, line: string, count: number) => string | undefined;
 
 export interface AcceptedMail {
@@ -64,8 +67,17 @@ class Session {
   private reply(step: Step, line = ''): boolean {
     const text = this.answer(step, line);
     if (text === 'close') this.socket.destroy();
+    else if (text === 'stall') this.socket.pause();
+    else if (text === 'sip') this.sip();
     else if (text !== 'hang' && text !== '') this.socket.write(`${text}\r\n`);
     return text === '' || /^[23]/.test(text);
+  }
+
+  private sip(): void {
+    this.socket.on('data', () => {
+      this.socket.pause();
+      setTimeout(() => this.socket.resume(), 100);
+    });
   }
 
   say(line: string): void {

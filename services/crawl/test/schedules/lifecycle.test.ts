@@ -53,6 +53,14 @@ describe.each(backends)('schedules on %s', (backend) => {
     ]);
   });
 
+  it('a compressed body is 415 in the shape of the service', async () => {
+    const { status, body } = await platform.call('POST', '/files_1/schedule', {
+      body: { scheduleConfig: daily },
+      headers: { 'content-encoding': 'gzip' },
+    });
+    expect([status, body.success, body.error.code]).toEqual([415, false, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
   it('a one-off job runs once at its time, stays to be read, and its event is told', async () => {
     const at = inMs(800);
     await platform.call('POST', '/code_1/schedule', {

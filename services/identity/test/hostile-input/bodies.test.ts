@@ -42,6 +42,7 @@ const faults: { what: string; raw: string; statuses: number[]; headers?: Record<
   { what: 'of another type', raw: '<name>x</name>', statuses: [415], headers: { 'content-type': 'application/xml' } },
   { what: 'of no type', raw: 'name=x', statuses: [415], headers: { 'content-type': '' } },
   { what: 'of plain text', raw: '{}', statuses: [415], headers: { 'content-type': 'text/plain' } },
+  { what: 'that is compressed', raw: '{}', statuses: [415], headers: { 'content-encoding': 'gzip' } },
   { what: 'that breaks off', raw: '{"name": ', statuses: [400] },
   { what: 'that is no JSON', raw: 'NaN', statuses: [400] },
   { what: 'of 10,000 arrays', raw: '['.repeat(NESTED) + ']'.repeat(NESTED), statuses: [400] },

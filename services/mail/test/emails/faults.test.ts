@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp, type Step } from '../smtp-server.js';
 
@@ -57,6 +58,7 @@ test.each<[string, Behaviour, number]>([
   ['refuses DATA', at('DATA', '554 no'), 1],
   ['refuses the message', at('MESSAGE', '554 spam'), 1],
   ['speaks garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
+  ['never ends its greeting', at('CONNECT', '220-well\r\n'.repeat(400_000)), 1],
   ['closes at once', at('CONNECT', 'close'), 3],
   ['closes after EHLO', at('EHLO', 'close'), 3],
   ['closes before DATA', at('RCPT', 'close'), 3],
@@ -133,6 +135,18 @@ test.each<[string, Behaviour]>([
   expect(result).toEqual(unknown);
   expect(smtp.count('DATA')).toBe(1);
   expect(smtp.accepted.length).toBeLessThanOrEqual(1);
+});
+
+test('a server that stops reading 25 MiB in the middle: unknown after the time-out, and other mails go out', async () => {
+  smtp.behave(at('CHUNK', 'stall', 1));
+  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
+  const large = mail.send({ attachments: [{ filename: 'a.bin', content, contentType: 'application/zip' }] });
+  await waitFor(() => smtp.count('CHUNK') === 1, { what: 'the message', timeoutMs: 10_000 });
+  expect((await mail.send()).status).toBe(200);
+  expect((await large).body.error).toEqual({ code: 'DELIVERY_UNKNOWN', message: 'Error sending mail' });
+  const { rows } = await mail.db.query<{ state: string }>('select state from mails order by id desc limit 2');
+  expect(rows.map(({ state }) => state)).toEqual(['sent', 'unknown']);
+  expect([smtp.count('DATA'), smtp.accepted.length]).toEqual([2, 1]);
 });
 
 test.each<[string, Behaviour]>([

@@ -18,6 +18,8 @@ afterEach(() => smtp.close());
 const withKey = (fields: object = {}, key: string = randomUUID()) =>
   mail.send(fields, { 'idempotency-key': key });
 
+const messageIds = () => new Set(smtp.accepted.map(({ raw }) => /^Message-ID: <(.+)>\r$/im.exec(raw)?.[1]));
+
 test('the same key and body answer the first result again and send nothing', async () => {
   const key = randomUUID();
   const first = await withKey({}, key);
@@ -66,11 +68,10 @@ test('a body that was refused does not use the key up', async () => {
 test('without a key, the same body twice is two mails with two Message-IDs', async () => {
   await mail.send();
   await mail.send();
-  const ids = smtp.accepted.map(({ raw }) => /^Message-ID: (.*)\r$/im.exec(raw)?.[1]);
-  expect(new Set(ids).size).toBe(2);
+  expect(messageIds().size).toBe(2);
 });
 
-test('a key is forgotten after 24 hours', async () => {
+test('a key is forgotten after 24 hours; what is sent with it then is another mail, with a Message-ID of its own', async () => {
   const key = randomUUID();
   await withKey({}, key);
   await mail.db.query(
@@ -83,6 +84,7 @@ test('a key is forgotten after 24 hours', async () => {
     answer = await withKey({ subject: 'Another' }, key);
   }
   expect(answer.status).toBe(200);
+  expect(messageIds().size).toBe(2);
 });
 
 test('a key that is too long, empty or not plain is 400', async () => {

@@ -223,6 +223,35 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
   expect(text.status).toBe(415);
 });
 
+test('a compressed body is 415, which says what to send; it is not unpacked', async () => {
+  const [path, headers] = ['/api/v1/mail/emails/sendEmail', { 'content-encoding': 'gzip' }];
+  const refused = await mail.call('POST', path, { token: mail.token, body: letter(), headers });
+  expect([refused.status, refused.headers.get('accept-encoding'), refused.body]).toEqual([
+    415,
+    'identity',
+    { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Unsupported content encoding: send the body uncompressed' } },
+  ]);
+  expect((await mail.call('POST', path, { body: letter(), headers })).status).toBe(401);
+  expect(smtp.accepted).toEqual([]);
+  expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
+}); // prettier-ignore
+
+test('a client that leaves in the middle of a body is no fault of ours', async () => {
+  const headers = {
+    authorization: `Bearer ${mail.token}`,
+    'content-type': 'application/json',
+    'x-request-id': 'leaves-early',
+  };
+  const leaving = request(`${mail.url}/api/v1/mail/emails/sendEmail`, { method: 'POST', headers });
+  leaving.on('error', () => undefined);
+  await new Promise((resolve) => leaving.write('{"subject":', resolve));
+  leaving.destroy();
+  const lines = () => mail.logged().split('\n').filter((line) => line.includes('"leaves-early"'));
+  // Nothing tells of its end; a whole mail takes longer.
+  expect((await mail.send()).status).toBe(200);
+  expect(lines().filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
+}); // prettier-ignore
+
 test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413', async () => {
   const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
   const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });

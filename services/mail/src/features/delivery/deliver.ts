@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import type { Outcome } from './outcome.js';
+import { judgeFailure, type Outcome } from './outcome.js';
 import type { Message, TransportPools } from './pools.js';
 
 /** Waits before the second and the third attempt. */
@@ -26,8 +26,12 @@ async function attemptUntil(
   delivery: Delivery,
 ): Promise<Outcome> {
   const { orgId, configuration, message } = delivery;
+  const attemptOnce = async () => pools.attempt(orgId, configuration, message(signal));
   for (let attempt = 0; ; attempt += 1) {
-    const { outcome, canRetry } = await pools.attempt(orgId, configuration, message(signal));
+    const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
+      // An attempt never rejects: the message couldn't be made, and there was none.
+      judgeFailure(error, false),
+    );
     const waitMs = RETRY_AFTER_MS[attempt];
     if (!canRetry || waitMs === undefined) return outcome;
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
@@ -36,7 +40,7 @@ async function attemptUntil(
 }
 
 /**
- * Sends, and tries again only where nothing can have been accepted.
+ * Sends, and tries again only where nothing can have been accepted. Never rejects: what was begun has an outcome.
  *
  * @param deadlineMs - for all attempts of a small mail together: a server that trickles its answers trips no
  *   other timeout.

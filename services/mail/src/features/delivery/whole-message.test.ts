@@ -30,17 +30,17 @@ test.each<[string, SendMailOptions]>([
   ['an attached text', { attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: Buffer.from(`ü${long}`) }] }],
 ])('in one piece it is what nodemailer streams: %s', async (_name, fields) => {
   const message = compile(fields);
-  expect(writeWhole(message).toString()).toBe((await message.build()).toString());
+  expect(writeWhole(message)?.toString()).toBe((await message.build()).toString());
 }); // prettier-ignore
 
 test('a message with a stream in it is left to nodemailer', () => {
   const content = Readable.from([Buffer.from('streamed')]);
   const message = compile({ attachments: [{ ...attachment, content }] });
-  expect(() => writeWhole(message)).toThrow('a part is a stream');
+  expect(writeWhole(message)).toBeUndefined();
 });
 
 test('an attached message in a character set of its own is left to nodemailer: as text it would be another', () => {
   const content = Buffer.from('Subject: caf\xe9\r\n\r\nna\xefve\r\n', 'latin1');
   const message = compile({ attachments: [{ filename: 'a.eml', contentType: 'message/rfc822', content }] });
-  expect(() => writeWhole(message)).toThrow('a part is bytes without an encoding');
+  expect(writeWhole(message)).toBeUndefined();
 });

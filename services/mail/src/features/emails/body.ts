@@ -44,6 +44,20 @@ const tooLarge = (): AppError =>
     message: 'Request body is too large',
   });
 
+/** The client has gone, or what it sends is no HTTP: nobody reads the answer, and nothing of ours is at fault. */
+const brokenOff = (cause: unknown): AppError =>
+  new AppError({ status: 400, code: 'BAD_REQUEST', message: 'Bad request', cause });
+
+/** Its chunks. Not destroyed when it is refused: that would take the connection, and the answer, with it. */
+async function* chunksOf(payload: Readable): AsyncGenerator<Buffer> {
+  const chunks = payload.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw brokenOff(error);
+  }
+}
+
 /** Into one piece as it comes, where its length is announced: joining 36 MB at the end would take its time. */
 async function readBytes(
   payload: Readable,
@@ -55,8 +69,7 @@ async function readBytes(
   const chunks: Buffer[] = [];
   let length = 0;
   let structure = 0;
-  // Not destroyed when it is refused: that would take the connection, and the answer, with it.
-  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(payload)) {
     if (length + chunk.length > bytesMax) throw tooLarge();
     structure += countStructure(chunk, STRUCTURE_MAX);
     if (structure > STRUCTURE_MAX) throw validationError([{ field: 'body', message: 'has too many parts' }]);

@@ -1,30 +1,78 @@
-import { createMessageSource } from './message.js';
+import { createDeliver } from '../delivery/deliver.js';
+import { createTransportPools } from '../delivery/pools.js';
+import type { DecodedAttachment } from './attachments.js';
+import type { Letter } from './letter.js';
+import { createMessageSource, messageIdOf } from './message.js';
 
-const isComposed = (attachments: number, bytes: number): boolean => {
-  const letter = {
-    templateType: 'loginWithOTP',
-    subject: 'Your code',
-    from: 'noreply@corp.example',
-    to: ['to@example.com'],
-    cc: [],
-    html: '<p>1</p>',
-    text: '1',
-    isAutomatic: false,
-    attachments: Array.from({ length: attachments }, () => ({
-      filename: 'a.bin',
-      contentType: 'application/octet-stream',
-      content: Buffer.alloc(bytes),
-    })),
-  } as const;
-  const source = createMessageSource(letter, '<1@corp.example>', new Date(0));
-  return 'raw' in source(new AbortController().signal);
-};
+const letterWith = (fields: Partial<Letter>): Letter => ({
+  templateType: 'loginWithOTP',
+  subject: 'Your code',
+  from: 'noreply@corp.example',
+  to: ['to@example.com'],
+  cc: [],
+  html: '<p>1</p>',
+  text: '1',
+  isAutomatic: false,
+  attachments: [],
+  ...fields,
+});
+
+test.each([
+  ['noreply@corp.example', '<1@corp.example>'],
+  ['noreply@bücher.example', '<1@xn--bcher-kva.example>'],
+  ['noreply@10.0.0.1', '<1@10.0.0.1>'],
+  ['noreply@\u2024', '<1@invalid>'],
+])('the Message-ID of a mail from %s is %s', (from, messageId) => {
+  expect(messageIdOf('1', from)).toBe(messageId);
+});
+
+const sourceOf = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));
+
+const isComposed = (...attachments: DecodedAttachment[]): boolean =>
+  'raw' in sourceOf(letterWith({ attachments }))(new AbortController().signal);
+
+const attachmentOf = (bytes: number, contentType = 'application/octet-stream'): DecodedAttachment => ({
+  filename: 'a.bin',
+  contentType,
+  content: Buffer.alloc(bytes),
+});
 
 test.each([
   [0, 0, true],
   [2, 20_000, true],
   [1, 60_000, false],
   [10, 50_000, false],
-])('%i attachments of %i bytes: composed beforehand and held: %s', (attachments, bytes, expected) => {
-  expect(isComposed(attachments, bytes)).toBe(expected);
+])('%i attachments of %i bytes: composed beforehand and held: %s', (count, bytes, expected) => {
+  expect(isComposed(...Array.from({ length: count }, () => attachmentOf(bytes)))).toBe(expected);
+});
+
+test('an attached message is not composed beforehand: its bytes go out as they are', () => {
+  expect(isComposed(attachmentOf(10, 'message/rfc822'))).toBe(false);
+});
+
+test('what can not be composed is a mail that failed, not an exception', async () => {
+  const pools = createTransportPools({
+    clientName: 'test',
+    connectionsPerPool: 1,
+    idleMs: 1_000,
+    timeoutMs: 1_000,
+    poolsMax: 1,
+  });
+  const letter = letterWith({});
+  Object.defineProperty(letter, 'subject', {
+    get: () => {
+      throw new TypeError('not this one');
+    },
+  });
+  const outcome = await createDeliver(
+    pools,
+    1_000,
+  )({
+    orgId: 'one',
+    configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
+    message: sourceOf(letter),
+    messageBytes: 1,
+  });
+  await pools.close();
+  expect(outcome).toEqual({ state: 'failed', problem: { code: 'EUNKNOWN' } });
 });

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
 import { composeWhole } from '../delivery/whole-message.js';
 import type { DecodedAttachment } from './attachments.js';
@@ -28,15 +28,14 @@ const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
     : attachment.content;
 
 /**
- * The same for every attempt, and with an idempotency key for every request with that key: whatever
- * happens on the way, receivers can tell that two copies are one mail.
+ * The same for every attempt, so that receivers can tell that two copies are one mail. Of the requests with one
+ * idempotency key, only the one whose mail is in the journal sends.
+ *
+ * @param mailId - of the mail in the journal.
+ * @param from - the sender; a domain beyond ASCII has no place in the header (RFC 5322 §3.6.4).
  */
-export function messageIdOf(mailId: string, orgId: string, from: string, idempotencyKey?: string): string {
-  const domain = from.slice(from.lastIndexOf('@') + 1);
-  const left =
-    idempotencyKey === undefined ? mailId : hash('sha256', `${orgId}\0${idempotencyKey}`, 'hex').slice(0, 40);
-  return `<${left}@${domain}>`;
-}
+export const messageIdOf = (mailId: string, from: string): string =>
+  `<${mailId}@${domainToASCII(from.slice(from.lastIndexOf('@') + 1)) || 'invalid'}>`;
 
 const named = (address: string) => ({ name: '', address });
 
@@ -57,13 +56,18 @@ const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
   ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
-/** Composes the message once for all attempts, unless it is large. Never throws. */
+/**
+ * Composes the message once for all attempts, unless it is large or holds an attached message. Never throws: a fault
+ * of composing is the attempt's, and so an outcome.
+ */
 export function createMessageSource(letter: Letter, messageId: string, date: Date): Delivery['message'] {
   try {
     const whole = isSmall(letter) && composeWhole(fieldsOf(letter, messageId, date));
     if (whole) return (signal) => ({ messageId, signal, ...whole });
-  } catch {
-    // The attempt fails of the same, and then it is an outcome.
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
   return (signal) => ({ ...fieldsOf(letter, messageId, date), signal });
 }

@@ -82,7 +82,7 @@ export function createEmailService(deps: {
       createdAt,
       ...(idempotency && { idempotency }),
     };
-    const messageId = messageIdOf(id, orgId, from, idempotency?.key);
+    const messageId = messageIdOf(id, from);
     // The journal's statement leaves in this turn; the message is composed while the database writes.
     const composing = nextTurn().then(() => createMessageSource(letter, messageId, createdAt));
     const [isNew, message] = await Promise.all([journal.begin(entry), composing]);

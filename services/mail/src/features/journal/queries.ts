@@ -115,6 +115,26 @@ export async function abandonEntries(db: pg.Pool, silentMs: number): Promise<num
   return rowCount ?? 0;
 }
 
+/**
+ * What this sender left pending without having it under way: the database took the entry after its request had been
+ * answered that it didn't, so it was never sent.
+ *
+ * @returns how many were deleted.
+ */
+export async function withdrawEntries(
+  db: pg.Pool,
+  senderId: string,
+  underWay: readonly string[],
+  createdBefore: Date,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from mails
+     where sender_id = $1 and state = 'pending' and created_at < $3 and id <> all($2::uuid[])`,
+    [senderId, underWay, createdBefore],
+  );
+  return rowCount ?? 0;
+}
+
 /** What wasn't sent, or may not have been; records of sent mails stay. @returns how many were deleted. */
 export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<number> {
   const { rowCount } = await db.query(

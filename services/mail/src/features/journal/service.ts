@@ -11,6 +11,7 @@ import {
   insertEntries,
   removeSender,
   touchSender,
+  withdrawEntries,
 } from './queries.js';
 import { createSettlements } from './settlements.js';
 
@@ -18,6 +19,7 @@ import { createSettlements } from './settlements.js';
  * The life of a mail:
  *
  *   (none)  --begin--> pending   written before the SMTP server hears of it
+ *   pending --begin had failed already--> (none)   committed too late: its request was answered 503
  *   pending --settle-> sent | failed | unknown
  *   pending --its sender falls silent--> unknown   killed in between: nobody can tell
  *   unknown --settle-> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
@@ -56,9 +58,11 @@ export function createJournal(deps: {
   const { pool, clock, log, unsentKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
   const settlements = createSettlements(deps);
+  /** From before an entry is written until its outcome is. */
+  const underWay = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
-  const begin = coalesce({
+  const write = coalesce({
     keyOf: (entry: JournalEntry) => entry.id,
     async ask(entries) {
       const written = await insertEntries(pool, senderId, entries);
@@ -69,12 +73,42 @@ export function createJournal(deps: {
     inFlightMax: 1,
   });
 
+  async function begin(entry: JournalEntry): Promise<boolean> {
+    underWay.add(entry.id);
+    let isWritten = false;
+    try {
+      isWritten = await write(entry);
+    } catch (error) {
+      throw nothingDone(dependencyUnavailable('database', error));
+    } finally {
+      if (!isWritten) underWay.delete(entry.id);
+    }
+    return isWritten;
+  }
+
+  async function settle(settlement: Settlement): Promise<void> {
+    await settlements.add(settlement);
+    underWay.delete(settlement.id);
+  }
+
+  /** Only older ones than any that can come in meanwhile. */
+  const withdraw = (): Promise<number> =>
+    withdrawEntries(
+      pool,
+      senderId,
+      [...underWay, ...settlements.waitingIds()],
+      new Date(clock() - times.silentMs),
+    );
+
   async function beat(): Promise<void> {
     try {
       await touchSender(pool, senderId);
       const abandoned = await abandonEntries(pool, times.silentMs);
       if (abandoned > 0)
         log.warn({ mails: abandoned }, 'mails of a sender that died: whether they went out is unknown');
+      const withdrawn = await withdraw();
+      if (withdrawn > 0)
+        log.warn({ mails: withdrawn }, 'mails that the database took too late: they were not sent');
       await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
     } catch (error) {
@@ -83,11 +117,8 @@ export function createJournal(deps: {
   }
 
   return {
-    begin: (entry) =>
-      begin(entry).catch((error: unknown) => {
-        throw nothingDone(dependencyUnavailable('database', error));
-      }),
-    settle: settlements.add,
+    begin,
+    settle,
     findByKey: (orgId, key) =>
       findByKey(pool, orgId, key).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);

@@ -69,6 +69,7 @@ export function createSettlements(deps: {
         if (timer === undefined) void flush();
         else resolve();
       }),
+    waitingIds: (): string[] => waiting.map(({ settlement }) => settlement.id),
     get backlog() {
       return waiting.length;
     },

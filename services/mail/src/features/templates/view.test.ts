@@ -32,6 +32,8 @@ test.each([
   ['loginWithOTP', { otp: 'x'.repeat(33) }, 'templateData.otp'],
   ['loginWithOTP', { otp: '1\n2' }, 'templateData.otp'],
   ['loginWithOTP', { otp: ['1'] }, 'templateData.otp'],
+  ['loginWithOTP', { otp: 2 ** 60 }, 'templateData.otp'],
+  ['loginWithOTP', { otp: Number.POSITIVE_INFINITY }, 'templateData.otp'],
   ['loginWithOTP', { otp: '1', userName: { toString: 'x' } }, 'templateData.userName'],
 ] as const)('%s with %j is a fault of %s', (type, data, field) => {
   const result = createView(type, data);

@@ -66,6 +66,10 @@ function readLink(value: string, field: string): Reading {
     : { fault: { field, message: 'must be a link that starts with https:// or http://' } };
 }
 
+/** Beyond this, what was read is another number than what was written. */
+const isExact = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
 function readValue(data: Readonly<Record<string, unknown>>, source: Source): Reading {
   const key = source.keys.find(
     (name) => Object.hasOwn(data, name) && data[name] !== null && data[name] !== '',
@@ -73,8 +77,7 @@ function readValue(data: Readonly<Record<string, unknown>>, source: Source): Rea
   if (key === undefined) return { value: '' };
   const field = `templateData.${key}`;
   const given = data[key];
-  if (typeof given !== 'string' && typeof given !== 'number')
-    return { fault: { field, message: 'must be a text' } };
+  if (typeof given !== 'string' && !isExact(given)) return { fault: { field, message: 'must be a text' } };
   const value = String(given).trim();
   if (value.length > source.lengthMax)
     return { fault: { field, message: `must have at most ${source.lengthMax} characters` } };

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+beforeAll(async () => {
+  smtp = await startSmtp();
+  mail = await startMail({
+    environment: { SMTP_TIMEOUT_MS: '10000' },
+    journalTimes: { heartbeatMs: 200, silentMs: 3_000, keyLifetimeMs: DAY_MS },
+  });
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+});
+
+const pending = async () => (await mail.db.query(`select from mails where state = 'pending'`)).rowCount;
+
+/** At the commit, PostgreSQL's own time-out no longer counts: the client has gone, and the row is written. */
+const slowCommits = `
+  create function commit_slowly() returns trigger language plpgsql as 'begin perform pg_sleep(1.5); return null; end';
+  create constraint trigger commit_slowly after insert on mails deferrable initially deferred
+    for each row execute function commit_slowly()`;
+
+test('an entry that is committed after its request was answered 503 is withdrawn, and its key sends a mail', async () => {
+  const key = { 'idempotency-key': randomUUID() };
+  await mail.db.query(slowCommits);
+  expect((await mail.send({}, key)).status).toBe(503);
+  await waitFor(async () => (await pending()) === 1, { what: 'the late commit' });
+  await mail.db.query('drop function commit_slowly cascade');
+  await waitFor(async () => (await mail.send({}, key)).status === 200, {
+    what: 'the mail',
+    timeoutMs: 20_000,
+  });
+  expect([await pending(), smtp.accepted.length]).toEqual([0, 1]);
+}, 30_000);
+
+test('what is under way is not withdrawn, however long it takes', async () => {
+  smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+  const sending = mail.send({ subject: 'takes its time' });
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  mail.advance(DAY_MS);
+  const lastBeat = async () => String((await mail.db.query('select seen_at from senders')).rows[0].seen_at);
+  const before = await lastBeat();
+  await waitFor(async () => (await lastBeat()) !== before, { what: 'a beat', timeoutMs: 5_000 });
+  const after = await lastBeat();
+  await waitFor(async () => (await lastBeat()) !== after, { what: 'the next beat', timeoutMs: 5_000 });
+  expect(await pending()).toBe(1);
+  smtp.say('250 queued');
+  expect((await sending).status).toBe(200);
+  const { rows } = await mail.db.query(`select state from mails where subject = 'takes its time'`);
+  expect(rows).toEqual([{ state: 'sent' }]);
+}, 30_000);
