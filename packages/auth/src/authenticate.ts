@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '@platform/service-kit';
+import { AppError, type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { readBearer } from './bearer.js';
 import { invalidCredential, missingCredential, type RefusalMessages } from './challenges.js';
@@ -20,7 +20,7 @@ export interface Authentication {
   readonly authenticateAgain: preValidationHookHandler;
   /**
    * Only another service of the platform, with the scope. Its signed claims are judged at once; whether it is alive is
-   * asked meanwhile, and told by `callerVerified`.
+   * what `verifyCaller` asks.
    */
   authenticateService(scope: string): onRequestHookHandler;
 }
@@ -36,6 +36,7 @@ export function createAuthentication(deps: {
   // Made once, sent many times.
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
+  const roleChanged = nothingDone(dependencyUnavailable('role', new Error('it changed while the body came')));
 
   function readCredential(request: FastifyRequest): SignedCredential | AppError {
     const presented = readBearer(request.raw);
@@ -69,8 +70,8 @@ export function createAuthentication(deps: {
       }
       const role = roleOf(request.principal);
       verify(request, (error) => {
-        // The guards have judged the role that was.
-        done(error ?? (roleOf(request.principal) === role ? undefined : refusal));
+        // The guards have judged the role that was; asked again, they judge the one that is.
+        done(error ?? (roleOf(request.principal) === role ? undefined : roleChanged));
       });
     },
     authenticateService: (scope) => (request, _reply, done) => {
@@ -80,11 +81,9 @@ export function createAuthentication(deps: {
         return;
       }
       assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
-      request.verifying = verification.verifyLiveness(credential).then((principal) => {
-        if (!principal) throw refusal;
-      });
-      // A fault of the body may end the request first.
-      request.verifying.catch(() => undefined);
+      request.verifyCaller = async () => {
+        if (!(await verification.verifyLiveness(credential))) throw refusal;
+      };
       done();
     },
   };

@@ -85,12 +85,13 @@ export function assertService(
 }
 
 /**
- * Resolves when the service that `authenticateService` let in is known to be alive.
+ * Asks whether the service that `authenticateService` let in is alive: to be awaited beside what the handler asks itself,
+ * and before it answers.
  *
  * @throws AppError 401, also on a route that forgot that hook; 503.
  */
-export const callerVerified = (request: FastifyRequest): Promise<void> =>
-  request.verifying ?? Promise.reject(invalidCredential(standardRefusals));
+export const verifyCaller = (request: FastifyRequest): Promise<void> =>
+  request.verifyCaller?.() ?? Promise.reject(invalidCredential(standardRefusals));
 
 /** Another service of the platform, with the scope. */
 export function requireService(scope: string): onRequestHookHandler {

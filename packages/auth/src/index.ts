@@ -16,7 +16,6 @@ export {
   stripPrefix,
 } from './credential.js';
 export {
-  callerVerified,
   memberOf,
   principalOf,
   requireAdmin,
@@ -24,6 +23,7 @@ export {
   requireScopes,
   requireService,
   requireSession,
+  verifyCaller,
 } from './guards.js';
 export { createIdentityClient, type IdentityClient, type IdentityClientOptions } from './identity-client.js';
 export {

@@ -17,8 +17,8 @@ declare module 'fastify' {
     principal: Principal | null;
     /** When that was, milliseconds since the epoch. */
     verifiedAt: number;
-    /** Set by `authenticateService`; read it with `callerVerified`. */
-    verifying: Promise<void> | null;
+    /** Set by `authenticateService`; ask it by the function of the same name. */
+    verifyCaller: (() => Promise<void>) | null;
   }
   interface FastifyInstance {
     /**
@@ -28,7 +28,7 @@ declare module 'fastify' {
     authenticate: onRequestHookHandler;
     /**
      * An `onRequest` hook for what other services of the platform ask: 401 and 403 by the signed claims at once. The handler
-     * awaits `callerVerified` beside its own questions, before it answers.
+     * awaits `verifyCaller` beside its own questions, before it answers.
      */
     authenticateService: (scope: string) => onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
@@ -98,7 +98,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('verifiedAt', 0);
-  app.decorateRequest('verifying', null);
+  app.decorateRequest('verifyCaller', null);
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );

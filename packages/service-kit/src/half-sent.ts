@@ -10,8 +10,8 @@ type HttpSocket = Socket & { readonly _httpMessage?: { readonly req: IncomingMes
 /** Whether a part of a request has come, and Node or the app waits for more of it. */
 function isHalfSent({ _httpMessage: answer, bytesRead }: HttpSocket): boolean {
   if (!answer) return bytesRead > 0;
-  // What the app doesn't read stands still without the client's fault.
-  return !answer.req.complete && answer.req.readableFlowing === true;
+  // Null: nobody reads it yet, and it stands still without the client's fault. An iterator reads with `false`.
+  return !answer.req.complete && answer.req.readableFlowing !== null;
 }
 
 /**

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from './errors.js';
 
-/** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate. */
-function findUnstorableText(root: unknown): FaultDetail | undefined {
+/** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate; only an escape can bring one in. */
+export function findUnstorableText(root: unknown): FaultDetail | undefined {
   const pending: [value: unknown, field: string][] = [[root, '']];
   for (let entry = pending.pop(); entry; entry = pending.pop()) {
     const [value, field] = entry;

@@ -100,6 +100,7 @@ async function sendSlowly(first: string, rest: readonly string[] = []): Promise<
 test.each([
   ['head', head, /^HTTP\/1\.1 408 /],
   ['body', `${head}\r\n{"half":`, /^(?:|.*ECONNRESET.*)$/],
+  ['body that is iterated', `${head.replace('application/json', 'text/plain')}\r\nhalf`, /^(?:|.*ECONNRESET.*)$/],
 ])('a %s that stands still, half sent, holds nothing up', async (_part, half, expected) => {
   const [answer, ended] = await sendSlowly(half);
   expect(answer).toMatch(expected);

@@ -55,6 +55,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
     }
   }
   let connection = await connect();
+  let isRetired = false;
 
   return {
     partitionOf({ event_key: key }) {
@@ -83,14 +84,19 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       // A send that failed may have been written. The next batch would begin with the same sequence number and
       // other content, which the broker could take for the one it has: a producer with a new id can't be mistaken.
       retire(producer, sends.values());
+      isRetired = true;
       try {
         connection = await connect();
+        isRetired = false;
         return { results, reconnectFault: undefined };
       } catch (error) {
         return { results, reconnectFault: error as KafkaAwayError };
       }
     },
-    close: () => connection.producer.disconnect().catch(() => undefined),
+    async close() {
+      // One that was let go of may be waiting for a broker that hangs.
+      if (!isRetired) await connection.producer.disconnect().catch(() => undefined);
+    },
   };
 }
 

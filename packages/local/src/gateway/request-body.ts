@@ -21,13 +21,17 @@ const copyBody: preParsingHookHandler = (request, reply, payload, done) => {
   done(null, copy);
 };
 
-/** The answer goes out as it comes, but doesn't end before the request does: Node would close a connection with its end. */
-const holdEnd: onSendHookHandler = (request, _reply, payload, done) => {
+/**
+ * The answer goes out as it comes, and by its length is whole to the client. To Node it doesn't end before the request does:
+ * with its end Node would close a connection.
+ */
+const holdEnd: onSendHookHandler = (request, reply, payload, done) => {
   const { raw, body } = request;
   if (raw.complete || !(body instanceof Readable)) {
     done(null, payload);
     return;
   }
+  if (typeof payload === 'string') void reply.header('content-length', Buffer.byteLength(payload));
   const answer = new PassThrough({
     flush(end) {
       finished(raw, () => {

@@ -64,6 +64,11 @@ const headerBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
 /** Faults that Node's parser finds before there is a request. */
 function answerParserFault(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  // A request of this connection is being answered: nothing may be written into that.
+  if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
+    socket.destroy(error);
+    return;
+  }
   const status =
     error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   const fault = explainRequestFault(status);

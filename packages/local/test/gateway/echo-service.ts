@@ -46,7 +46,8 @@ export async function startEchoService(): Promise<EchoService> {
     }
     if (url === '/mcp/refused') {
       // As the services do it: the answer at once, and the rest is read and thrown away.
-      response.writeHead(413, { 'content-type': 'application/json' }).end('{"refused":true}');
+      const [type, answer] = ['application/json', '{"refused":true}'];
+      response.writeHead(413, { 'content-type': type, 'content-length': answer.length }).end(answer);
       request.resume();
       return;
     }

@@ -53,7 +53,7 @@ test('an administrator who is demoted while a body is held back adds nobody', as
   const demote = () =>
     identity.call('PATCH', `/api/v1/users/${other.id}`, { token: session, body: { role: 'member' } });
   const body = { email: 'afterwards@example.com', fullName: 'Eve Afterwards' };
-  expect(await postHeld('/api/v1/users', token, body, demote)).toMatchObject({ status: 401 });
+  expect(await postHeld('/api/v1/users', token, body, demote)).toMatchObject({ status: 503 });
 });
 
 test('a body that is long in coming is taken from a credential that lives', async () => {

@@ -215,6 +215,13 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
     expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
   const raw = JSON.stringify(letter()).replace('Your code', String.raw`\u0000`);
   expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
+  const authorization = `Bearer ${mail.token}`;
+  const latin1 = await fetch(mail.url + path, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(letter()).replace('Your code', 'caf\xe9'), 'latin1'),
+  });
+  expect([latin1.status, await latin1.json()]).toMatchObject([400, { error: { code: 'INVALID_JSON' } }]);
   const text = await mail.call('POST', path, {
     token: mail.token,
     raw: 'x',

@@ -41,6 +41,28 @@ test('an entry that is committed after its request was answered 503 is withdrawn
   expect([await pending(), smtp.accepted.length]).toEqual([0, 1]);
 }, 30_000);
 
+test('a database that took nobody\'s beat makes no sender silent', async () => {
+  const other = randomUUID();
+  await mail.db.query('insert into senders (id, seen_at) values ($1, now())', [other]);
+  await mail.db.query(
+    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+     values ($1, $1, 'pending', $1, 'of another', 'a@b.example', '{}', '{}', 'loginWithOTP', now(), now())`,
+    [other],
+  );
+  const lock = await mail.db.connect();
+  await lock.query('begin');
+  await lock.query('lock table senders in access exclusive mode');
+  await lock.query('select pg_sleep(4)');
+  await lock.query('commit');
+  lock.release();
+  const isSeen = `select from senders where id <> $1 and seen_at > now() - interval '1 second'`;
+  const beats = async () => (await mail.db.query(isSeen, [other])).rowCount === 1;
+  await waitFor(beats, { what: 'a beat of ours' });
+  await waitFor(async () => (await mail.db.query('select pg_sleep(0.5)')).rowCount === 1, { what: 'the next beats' });
+  expect(await pending()).toBe(1);
+  await waitFor(async () => (await pending()) === 0, { what: 'the end of one that is silent', timeoutMs: 10_000 });
+}, 30_000); // prettier-ignore
+
 test('what is under way is not withdrawn, however long it takes', async () => {
   smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
   const sending = mail.send({ subject: 'takes its time' });

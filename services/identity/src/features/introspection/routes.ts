@@ -1,11 +1,11 @@
 import {
-  callerVerified,
   Introspection,
   INTROSPECTION_BATCH_PATH,
   INTROSPECTION_PATH,
   INTROSPECTION_SCOPE,
   IntrospectionBatch,
   IntrospectionBatchRequest,
+  verifyCaller,
 } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
@@ -27,7 +27,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
   /** The caller is verified in the same statement as what it asks about, and hears nothing before. */
   async function answer(request: FastifyRequest, tokens: readonly string[]): Promise<Introspection[]> {
     const asked = tokens.map((token) => introspect(token));
-    const [, ...results] = await Promise.all([callerVerified(request), ...asked]);
+    const [, ...results] = await Promise.all([verifyCaller(request), ...asked]);
     return results;
   }
   app.post(

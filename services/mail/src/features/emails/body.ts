@@ -1,10 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AppError, type App, validationError } from '@platform/service-kit';
+import { AppError, type App, findUnstorableText, validationError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { createByteBudget } from './byte-budget.js';
-import { findUnstorableText } from './storable.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -81,12 +81,15 @@ async function readBytes(
   return whole ? whole.subarray(0, length) : Buffer.concat(chunks, length);
 }
 
+const invalidJson = (): AppError =>
+  new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
+
 function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
+    throw invalidJson();
   }
   const fault = text.includes('\\u') ? findUnstorableText(value) : undefined;
   if (fault) throw validationError([fault]);
@@ -106,6 +109,8 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
   if (bytes.length > LARGE) await nextTurn();
+  // RFC 8259 §8.1
+  if (!isUtf8(bytes)) throw invalidJson();
   const text = bytes.toString('utf8');
   if (bytes.length > LARGE) await nextTurn();
   const value = parseJson(text);
