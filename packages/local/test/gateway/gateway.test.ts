@@ -1,60 +1,21 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findFreePort } from '@platform/embedded';
-import type { FastifyInstance } from 'fastify';
-import { createGateway } from '../../src/gateway/server.js';
-import { type Echo, type EchoService, startEchoService } from './echo-service.js';
+import type { Echo } from './echo-service.js';
 import { send } from './send.js';
+import { useGateway } from './use-gateway.js';
 
 interface Failure {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-let identity: EchoService;
-let gateway: FastifyInstance;
-let port: number;
-
-beforeAll(async () => {
-  identity = await startEchoService();
-  const goneUrl = `http://127.0.0.1:${await findFreePort()}`;
-  gateway = await createGateway([
-    {
-      name: 'identity',
-      url: identity.url,
-      prefixes: ['/api/v1/users', '/mcp'],
-      internal: ['/api/v1/users/internal'],
-      errorShape: 'standard',
-    },
-    {
-      name: 'mail',
-      url: goneUrl,
-      prefixes: ['/api/v1/mail'],
-      internal: ['/api/v1/mail/internal'],
-      errorShape: 'standard',
-    },
-    { name: 'crawl', url: goneUrl, prefixes: ['/api/v1/crawlingManager'], internal: [], errorShape: 'crawl' },
-  ]);
-  await gateway.listen({ port: 0, host: '127.0.0.1' });
-  port = (gateway.server.address() as AddressInfo).port;
-});
-
-afterAll(async () => {
-  await gateway.close();
-  await identity.stop();
-});
-
-beforeEach(() => {
-  identity.targets.length = 0;
-});
+const platform = useGateway();
 
 describe('what is passed on', () => {
   it.each(['/mcp', '/mcp/', '/api/v1/users', '/api/v1/users/a%20b/%2Fc?x=%2e%2e&y=a/../b&y=2'])(
     'the target %s reaches its service byte for byte',
     async (path) => {
-      expect((await send<Echo>(port, path)).body.url).toBe(path);
+      expect((await send<Echo>(platform.port, path)).body.url).toBe(path);
     },
   );
 
@@ -62,7 +23,7 @@ describe('what is passed on', () => {
     'a %s keeps its method, its type and its body',
     async (method) => {
       const headers = { 'content-type': 'application/json', 'content-length': 7 };
-      const { body } = await send<Echo>(port, '/api/v1/users', { method, headers, body: '{"a":1}' });
+      const { body } = await send<Echo>(platform.port, '/api/v1/users', { method, headers, body: '{"a":1}' });
       expect(body).toMatchObject({
         method,
         bodyStart: '{"a":1}',
@@ -83,52 +44,18 @@ describe('what is passed on', () => {
     ],
     ['announced by Expect', { expect: '100-continue', 'content-length': 2 }, 'ab'],
   ])('a POST %s arrives as sent', async (_what, headers, body) => {
-    const answer = await send<Echo>(port, '/mcp', { method: 'POST', headers, body });
+    const answer = await send<Echo>(platform.port, '/mcp', { method: 'POST', headers, body });
     expect(answer).toMatchObject({ status: 200, body: { bodyBytes: body.length } });
   });
 
-  it.each([
-    ['that its service refuses', '/mcp/refused', 413],
-    ['for a service that is away', '/api/v1/mail/x', 503],
-  ])('a large body %s gets the answer, every time, and never a reset', async (_what, path, status) => {
-    const body = 'x'.repeat(38_000_000);
-    const headers = { 'content-type': 'application/json', 'content-length': body.length };
-    const statuses = new Set<number>();
-    for (let count = 0; count < 16; count += 1)
-      statuses.add((await send(port, path, { method: 'POST', headers, body })).status);
-    expect(statuses).toEqual(new Set([status]));
-  });
-
-  it.each([
-    ['refuses', '/mcp/refused', '{"refused":true}'],
-    ['can not take', '/api/v1/mail/x', '{"error":{"code":"SERVICE_UNAVAILABLE"'],
-  ])('what a service %s is answered whole before the body has ended', async (_what, path, expected) => {
-    const upload = request({ port, path, method: 'POST', headers: { 'content-length': 100 } });
-    upload.on('error', () => undefined);
-    upload.write('x');
-    const [answer] = (await once(upload, 'response')) as [IncomingMessage];
-    expect(await text(answer)).toContain(expected);
-    upload.destroy();
-  });
-
-  it('a service hears of a client that leaves in the middle of a body', async () => {
-    const upload = request({ port, path: '/mcp', method: 'POST', headers: { 'content-length': 100 } });
-    upload.on('error', () => undefined);
-    upload.write('x');
-    while (identity.targets.length === 0) await nextTurn();
-    const cutOff = once(identity.events, 'cutOff');
-    upload.destroy();
-    expect(await cutOff).toEqual(['/mcp']);
-  });
-
   it('a GET with a body is answered, without the body', async () => {
-    const answer = await send<Echo>(port, '/mcp', { headers: { 'content-length': 3 }, body: 'abc' });
+    const answer = await send<Echo>(platform.port, '/mcp', { headers: { 'content-length': 3 }, body: 'abc' });
     expect(answer).toMatchObject({ status: 200, body: { bodyBytes: 0 } });
   });
 
   it("a service sees the client's address and host from the gateway, never from the client", async () => {
     const forged = { 'x-forwarded-for': '6.6.6.6', forwarded: 'for=6.6.6.6', 'x-real-ip': '6.6.6.6' };
-    const { body } = await send<Echo>(port, '/mcp', {
+    const { body } = await send<Echo>(platform.port, '/mcp', {
       headers: { ...forged, host: 'kb.test', connection: 'x-forwarded-for' },
     });
     expect(body.headers).toMatchObject({
@@ -140,17 +67,17 @@ describe('what is passed on', () => {
   });
 
   it('a sane request id is kept, any other replaced, and the service and the client see the same', async () => {
-    const kept = await send<Echo>(port, '/mcp', { headers: { 'x-request-id': 'abc-1' } });
+    const kept = await send<Echo>(platform.port, '/mcp', { headers: { 'x-request-id': 'abc-1' } });
     expect([kept.headers['x-request-id'], kept.body.headers['x-request-id']]).toEqual(['abc-1', 'abc-1']);
-    const replaced = await send<Echo>(port, '/mcp', { headers: { 'x-request-id': 'a b"<' } });
+    const replaced = await send<Echo>(platform.port, '/mcp', { headers: { 'x-request-id': 'a b"<' } });
     expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
     expect(replaced.body.headers['x-request-id']).toBe(replaced.headers['x-request-id']);
   });
 
   it('a stream arrives event by event, and ends at the service when the client leaves', async () => {
     const leave = new AbortController();
-    const gone = once(identity.events, 'streamClosed');
-    const response = await fetch(`http://127.0.0.1:${port}/mcp/stream`, { signal: leave.signal });
+    const gone = once(platform.identity.events, 'streamClosed');
+    const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/stream`, { signal: leave.signal });
     const first = await response.body?.getReader().read();
     expect(Buffer.from(first?.value as Uint8Array).toString()).toBe('data: one\n\n');
     leave.abort();
@@ -158,9 +85,9 @@ describe('what is passed on', () => {
   });
 
   it("a service's own 503 is passed on at once, not retried", async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/mcp/unavailable`);
+    const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/unavailable`);
     expect([response.status, await response.text()]).toEqual([503, 'busy']);
-    expect(identity.targets).toHaveLength(1);
+    expect(platform.identity.targets).toHaveLength(1);
   });
 });
 
@@ -190,16 +117,16 @@ describe('what is refused', () => {
     'http://127.0.0.1/mcp',
     '//127.0.0.1:1/mcp',
   ])('%s reaches no service', async (path) => {
-    const answer = await send<Failure>(port, path);
+    const answer = await send<Failure>(platform.port, path);
     expect(answer).toMatchObject({
       status: 404,
       body: { error: { code: 'NOT_FOUND', message: 'Not found' } },
     });
-    expect(identity.targets).toEqual([]);
+    expect(platform.identity.targets).toEqual([]);
   });
 
   it('a broken percent sequence is 400', async () => {
-    expect(await send(port, '/mcp/%zz')).toMatchObject({
+    expect(await send(platform.port, '/mcp/%zz')).toMatchObject({
       status: 400,
       body: { error: { code: 'BAD_REQUEST' } },
     });
@@ -208,14 +135,16 @@ describe('what is refused', () => {
   it.each([20_000, 100_000, 400_000])(
     'headers of %d bytes are 431 in the shape of every error',
     async (bytes) => {
-      const answer = await send<Failure>(port, '/mcp', { headers: { authorization: 'x'.repeat(bytes) } });
+      const answer = await send<Failure>(platform.port, '/mcp', {
+        headers: { authorization: 'x'.repeat(bytes) },
+      });
       expect(answer).toMatchObject({ status: 431, body: { error: { code: 'HEADERS_TOO_LARGE' } } });
-      expect(identity.targets).toEqual([]);
+      expect(platform.identity.targets).toEqual([]);
     },
   );
 
   it('what is not HTTP is 400 in the shape of every error', async () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(platform.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write('NONSENSE\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/);
@@ -224,12 +153,12 @@ describe('what is refused', () => {
 
 describe('when a service is away', () => {
   it('its paths are 503 in the shape that its clients expect', async () => {
-    const mail = await send(port, '/api/v1/mail/x', { method: 'POST' });
+    const mail = await send(platform.port, '/api/v1/mail/x', { method: 'POST' });
     expect(mail).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(mail.body).toEqual({
       error: { code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable' },
     });
-    const crawl = await send(port, '/api/v1/crawlingManager/x');
+    const crawl = await send(platform.port, '/api/v1/crawlingManager/x');
     expect(crawl.body).toMatchObject({
       success: false,
       message: expect.any(String),
@@ -238,7 +167,7 @@ describe('when a service is away', () => {
   });
 
   it('a connection that it drops is 502', async () => {
-    expect(await send(port, '/mcp/broken')).toMatchObject({
+    expect(await send(platform.port, '/mcp/broken')).toMatchObject({
       status: 502,
       body: { error: { code: 'BAD_GATEWAY' } },
     });
@@ -246,25 +175,28 @@ describe('when a service is away', () => {
 
   it('/health/ready is 503 and names it, while /health/live is 200', async () => {
     const services = { identity: 'ready', mail: 'unreachable', crawl: 'unreachable' };
-    expect(await send(port, '/health/ready')).toMatchObject({
+    expect(await send(platform.port, '/health/ready')).toMatchObject({
       status: 503,
       body: { status: 'unavailable', services },
     });
-    identity.isReady = false;
-    expect(await send(port, '/health/ready')).toMatchObject({
+    platform.identity.isReady = false;
+    expect(await send(platform.port, '/health/ready')).toMatchObject({
       body: { services: { identity: 'not ready' } },
     });
-    identity.isReady = true;
-    expect(await send(port, '/health/live')).toMatchObject({ status: 200, body: { status: 'live' } });
+    platform.identity.isReady = true;
+    expect(await send(platform.port, '/health/live')).toMatchObject({
+      status: 200,
+      body: { status: 'live' },
+    });
   });
 });
 
 describe('the documentation', () => {
   it('is one page over all services, each read from its own', async () => {
-    const page = await fetch(`http://127.0.0.1:${port}/docs`);
+    const page = await fetch(`http://127.0.0.1:${platform.port}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    const script = await fetch(`http://127.0.0.1:${port}/docs/static/swagger-initializer.js`);
+    const script = await fetch(`http://127.0.0.1:${platform.port}/docs/static/swagger-initializer.js`);
     expect(await script.text()).toContain('"/docs/crawl/json"');
-    expect((await send<Echo>(port, '/docs/identity/json')).body.url).toBe('/docs/json');
+    expect((await send<Echo>(platform.port, '/docs/identity/json')).body.url).toBe('/docs/json');
   });
 });

@@ -1,0 +1,57 @@
+import type { AddressInfo } from 'node:net';
+import { findFreePort } from '@platform/embedded';
+import type { FastifyInstance } from 'fastify';
+import { createGateway } from '../../src/gateway/server.js';
+import { type EchoService, startEchoService } from './echo-service.js';
+
+/** A gateway for the tests of a file, in front of an identity that echoes; mail and crawl are away. */
+export function useGateway() {
+  let identity: EchoService;
+  let gateway: FastifyInstance;
+  beforeAll(async () => {
+    identity = await startEchoService();
+    const goneUrl = `http://127.0.0.1:${await findFreePort()}`;
+    gateway = await createGateway([
+      {
+        name: 'identity',
+        url: identity.url,
+        prefixes: ['/api/v1/users', '/mcp'],
+        internal: ['/api/v1/users/internal'],
+        errorShape: 'standard',
+      },
+      {
+        name: 'mail',
+        url: goneUrl,
+        prefixes: ['/api/v1/mail'],
+        internal: ['/api/v1/mail/internal'],
+        errorShape: 'standard',
+      },
+      {
+        name: 'crawl',
+        url: goneUrl,
+        prefixes: ['/api/v1/crawlingManager'],
+        internal: [],
+        errorShape: 'crawl',
+      },
+    ]);
+    await gateway.listen({ port: 0, host: '127.0.0.1' });
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+    await identity.stop();
+  });
+
+  beforeEach(() => {
+    identity.targets.length = 0;
+  });
+
+  return {
+    get identity() {
+      return identity;
+    },
+    get port() {
+      return (gateway.server.address() as AddressInfo).port;
+    },
+  };
+}
