@@ -4,6 +4,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
+import type { AnswerForm } from './answer-form.js';
 import type { Era } from './catalogue.js';
 
 /*
@@ -42,9 +43,6 @@ function hasOnly(value: Json, keys: ReadonlySet<string>): boolean {
 
 const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id);
 
-const takesBothForms = ({ accept }: Headers): boolean =>
-  typeof accept === 'string' && accept.includes('application/json') && accept.includes('text/event-stream');
-
 /** The metadata that a request of the stateless revision carries in its body, and repeats in headers. */
 function isModernEnvelope(meta: Json, method: string, name: string | undefined, headers: Headers): boolean {
   const info = meta[CLIENT_INFO_META_KEY];
@@ -70,8 +68,12 @@ function eraOf(meta: unknown, method: string, name: string | undefined, headers:
 }
 
 /** @returns undefined for what the SDK has to look at. */
-export function readPlainMessage(message: unknown, headers: Headers): PlainMessage | undefined {
-  if (!isObject(message) || !hasOnly(message, messageKeys) || !takesBothForms(headers)) return undefined;
+export function readPlainMessage(
+  message: unknown,
+  headers: Headers,
+  form: AnswerForm,
+): PlainMessage | undefined {
+  if (form === 'stream' || !isObject(message) || !hasOnly(message, messageKeys)) return undefined;
   const { jsonrpc, id, method, params = {} } = message;
   if (jsonrpc !== '2.0' || !isId(id) || !isObject(params)) return undefined;
   const meta = params['_meta'];

@@ -1,4 +1,4 @@
-import type { Logger } from '@platform/service-kit';
+import { AppError, type Logger } from '@platform/service-kit';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -33,20 +33,34 @@ const wantsProgress = (message: unknown): boolean =>
   (message as { params?: { _meta?: { progressToken?: unknown } } | null } | null)?.params?._meta
     ?.progressToken !== undefined;
 
+/** The answer to this one method is a stream, whatever the client takes. */
+function assertAnswerable(message: unknown): void {
+  if ((message as { method?: unknown } | null)?.method !== 'subscriptions/listen') return;
+  const text = 'Not acceptable: subscriptions/listen is answered with text/event-stream';
+  throw new AppError({ status: 406, code: 'NOT_ACCEPTABLE', message: text });
+}
+
 /** Both protocol eras over the official SDK, stateless: a server per request, whose caller goes in `authInfo`. */
 export function createProtocolHandler(createServer: CreateServer, log: Logger): ProtocolHandler {
   const onerror = (error: Error) => {
     log.debug({ err: error }, 'tool endpoint refused a message');
   };
-  const modern = createMcpHandler((context) => createServer(callerIn(context)), {
-    legacy: 'reject',
-    onerror,
-  });
+  const createModern = (responseMode: 'auto' | 'sse') =>
+    createMcpHandler((context) => createServer(callerIn(context)), {
+      legacy: 'reject',
+      onerror,
+      responseMode,
+    });
+  // Without notifications, `auto` answers JSON: a server sends none to a client that takes no stream.
+  const modern = createModern('auto');
+  const modernStream = createModern('sse');
 
   // The SDK's own fallback to the older revisions answers with event streams only.
   const fetchLegacy: ProtocolHandler['fetch'] = async (request, options = {}) => {
-    const server = createServer(callerIn(options));
-    const isStream = wantsProgress(options.parsedBody);
+    const caller = callerIn(options);
+    const server = createServer(caller);
+    const isStream =
+      caller.form === 'stream' || (caller.form === 'either' && wantsProgress(options.parsedBody));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's transports are no EventTargets
     transport.onerror = onerror;
@@ -60,9 +74,11 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
   };
 
   return {
-    async fetch(request, options) {
-      const isLegacy = await isLegacyRequest(request, options?.parsedBody);
-      return isLegacy ? fetchLegacy(request, options) : modern.fetch(request, options);
+    async fetch(request, options = {}) {
+      if (await isLegacyRequest(request, options.parsedBody)) return fetchLegacy(request, options);
+      const { form } = callerIn(options);
+      if (form === 'json') assertAnswerable(options.parsedBody);
+      return (form === 'stream' ? modernStream : modern).fetch(request, options);
     },
   };
 }

@@ -9,6 +9,7 @@ import {
 } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { readAnswerForm } from './answer-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { findFormFault } from './message-form.js';
 import { readNarrowing } from './narrowing.js';
@@ -63,10 +64,11 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
   };
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     assertOneMessage(request.body);
+    const form = readAnswerForm(request.headers.accept);
     const principal = memberOf(request);
     const view = endpoint.viewOf(principal, readNarrowing(request));
-    const caller = { view, context: new RequestContext(principal, request, reply) };
-    const plain = readPlainMessage(request.body, request.headers);
+    const caller = { view, form, context: new RequestContext(principal, request, reply) };
+    const plain = readPlainMessage(request.body, request.headers, form);
     const answer = plain && endpoint.answer(plain, caller);
     if (answer !== undefined) return reply.type('application/json').send(await answer);
     const webRequest = toWebRequest(request, publicUrl + PATH, caller.context.signal);

@@ -1,4 +1,5 @@
 import type { Logger } from '@platform/service-kit';
+import type { AnswerForm } from './answer-form.js';
 import { canCall, describeNeeds } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
@@ -11,6 +12,7 @@ import type { ToolContext } from './tool.js';
 export interface Caller {
   readonly view: ToolView;
   readonly context: ToolContext;
+  readonly form: AnswerForm;
 }
 
 /** Every call of a tool begins and ends here. Whatever comes of it is a result, for the model to read. */

@@ -3,18 +3,18 @@ import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcont
 import type { Catalogue, ServerInfo } from './catalogue.js';
 import { CheckedServer } from './checked-server.js';
 import type { CreateServer } from './protocol-handler.js';
-import type { CallTool } from './tool-calls.js';
+import type { Caller, CallTool } from './tool-calls.js';
 import type { Progress, ToolContext } from './tool.js';
 import { toCallToolResult } from './tool-result.js';
 
 /** The context with the SDK's cancellation, and progress for a client that named a token for it. */
 function contextIn(
-  context: ToolContext,
+  { context, form }: Caller,
   { mcpReq }: ServerContext,
   onerror: (error: Error) => void,
 ): ToolContext {
   const { principal, requestId, client, traceparent, tracestate } = context;
-  const progressToken = mcpReq._meta?.progressToken;
+  const progressToken = form === 'json' ? undefined : mcpReq._meta?.progressToken;
   return {
     principal,
     requestId,
@@ -44,7 +44,8 @@ export function createToolServers(deps: {
   const onerror = (error: Error) => {
     log.debug({ err: error }, 'a client was not told of progress');
   };
-  return ({ view, context }) => {
+  return (caller) => {
+    const { view } = caller;
     const server = new CheckedServer(deps.server, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', ({ params }) => {
       // The list is never longer than a page, so there is no cursor that it has given.
@@ -56,8 +57,8 @@ export function createToolServers(deps: {
       const entry = catalogue.find(params.name);
       if (!entry)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 64)}`);
-      const caller = { view, context: contextIn(context, extra, onerror) };
-      return toCallToolResult(await callTool(caller, entry, params.arguments ?? {}));
+      const called = { ...caller, context: contextIn(caller, extra, onerror) };
+      return toCallToolResult(await callTool(called, entry, params.arguments ?? {}));
     });
     return server;
   };

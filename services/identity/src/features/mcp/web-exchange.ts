@@ -1,12 +1,16 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The request as the SDK takes it; the body was read before, the credential stays here. */
+/**
+ * The request as the SDK takes it; the body was read before, the credential stays here. The SDK refuses an `Accept` that
+ * doesn't name both forms of an answer; which of them is sent is decided before.
+ */
 export function toWebRequest(request: FastifyRequest, url: string, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (typeof value === 'string' && name !== 'content-length' && name !== 'authorization')
       headers.set(name, value);
+  headers.set('accept', 'application/json, text/event-stream');
   return new Request(url, { method: 'POST', headers, signal });
 }
 
