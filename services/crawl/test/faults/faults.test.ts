@@ -203,9 +203,10 @@ describe.each(backends)('faults on %s', (backend) => {
       expect((await platform.call('POST', '/files_1/pause')).status).toBe(503);
       const lease = async () =>
         (
-          await platform.db.query<{ until: Date }>('select lease_until as until from runs where id = $1', [
-            runId,
-          ])
+          await platform.db.query<{ until: Date }>(
+            'select heartbeat_until as until from runs where id = $1',
+            [runId],
+          )
         ).rows[0]?.until ?? new Date(0);
       const first = await lease();
       // Twice the lock, by the heartbeat of the run itself.

@@ -1,7 +1,7 @@
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Transaction } from '../../transaction.js';
-import { type Run, runColumns } from '../runs/queries.js';
+import { leaseEnd, type Run, runColumns } from '../runs/queries.js';
 import type { Schedule } from '../schedules/queries.js';
 
 /* Each reads a bounded part of an index; none reads all that there is at once. */
@@ -130,12 +130,15 @@ export interface LostRun extends Run {
   readonly hasSchedule: boolean;
 }
 
-/** In progress, without a sign of a worker for longer than a lease. */
+/**
+ * In progress, without a sign of a worker for longer than a lease. The index also leads past runs whose claim is old and
+ * whose heartbeat is not: no more than workers hold at a time.
+ */
 export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'lost_runs',
     text: `select ${runColumns('r')}, s.id is not null as "hasSchedule" from runs r left join schedules s on s.id = r.schedule_id
-           where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1
+           where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1 and ${leaseEnd('r')} < $1
            order by r.lease_until limit $2`,
     values: [now, limit],
   });
@@ -160,7 +163,7 @@ export async function requeueLost(
     name: 'requeue_lost',
     text: `update runs set recoveries = recoveries + 1, lease_until = $3, state = 'waiting',
              attempts = attempts - case when state = 'active' then 1 else 0 end
-           where id = $1 and state in ('waiting', 'active', 'retrying') and lease_until < $2
+           where id = $1 and state in ('waiting', 'active', 'retrying') and ${leaseEnd('runs')} < $2
            returning recoveries`,
     values: [id, given.now, given.until],
   });

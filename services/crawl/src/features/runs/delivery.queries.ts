@@ -1,5 +1,5 @@
 import { type Schedule, scheduleColumns } from '../schedules/queries.js';
-import { type Db, inProgress, type Run, runColumns } from './queries.js';
+import { type Db, inProgress, leaseEnd, type Run, runColumns } from './queries.js';
 import type { RunState, Tick } from './run-state.js';
 
 /* What a worker asks when a job is delivered, and how it takes up a run that exists. */
@@ -43,7 +43,7 @@ const retake = `
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
     taken_up = taken_up + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
-  where id = $1 and ${inProgress} and (state <> 'active' or lease_until < $2) returning ${runColumns('runs')}`;
+  where id = $1 and ${inProgress} and (state <> 'active' or ${leaseEnd('runs')} < $2) returning ${runColumns('runs')}`;
 
 /**
  * Takes up a run that exists; undefined when it has ended meanwhile, or is in hands that renew its
@@ -69,7 +69,7 @@ export async function findStanding(
 ): Promise<{ readonly state: RunState; readonly leaseUntil: Date | null } | undefined> {
   const { rows } = await db.query<{ state: RunState; leaseUntil: Date | null }>({
     name: 'run_standing',
-    text: 'select state, lease_until as "leaseUntil" from runs where id = $1',
+    text: `select state, ${leaseEnd('runs')} as "leaseUntil" from runs where id = $1`,
     values: [id],
   });
   return rows[0];

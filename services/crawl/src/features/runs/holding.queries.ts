@@ -73,7 +73,9 @@ export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<
     values: [run.id, leaseUntil, run.takenUp],
   });
 
-/** Keeps runs from being taken for lost. @returns those that are still in these hands. */
+/**
+ * Keeps runs from being taken for lost, without a write to any index. @returns those that are still in these hands.
+ */
 export async function renewLeases(
   db: Db,
   runs: readonly Holding[],
@@ -81,7 +83,7 @@ export async function renewLeases(
 ): Promise<ReadonlySet<Holding>> {
   const { rows } = await db.query<{ number: number }>({
     name: 'renew_leases',
-    text: `update runs set lease_until = $3
+    text: `update runs set heartbeat_until = $3
            from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
            where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
            returning held.number::int as number`,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { pruneRuns } from './queries.js';
 
-/** What the table keeps of each connector of an organisation. */
+/** Of each connector of an organisation the table keeps so many runs, and as many skipped ticks. */
 const RUNS_KEPT = 200;
 const PRUNE_EVERY = 16;
 

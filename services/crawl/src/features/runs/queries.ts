@@ -38,6 +38,12 @@ export type Work = Pick<Schedule, 'userId' | 'config' | 'metadata' | 'timeoutMs'
 
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
+/**
+ * Until when a run is its worker's: a claim sets `lease_until`, which an index finds, and heartbeats renew
+ * `heartbeat_until`, which none may.
+ */
+export const leaseEnd = (table: string) => `greatest(${table}.lease_until, ${table}.heartbeat_until)`;
+
 export interface NewRun {
   readonly id: string;
   readonly schedule: Pick<Schedule, 'id' | 'revision'>;
@@ -144,12 +150,18 @@ export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean
   return rowCount === 1;
 }
 
-/** Deletes what is past the newest `kept`, in a bounded bite. */
+const pastNewest = (filter: string) =>
+  `(select id from runs where org_id = $1 and connector = $2 and ${filter} order by id desc offset $3 limit 100)`;
+
+/**
+ * Deletes, a bounded number at a time, what is older than the newest `kept` runs and the newest `kept` ticks that were
+ * skipped. The two are counted apart: a tick that is skipped each minute must not push a failure out.
+ */
 export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number): Promise<unknown> =>
   db.query({
     name: 'prune_runs',
     text: `delete from runs where id in (
-             select id from runs where org_id = $1 and connector = $2 order by id desc offset $3 limit 100
+             ${pastNewest(`state <> 'skipped'`)} union all ${pastNewest(`state = 'skipped'`)}
            ) and not ${inProgress}`,
     values: [orgId, connector, kept],
   });
