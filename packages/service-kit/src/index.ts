@@ -54,6 +54,7 @@ export {
   startPublishSpan,
   withSpan,
 } from './tracing/spans.js';
-export { startTracing, type Tracing, type TracingConfig } from './tracing/start.js';
+export { startTracing } from './tracing/start.js';
+export type { Tracing, TracingConfig } from './tracing/tracing.js';
 export { nothingDone, translateError } from './translate-error.js';
 export { createValidatorCompiler, describeFaults } from './validation.js';

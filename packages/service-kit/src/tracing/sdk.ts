@@ -1,0 +1,71 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import pg from 'pg';
+import { watchExporter } from './exporter.js';
+import { makeSampler } from './sampler.js';
+import { setTracing } from './spans.js';
+import type { Tracing, TracingConfig } from './tracing.js';
+
+/** How long a collector may take before what is left is given up at the end, in milliseconds. */
+const EXPORT_TIMEOUT_MS = 3_000;
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
+
+/** The SDK takes 0.3 s to load, so this module is imported only by processes that record traces. */
+export function startSdk(
+  service: string,
+  config: TracingConfig & { readonly OTEL_EXPORTER_OTLP_ENDPOINT: string },
+  modules: { readonly Redis?: unknown },
+): Tracing {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: named } = config;
+  const { exporter, reportTo } = watchExporter(
+    new OTLPTraceExporter({
+      url: `${endpoint}/v1/traces`,
+      headers: { ...config.OTEL_EXPORTER_OTLP_HEADERS },
+      timeoutMillis: EXPORT_TIMEOUT_MS,
+    }),
+  );
+  const provider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'platform' }))
+      .merge(resourceFromAttributes(config.OTEL_RESOURCE_ATTRIBUTES))
+      .merge(resourceFromAttributes(named === undefined ? {} : { 'service.name': named })),
+    sampler: makeSampler(config.OTEL_TRACES_SAMPLER, config.OTEL_TRACES_SAMPLER_ARG),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  provider.register();
+  // Both patch prototypes: done directly, that needs no hook into the loading of modules.
+  const pgInstrumentation = new PgInstrumentation({ enabled: false, requireParentSpan: true });
+  pgInstrumentation
+    .getModuleDefinitions()
+    .find(({ name }) => name === 'pg')
+    ?.patch?.(pg);
+  const redisInstrumentation = new IORedisInstrumentation({
+    enabled: false,
+    dbStatementSerializer: (command) => command,
+  });
+  if (modules.Redis !== undefined) redisInstrumentation.getModuleDefinitions()[0]?.patch?.(modules.Redis);
+  const httpInstrumentation = new UndiciInstrumentation({
+    requireParentforSpans: true,
+    requestHook: (span, { origin, path }) => {
+      // A query can carry a secret.
+      span.setAttributes({ 'url.full': origin + withoutQuery(path), 'url.query': '' });
+    },
+  });
+  for (const instrumentation of [pgInstrumentation, redisInstrumentation, httpInstrumentation])
+    instrumentation.setTracerProvider(provider);
+  setTracing(true);
+  return {
+    reportTo,
+    async stop() {
+      setTracing(false);
+      httpInstrumentation.disable();
+      // What the collector doesn't take at the end is told as at any other time.
+      await provider.shutdown().catch(() => undefined);
+    },
+  };
+}
