@@ -50,7 +50,7 @@ export function createAuthentication(deps: {
       done(credential);
       return;
     }
-    verification.verifyLiveness(credential).then((principal) => {
+    verification.verifyLiveness(credential, request.id).then((principal) => {
       request.principal = principal ?? null;
       request.verifiedAt = clock();
       // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
@@ -82,7 +82,7 @@ export function createAuthentication(deps: {
       }
       assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
       request.verifyCaller = async () => {
-        if (!(await verification.verifyLiveness(credential))) throw refusal;
+        if (!(await verification.verifyLiveness(credential, request.id))) throw refusal;
       };
       done();
     },

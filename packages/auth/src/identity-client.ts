@@ -181,6 +181,11 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   };
 }
 
+interface LivenessQuestion {
+  readonly credential: SignedCredential;
+  readonly requestId: string | undefined;
+}
+
 /** Verification for a service that isn't identity: keys from its JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
   const { call, close } = createCaller(options.identityUrl);
@@ -189,27 +194,35 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
 
   async function introspect(
     tokens: readonly string[],
+    requestId: string | undefined,
     isRetry = false,
   ): Promise<IntrospectionBatch['results']> {
     const { status, body } = await call(
       'POST',
       INTROSPECTION_BATCH_PATH,
-      { authorization: `Bearer ${await serviceToken.get()}`, 'content-type': 'application/json' },
+      {
+        authorization: `Bearer ${await serviceToken.get()}`,
+        'content-type': 'application/json',
+        ...(requestId !== undefined && { 'x-request-id': requestId }),
+      },
       JSON.stringify({ tokens }),
     );
     if (status === 401 && !isRetry) {
       serviceToken.forget();
-      return introspect(tokens, true);
+      return introspect(tokens, requestId, true);
     }
     if (status !== 200) throw new Error(`identity answered ${status} to an introspection`);
     return (body as IntrospectionBatch).results;
   }
 
-  async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
+  async function ask(questions: readonly LivenessQuestion[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const results = await introspect(credentials.map(({ token }) => token));
-      if (results.length !== credentials.length)
-        throw new Error('identity answered another number of tokens');
+      // A batch has many requests behind it, and one id: that of the first.
+      const results = await introspect(
+        questions.map(({ credential }) => credential.token),
+        questions[0]?.requestId,
+      );
+      if (results.length !== questions.length) throw new Error('identity answered another number of tokens');
       return results.map(({ active, role = 'member', username, name }) =>
         active ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
       );
@@ -218,15 +231,17 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
     }
   }
 
+  const askLiveness = coalesce({
+    keyOf: ({ credential }: LivenessQuestion) => credential.digest,
+    ask,
+    batchMax: INTROSPECTION_BATCH_MAX,
+    inFlightMax: CONNECTIONS,
+    gatherMs: GATHER_MS,
+  });
+
   return {
     keySet: keys.keySet,
-    liveness: coalesce({
-      keyOf: ({ digest }: SignedCredential) => digest,
-      ask,
-      batchMax: INTROSPECTION_BATCH_MAX,
-      inFlightMax: CONNECTIONS,
-      gatherMs: GATHER_MS,
-    }),
+    liveness: (credential, requestId) => askLiveness({ credential, requestId }),
     serviceToken: () => serviceToken.get(),
     start: keys.start,
     async close() {

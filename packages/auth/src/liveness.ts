@@ -15,7 +15,8 @@ export interface LiveOwner {
  * The answer must be read after the question was asked; it is never remembered. Identity reads
  * its database, other services ask identity.
  *
+ * @param requestId - of the request that asks: a service that asks another passes it on, as `x-request-id`.
  * @returns undefined when the credential is not alive.
  * @throws AppError 503 when it can't be known.
  */
-export type Liveness = (credential: SignedCredential) => Promise<LiveOwner | undefined>;
+export type Liveness = (credential: SignedCredential, requestId?: string) => Promise<LiveOwner | undefined>;

@@ -46,7 +46,7 @@ export interface Verification {
    * @returns undefined when it is revoked, or its owner gone.
    * @throws AppError 503 when that can't be known.
    */
-  verifyLiveness(credential: SignedCredential): Promise<Principal | undefined>;
+  verifyLiveness(credential: SignedCredential, requestId?: string): Promise<Principal | undefined>;
 }
 
 export function createVerification(options: VerificationOptions): Verification {
@@ -58,7 +58,7 @@ export function createVerification(options: VerificationOptions): Verification {
       const { exp } = credential.claims;
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
-    verifyLiveness: (credential) =>
-      liveness(credential).then((owner) => owner && principalOf(credential, owner)),
+    verifyLiveness: (credential, requestId) =>
+      liveness(credential, requestId).then((owner) => owner && principalOf(credential, owner)),
   };
 }

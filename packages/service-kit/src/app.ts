@@ -19,7 +19,7 @@ import { registerJsonBody } from './json-body.js';
 import { LazyLogger } from './lazy-logger.js';
 import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
-import { requestIdOf } from './request-id.js';
+import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
 import { createSecurityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
@@ -132,7 +132,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const loggerInstance: FastifyBaseLogger = new LazyLogger(options.log);
   const app: App = fastify({
     loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,

@@ -1,13 +1,14 @@
 import fastify, { LogController } from 'fastify';
 import { LazyLogger } from './lazy-logger.js';
 import { createLogger } from './logging.js';
+import { REQUEST_ID_FIELD } from './request-id.js';
 
 test('lines of a request carry its id and go through the serializers of the logger', async () => {
   const lines: string[] = [];
   const log = createLogger('test', 'debug', { write: (line) => void lines.push(line) });
   const app = fastify({
     loggerInstance: new LazyLogger(log),
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
     genReqId: () => 'id-1',
   });
   app.get('/', (request) => {
@@ -19,7 +20,7 @@ test('lines of a request carry its id and go through the serializers of the logg
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({
       service: 'test',
-      reqId: 'id-1',
+      requestId: 'id-1',
       part: 'inner',
       req: { method: 'GET', path: '/' },
       msg: 'seen',

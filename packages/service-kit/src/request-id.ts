@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+/** The field of every log line that has the `x-request-id` of what it is about, in all services. */
+export const REQUEST_ID_FIELD = 'requestId';
+
 const sane = /^[\w.:/+=-]{1,128}$/;
 
 /** Of this process alone; what follows it is counted, which costs a request less than a random id of its own. */

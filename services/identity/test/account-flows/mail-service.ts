@@ -58,6 +58,8 @@ export async function startInbox(): Promise<Inbox> {
 
 export interface MailService {
   readonly url: string;
+  /** The lines of the log of all its processes. */
+  logged(): readonly { readonly requestId?: string; readonly req?: { readonly path: string } }[];
   /** Again after `stop`, on the same port and database. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -73,6 +75,7 @@ export async function createMailService(port: number, identityUrl: string): Prom
       await migrate(url, migrationsDir);
     },
   });
+  let written = '';
   let stopRunning: (() => Promise<void>) | undefined;
   async function start(): Promise<void> {
     const child = spawn(process.execPath, [`${mailFolder}/dist/server.js`], {
@@ -83,10 +86,11 @@ export async function createMailService(port: number, identityUrl: string): Prom
         DATABASE_URL: database.url,
         IDENTITY_URL: identityUrl,
         SERVICE_CLIENT_SECRET: mailClientSecret,
-        LOG_LEVEL: 'warn',
+        LOG_LEVEL: 'debug',
       },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));
     const exited = new Promise((resolve) => child.once('exit', resolve));
     stopRunning = async () => {
       stopRunning = undefined;
@@ -100,6 +104,11 @@ export async function createMailService(port: number, identityUrl: string): Prom
   }
   return {
     url: `http://127.0.0.1:${port}`,
+    logged: () =>
+      written
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as { requestId?: string }),
     start,
     stop: async () => stopRunning?.(),
     async close() {

@@ -81,3 +81,18 @@ test('a mail whose code or link has run out is not sent any more', async () => {
   await platform.mailTo(email, /new password/);
   expect(platform.mailsTo(email).some(({ subject }) => /code/.test(subject ?? ''))).toBe(false);
 });
+
+test('a mail carries the id of the request that caused it to the mail service, and from there to identity', async () => {
+  const { email } = await platform.createUser();
+  const requestId = 'asked-for-a-code';
+  await platform.post('otp', { email }, { 'x-request-id': requestId });
+  await platform.mailTo(email, /code/);
+  const ofRequest = (lines: ReturnType<Platform['mail']['logged']>) =>
+    lines.filter((line) => line.requestId === requestId).map(({ req }) => req?.path);
+  await waitFor(() => ofRequest(platform.mail.logged()).length > 0, { what: 'the line of the mail service' });
+  expect(ofRequest(platform.mail.logged())).toEqual(['/api/v1/mail/internal/sendEmail']);
+  const lines = platform.identity.logged().split('\n').filter(Boolean);
+  const paths = ofRequest(lines.map((line) => JSON.parse(line) as { requestId?: string }));
+  expect(paths).toContain('/api/v1/auth/otp');
+  expect(paths).toContain('/api/v1/oauth2/introspect/batch');
+});

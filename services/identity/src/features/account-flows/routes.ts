@@ -15,7 +15,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
     '/api/v1/auth/otp',
     { schema: { ...schema, operationId: 'requestCode', summary: 'Mail a code to log in with' } },
     async (request, reply) => {
-      await service.requestCode(request.body.email, request.ip);
+      await service.requestCode(request.body.email, clientOf(request));
       return reply.code(202).send(accepted);
     },
   );
@@ -23,7 +23,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
     '/api/v1/auth/password/forgot',
     { schema: { ...schema, operationId: 'forgotPassword', summary: 'Mail a link to choose a new password' } },
     async (request, reply) => {
-      await service.requestReset(request.body.email, request.ip);
+      await service.requestReset(request.body.email, clientOf(request));
       return reply.code(202).send(accepted);
     },
   );

@@ -17,9 +17,9 @@ import type { AcceptInvitationBody, ResetPasswordBody } from './schemas.js';
 
 export interface AccountFlows {
   /** Mails a code, if there is such an account; the caller can't tell. @throws AppError 429. */
-  requestCode(email: string, address: string): Promise<void>;
+  requestCode(email: string, client: ClientAddress): Promise<void>;
   /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
-  requestReset(email: string, address: string): Promise<void>;
+  requestReset(email: string, client: ClientAddress): Promise<void>;
   /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
   resetPassword(body: ResetPasswordBody, address: string): Promise<void>;
   /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
@@ -48,11 +48,11 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     kind: 'login_code' | 'password_reset',
     limit: AttemptLimits,
     typed: string,
-    address: string,
+    { address, requestId }: ClientAddress,
   ): Promise<void> {
     const email = normaliseEmail(typed);
     await limit.begin(email, address);
-    await outbox.add(prisma, { kind, to: { email } }, new Date(clock()));
+    await outbox.add(prisma, { kind, to: { email }, requestId }, new Date(clock()));
     outbox.wake();
   }
 
@@ -79,8 +79,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   }
 
   return {
-    requestCode: (email, address) => request('login_code', limits.code, email, address),
-    requestReset: (email, address) => request('password_reset', limits.reset, email, address),
+    requestCode: (email, client) => request('login_code', limits.code, email, client),
+    requestReset: (email, client) => request('password_reset', limits.reset, email, client),
 
     async resetPassword(body, address) {
       await follow('password_reset', body, address, async (tx, userId, passwordHash, at) => {
@@ -101,7 +101,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         await secrets.forget(tx, userId);
         const entry = { orgId: user.orgId, actorId: userId, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
-        await outbox.add(tx, { kind: 'account_created', to: { userId } }, at);
+        await outbox.add(tx, { kind: 'account_created', to: { userId }, requestId: client.requestId }, at);
         return openSession(tx, user, client, 'invitation');
       }),
   };

@@ -6,6 +6,8 @@ import Bowser from 'bowser';
 export interface ClientAddress {
   readonly address: string;
   readonly userAgent: string | undefined;
+  /** The `x-request-id` of the request. */
+  readonly requestId: string;
 }
 
 /** How many of the 128 bits are a network of its own: a site's (RFC 6177), of four hextets three. */
@@ -42,5 +44,5 @@ export function familyOf(userAgent: string | undefined): string {
 }
 
 /** What is stored of it. */
-export const clientIdOf = (client: ClientAddress): string =>
+export const clientIdOf = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
   digestOf(`${networkOf(client.address)} ${familyOf(client.userAgent)}`);

@@ -23,5 +23,9 @@ export const createNoteSignIn =
       device: familyOf(client.userAgent),
       ipAddress: client.address.slice(0, 64),
     };
-    await outbox.add(tx, { kind: 'suspicious_login', to: { userId }, detail }, at);
+    await outbox.add(
+      tx,
+      { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId },
+      at,
+    );
   };

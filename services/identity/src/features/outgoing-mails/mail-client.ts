@@ -12,7 +12,14 @@ export type SendResult =
   /** No verdict yet: to be asked again under the same key. */
   | { readonly state: 'waiting'; readonly reason: string };
 
-export type SendMail = (letter: Letter, idempotencyKey: string, signal: AbortSignal) => Promise<SendResult>;
+export interface SendOptions {
+  readonly idempotencyKey: string;
+  /** Of the request that caused the mail, so that the logs of both services name one request. */
+  readonly requestId: string | null;
+  readonly signal: AbortSignal;
+}
+
+export type SendMail = (letter: Letter, options: SendOptions) => Promise<SendResult>;
 
 /** The mail service may go on meanwhile: the next attempt, with the same key, is told the outcome. */
 const TIMEOUT_MS = 10_000;
@@ -45,7 +52,7 @@ export function createMailClient(options: {
   /** Identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
 }): SendMail {
-  return async (letter, idempotencyKey, signal) => {
+  return async (letter, { idempotencyKey, requestId, signal }) => {
     try {
       const response = await fetch(`${options.mailUrl}/api/v1/mail/internal/sendEmail`, {
         method: 'POST',
@@ -53,6 +60,7 @@ export function createMailClient(options: {
           authorization: `Bearer ${await options.serviceToken()}`,
           'content-type': 'application/json',
           'idempotency-key': idempotencyKey,
+          ...(requestId !== null && { 'x-request-id': requestId }),
         },
         body: JSON.stringify(letter),
         // A redirect would take the credential and the letter elsewhere.

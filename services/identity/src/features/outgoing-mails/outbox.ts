@@ -9,6 +9,8 @@ export interface MailRequest {
   readonly to: { readonly userId: string } | { readonly email: string };
   /** What the mail tells beside the account's own data. No secrets. */
   readonly detail?: Readonly<Record<string, string>>;
+  /** Of the request that causes the mail: the mail service gets it as `x-request-id`. */
+  readonly requestId: string | null;
 }
 
 /** Mails that must not be lost, and whose sending no answer waits for. */
@@ -23,7 +25,7 @@ export interface Outbox {
 /** @param wake - of the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined): Outbox => ({
   isEnabled: wake !== undefined,
-  async add(db, { kind, to, detail = {} }, at) {
+  async add(db, { kind, to, detail = {}, requestId }, at) {
     if (!wake) return;
     await insertMail(db, {
       id: uuidv7(),
@@ -31,6 +33,7 @@ export const createOutbox = (wake: (() => void) | undefined): Outbox => ({
       userId: 'userId' in to ? to.userId : null,
       email: 'email' in to ? to.email : null,
       detail,
+      requestId,
       createdAt: at,
       expiresAt: new Date(at.getTime() + lifetimeOf(kind)),
       nextAttemptAt: at,

@@ -8,6 +8,8 @@ export interface NewMail {
   readonly userId: string | null;
   readonly email: string | null;
   readonly detail: Readonly<Record<string, string>>;
+  /** Of the request that caused the mail; null for mails that no request caused, and older ones. */
+  readonly requestId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly nextAttemptAt: Date;
@@ -41,7 +43,7 @@ export const claimMails = (
     order by attempts, next_attempt_at limit ${limit} for update skip locked
   )
   returning id::text, kind, user_id::text as "userId", email, detail, created_at as "createdAt",
-            letter_sealed as "letterSealed", attempts, refusals`;
+            letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals`;
 
 export const saveLetter = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { letterSealed } });

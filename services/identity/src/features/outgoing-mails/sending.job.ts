@@ -23,6 +23,13 @@ const LEASE_MS = 30_000;
 /** Mails under way at once; an organisation whose SMTP server hangs holds one for 10 seconds each. */
 const IN_FLIGHT_MAX = 16;
 
+/** What the log says of a mail; a mail without a request is logged without one. */
+const describeMail = ({ id, kind, requestId }: OutgoingMail) => ({
+  mail: id,
+  kind,
+  ...(requestId !== null && { requestId }),
+});
+
 export function createSendingJob(deps: {
   readonly prisma: Prisma;
   readonly prepare: Prepare;
@@ -40,7 +47,10 @@ export function createSendingJob(deps: {
   async function settle(mail: OutgoingMail, result: SendResult): Promise<void> {
     const { id, kind, attempts } = mail;
     if (result.state !== 'sent' && !stopping.signal.aborted)
-      log.warn({ mail: id, kind, attempts, state: result.state, reason: result.reason }, 'mail not sent');
+      log.warn(
+        { ...describeMail(mail), attempts, state: result.state, reason: result.reason },
+        'mail not sent',
+      );
     const isOver =
       result.state === 'sent' ||
       result.state === 'rejected' ||
@@ -56,11 +66,13 @@ export function createSendingJob(deps: {
   async function attempt(mail: OutgoingMail): Promise<void> {
     try {
       const letter = await prepare(mail);
-      if (letter) await settle(mail, await send(letter, `${mail.id}.${mail.refusals}`, stopping.signal));
-      else await deleteMail(prisma, mail.id);
+      const { id, refusals, requestId } = mail;
+      const options = { idempotencyKey: `${id}.${refusals}`, requestId, signal: stopping.signal };
+      if (letter) await settle(mail, await send(letter, options));
+      else await deleteMail(prisma, id);
     } catch (error) {
       // The row is due again when its lease ends.
-      log.warn({ err: error, mail: mail.id, kind: mail.kind }, 'mail not handled');
+      log.warn({ err: error, ...describeMail(mail) }, 'mail not handled');
     }
   }
 

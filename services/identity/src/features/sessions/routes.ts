@@ -9,9 +9,10 @@ import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
 
-export const clientOf = ({ ip, headers }: FastifyRequest): ClientAddress => ({
+export const clientOf = ({ id, ip, headers }: FastifyRequest): ClientAddress => ({
   address: ip,
   userAgent: headers['user-agent'],
+  requestId: id,
 });
 
 /** Open to everyone; limited per account and per address. */

@@ -63,7 +63,7 @@ export function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ user: await service.create(memberOf(request), request.body) }),
+      reply.code(201).send({ user: await service.create(memberOf(request), request.body, request.id) }),
   );
   app.patch(
     '/api/v1/users/:id',

@@ -33,7 +33,7 @@ export interface UserService {
    * @throws AppError 409 EMAIL_TAKEN; 403 SESSION_REQUIRED when a token would make an administrator;
    *   503 MAIL_UNAVAILABLE when nobody can be invited.
    */
-  create(principal: UserPrincipal, body: CreateUserBody): Promise<User>;
+  create(principal: UserPrincipal, body: CreateUserBody, requestId: string): Promise<User>;
   /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED. */
   change(principal: UserPrincipal, userId: string, body: ChangeUserBody): Promise<User>;
   /** Stops the member's sessions and tokens at once. @throws AppError 404; 409 LAST_ADMIN. */
@@ -67,7 +67,7 @@ export function createUserService(deps: {
       };
     },
 
-    async create(principal, { email, fullName, role = 'member', password }) {
+    async create(principal, { email, fullName, role = 'member', password }, requestId) {
       assertMayGrant(principal, role);
       // Nor a member with a password of its choice: it could log in as that one, past its own scopes.
       if (password !== undefined && principal.kind !== 'session') throw sessionRequiredForPasswords();
@@ -84,7 +84,7 @@ export function createUserService(deps: {
           orgId, action: isInvited ? 'user.invited' : 'user.created', actorId, subjectId: user.id, detail: { role }, at,
         }); // prettier-ignore
         const kind = isInvited ? 'invitation' : 'account_created';
-        await outbox.add(tx, { kind, to: { userId: user.id } }, at);
+        await outbox.add(tx, { kind, to: { userId: user.id }, requestId }, at);
         return created;
       });
       outbox.wake();
