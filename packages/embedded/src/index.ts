@@ -1,9 +1,11 @@
 // Public API of @platform/embedded: anything exported here is meant to be used by other packages.
 export { EmbeddedPostgresError, EmbeddedServerError } from './errors.js';
+export { findProgram } from './find-program.js';
 export { findFreePort } from './free-port.js';
 export { type EmbeddedKafka, type EmbeddedKafkaOptions, startEmbeddedKafka } from './kafka/kafka.js';
 export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres.js';
-export { listChildren, sendSignal } from './processes.js';
+export { inspectProcess, listChildren, sendSignal } from './processes.js';
+export { ensureRedisServer } from './redis/distribution.js';
 export { type EmbeddedRedis, type EmbeddedRedisOptions, startEmbeddedRedis } from './redis/redis.js';
 export type { RestartableServer } from './restartable-server.js';
 export { PortTakenError, type ServerExit } from './server-process.js';

@@ -1,12 +1,15 @@
 import { rm } from 'node:fs/promises';
 import type { ChildServer } from './child-server.js';
 import { sendSignal } from './processes.js';
+import type { ServerExit } from './server-process.js';
 
 /** A running server, owned by this process, that can be made to fail and come back on the same port. */
 export interface RestartableServer {
   readonly port: number;
   /** Of the present process; another one after a restart. */
   readonly pid: number;
+  /** The end of the present process, however it comes. */
+  readonly exited: Promise<ServerExit>;
   /** Starts it again after `stop` or `kill`, with the same data. */
   start(): Promise<void>;
   /** An orderly end. Can be called again. */
@@ -37,6 +40,9 @@ export async function makeRestartable(options: {
     port: options.port,
     get pid() {
       return server.pid;
+    },
+    get exited() {
+      return server.exited;
     },
     start: async () => void (server = await options.launch()),
     stop: () => server.stop(),

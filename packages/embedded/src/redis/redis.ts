@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join, resolve } from 'node:path';
 import { launchChildServer } from '../child-server.js';
 import { EmbeddedServerError } from '../errors.js';
 import { findFreePort } from '../free-port.js';
 import { makeRestartable, type RestartableServer } from '../restartable-server.js';
-
-const run = promisify(execFile);
+import { ensureRedisServer } from './distribution.js';
 
 /** Options of {@link startEmbeddedRedis}. */
 export interface EmbeddedRedisOptions {
@@ -20,7 +17,11 @@ export interface EmbeddedRedisOptions {
   readonly isDurable?: boolean;
   /** Remove `dataDir` on `close`, also when this process dies first. */
   readonly isTemporary?: boolean;
+  /** What clients log in with; letters and digits. Default: none is asked for. */
+  readonly password?: string;
   readonly onLog?: (line: string) => void;
+  /** Where Valkey is kept once fetched. Default: in the user's cache directory. */
+  readonly cacheDir?: string;
 }
 
 export interface EmbeddedRedis extends RestartableServer {
@@ -32,54 +33,66 @@ export interface EmbeddedRedis extends RestartableServer {
 
 const HOST = '127.0.0.1';
 
-/** Starts the `redis-server` of the PATH as a child process. It listens on loopback only, without a password. */
+/**
+ * Starts Redis, or Valkey, as a child process: see {@link ensureRedisServer}. It listens on loopback only.
+ */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const dataDir = resolve(options.dataDir);
-  await run('redis-server', ['--version']).catch((cause: unknown) => {
-    throw new EmbeddedServerError('there is no redis-server on the PATH; install one, or give REDIS_URL', {
-      cause,
-    });
-  });
+  const program = await ensureRedisServer(options.cacheDir);
   await mkdir(dataDir, { recursive: true });
   const port = options.port ?? (await findFreePort(HOST));
   const temporaryDir = options.isTemporary ? dataDir : undefined;
-  const durability = ['--appendonly', options.isDurable === false ? 'no' : 'yes', '--save', ''];
-  // BullMQ loses jobs where keys are evicted, and warns about any other policy.
-  const fixed = [
-    '--bind',
-    HOST,
-    '--port',
-    String(port),
-    '--dir',
-    dataDir,
-    '--maxmemory-policy',
-    'noeviction',
-  ];
+  const configuration = join(dataDir, 'redis.conf');
+  // A file, because every user of the machine can read a command line.
+  await writeFile(configuration, toConfiguration(options, port), { mode: 0o600 });
   const server = await makeRestartable({
     port,
     temporaryDir,
     launch: () =>
       launchChildServer({
         name: 'Redis',
-        command: ['redis-server', ...fixed, ...durability],
+        command: [program, configuration, '--dir', dataDir],
         ready: /Ready to accept connections/,
         fault: /Could not|Can't|error|fatal/i,
         onLog: options.onLog ?? (() => undefined),
         temporaryDir,
       }),
   });
-  return Object.assign(server, { url: `redis://${HOST}:${port}`, flush: () => command(port, 'FLUSHALL') });
+  const { password } = options;
+  const login = password === undefined ? [] : [`AUTH ${password}`];
+  return Object.assign(server, {
+    url: `redis://${password === undefined ? '' : `:${password}@`}${HOST}:${port}`,
+    flush: () => send(port, [...login, 'FLUSHALL']),
+  });
 }
 
-// One command needs no client: Redis takes a line of text and answers with one.
-async function command(port: number, line: string): Promise<void> {
-  const answer = await new Promise<string>((resolvePromise, reject) => {
-    const socket = connect(port, HOST, () => socket.write(`${line}\r\n`));
-    socket.setEncoding('utf8').once('data', (data) => {
+function toConfiguration({ isDurable = true, password }: EmbeddedRedisOptions, port: number): string {
+  return [
+    `bind ${HOST}`,
+    `port ${port}`,
+    `appendonly ${isDurable ? 'yes' : 'no'}`,
+    'save ""',
+    // BullMQ loses jobs where keys are evicted, and warns about any other policy.
+    'maxmemory-policy noeviction',
+    ...(password === undefined ? [] : [`requirepass ${password}`]),
+    '',
+  ].join('\n');
+}
+
+// A few commands need no client: Redis takes lines of text and answers each with one.
+async function send(port: number, lines: readonly string[]): Promise<void> {
+  const replies = await new Promise<string[]>((resolvePromise, reject) => {
+    let received = '';
+    const socket = connect(port, HOST, () => socket.write(lines.map((line) => `${line}\r\n`).join('')));
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      received += data;
+      const complete = received.split('\r\n').slice(0, -1);
+      if (complete.length < lines.length) return;
       socket.destroy();
-      resolvePromise(String(data));
+      resolvePromise(complete);
     });
     socket.once('error', reject);
   });
-  if (!answer.startsWith('+OK')) throw new EmbeddedServerError(`Redis answered ${answer.trim()}`);
+  const refusal = replies.find((reply) => !reply.startsWith('+OK'));
+  if (refusal !== undefined) throw new EmbeddedServerError(`Redis answered ${refusal}`);
 }
