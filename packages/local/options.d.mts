@@ -17,6 +17,8 @@ export interface Options {
   readonly adminPassword?: string;
   /** The server to use instead of the embedded one. */
   readonly databaseUrl?: string;
+  /** Start a Redis or Valkey for crawl's queues. */
+  readonly isRedisEmbedded: boolean;
   /** For crawl's queues; without one they are kept in PostgreSQL. */
   readonly redisUrl?: string;
   /** Comma-separated; without one, sync events stay in the feed. */

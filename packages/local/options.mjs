@@ -40,6 +40,7 @@ export const HELP = `Starts the whole platform on this machine: database, servic
 Usage: npm start -- [options]
 
 ${rows.join('\n')}
+  ${column('--redis')}keep the job queues in an embedded Redis (or Valkey)
   ${column('--fresh')}delete the data folder first
   ${column('--help')}this text
 
@@ -87,6 +88,9 @@ export function parseOptions(args, environment) {
   if (redisUrl !== undefined && !/^rediss?:\/\/[^/]/.test(redisUrl)) {
     faults.push('--redis-url (REDIS_URL) must be like redis://:password@host:6379/0');
   }
+  if (redisUrl !== undefined && flags.redis) {
+    faults.push('--redis starts a server, and --redis-url (REDIS_URL) names one: give one of them');
+  }
   const kafkaBrokers = given('kafka-brokers');
   if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
     faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
@@ -106,6 +110,7 @@ export function parseOptions(args, environment) {
     dataDir:
       flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
+    isRedisEmbedded: flags.redis ?? false,
     ...(given('admin-email') && {
       adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
     }),
@@ -125,6 +130,7 @@ function readFlags(args) {
   const options = {
     ...Object.fromEntries(named),
     fresh: { type: 'boolean' },
+    redis: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   };
   try {

@@ -10,6 +10,7 @@ import { startInbox } from './inbox/inbox.js';
 import { acquireLock } from './instance-lock.js';
 import { LaunchError } from './launch-error.js';
 import type { ReadyFacts } from './ready-message.js';
+import { startRedis } from './redis-server.js';
 import {
   completeClientSecrets,
   generateEncryptionKeys,
@@ -84,7 +85,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
 
 type Upstreams = Parameters<typeof createGateway>[0];
 
-/** The database server, and the services on it. */
+/** The database server, Redis when it is asked for, and the services on them. */
 async function startBackend(
   context: LaunchContext,
   logsDir: string,
@@ -97,6 +98,8 @@ async function startBackend(
     databaseServerUrl,
     services.map(({ name }) => name),
   );
+  const redisUrl = options.isRedisEmbedded ? await startRedis(context, logsDir) : options.redisUrl;
+  signal.throwIfAborted();
   return startServices(services, {
     ...context,
     databaseServerUrl,
@@ -107,7 +110,7 @@ async function startBackend(
       adminEmail: admin.email,
       adminPassword: admin.password,
       otherClients: options.environment['SERVICE_CLIENTS'],
-      redisUrl: options.redisUrl,
+      redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },
   });

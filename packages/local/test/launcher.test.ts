@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort, listChildren } from '@platform/embedded';
+import { describeWith } from '@platform/testing';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
 const run = promisify(execFile);
@@ -47,10 +48,14 @@ describe('a start on an empty folder', () => {
     expect(printed(platform, 'Docs')).toBe(`http://localhost:${platform.port}/docs`);
   });
 
-  it('prints lines that do the main job in a POSIX shell: a token works, and is refused once revoked', async () => {
-    const lines = /^BASE=[^]*?^echo "Refused.*$/m.exec(platform.output())?.[0] ?? '';
-    const { stdout } = await run('sh', ['-euc', lines]);
-    expect(stdout).toMatch(/Calling[^]*"email":"admin@example\.com"[^]*Token revoked[^]*Refused[^]* 401\n$/);
+  describeWith('curl', 'the lines that it prints', () => {
+    it('do the main job in a POSIX shell: a token works, and is refused once revoked', async () => {
+      const lines = /^BASE=[^]*?^echo "Refused.*$/m.exec(platform.output())?.[0] ?? '';
+      const { stdout } = await run('sh', ['-euc', lines]);
+      expect(stdout).toMatch(
+        /Calling[^]*"email":"admin@example\.com"[^]*Token revoked[^]*Refused[^]* 401\n$/,
+      );
+    });
   });
 
   it('keeps the secrets in a file that only its owner can read', async () => {
@@ -161,6 +166,10 @@ describe('before anything is started', () => {
     [['--nonsense'], "Unknown option '--nonsense'"],
     [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
     [['--inbox-port', '8080'], 'must be three ports'],
+    [
+      ['--redis', '--redis-url', 'redis://a:1'],
+      '--redis starts a server, and --redis-url (REDIS_URL) names one',
+    ],
     [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
     [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
   ])('%s is one line and exit code 2', async (args, line) => {

@@ -1,0 +1,70 @@
+import { readFile, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { inspectProcess, listChildren } from '@platform/embedded';
+import { callUrl, describeWith } from '@platform/testing';
+import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
+
+jest.setTimeout(120_000);
+
+describeWith('own-redis', 'a start with --redis', () => {
+  let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+  let platform: Platform;
+  beforeAll(async () => {
+    dataDir = await makeDataDir();
+    platform = await startPlatform({ dataDir: dataDir.path, args: ['--redis'] });
+    await platform.settled;
+  });
+  afterAll(async () => {
+    platform.child.kill('SIGTERM');
+    await platform.exited;
+    await dataDir.remove();
+  });
+
+  it('keeps the queues in a Redis that asks for a password', async () => {
+    const base = `http://127.0.0.1:${platform.port}/api/v1`;
+    const email = printed(platform, 'Admin');
+    const login = await callUrl(`${base}/auth/login`, 'POST', {
+      body: { email, password: printed(platform, 'Password') },
+    });
+    const token = login.body.accessToken as string;
+    const scheduleConfig = { scheduleType: 'custom', cronExpression: '0 4 * * *', timezone: 'UTC' };
+    const created = await callUrl(`${base}/crawlingManager/wiki_1/schedule`, 'POST', {
+      token,
+      body: { scheduleConfig },
+    });
+    expect(created.status).toBe(201);
+
+    const file = join(dataDir.path, 'redis', 'redis.conf');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { port = '', password = '' } =
+      /^port (?<port>\d+)$[^]*^requirepass (?<password>\w+)$/m.exec(await readFile(file, 'utf8'))?.groups ??
+      {};
+    expect(await ask(Number(port), 'DBSIZE')).toMatch(/^-NOAUTH/);
+    const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
+    expect(keys).toMatch(/crawl-wiki\S*:repeat/);
+  });
+
+  it('ends with a line and exit code 1 when its Redis crashes', async () => {
+    const pids = await platform.descendants();
+    const children = await Promise.all(
+      (await listChildren(platform.child.pid as number)).map(inspectProcess),
+    );
+    const redis = children.find((child) => /(redis|valkey)-server /.test(child?.command ?? ''));
+    process.kill(redis?.pid as number, 'SIGKILL');
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toContain('Redis ended. Its log');
+    await until(() => living(pids).length === 0);
+  });
+});
+
+/** Sends lines to Redis and returns what it answers within a moment, whatever the number of its lines. */
+function ask(port: number, ...lines: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.end([...lines, ''].join('\r\n')));
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.once('end', () => resolve(answer));
+    socket.once('error', reject);
+  });
+}
