@@ -3,15 +3,17 @@ export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {
-  describeWith,
   type OwnKafka,
   type OwnRedis,
-  type Requirement,
   startOwnKafka,
   startOwnRedis,
   testKafka,
   testRedis,
 } from './lazy/test-servers.js';
+export { assertDeclared, describeWith } from './requirements/describe-with.js';
+export { readMissing, writeMissing } from './requirements/environment.js';
+export { describeLeftOut } from './requirements/left-out.js';
+export { findMissing, type Requirement } from './requirements/requirements.js';
 export { type SecuredKafka, startSecuredKafka } from './secured-kafka.js';
 export { type OwnPostgres, startOwnPostgres } from './own-postgres.js';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.js';

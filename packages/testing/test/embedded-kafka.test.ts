@@ -32,12 +32,12 @@ describeWith('own-kafka', 'embedded Kafka', () => {
     }
     await kafka.close();
     await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
-  }, 180_000);
+  });
 
   test('a taken port is explained by Kafka’s own words', async () => {
     const kafka = await startEmbeddedKafka({ dataDir: join(root, 'one') });
     const second = startEmbeddedKafka({ dataDir: join(root, 'two'), port: kafka.port });
     await expect(second).rejects.toThrow(/Kafka does not start: .*(?:in use|bind)/i);
     await kafka.close();
-  }, 180_000);
+  });
 });

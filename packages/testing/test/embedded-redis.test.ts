@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from '../src/index.js';
-import { startEmbeddedRedis } from '@platform/embedded';
+import { inspectProcess, startEmbeddedRedis } from '@platform/embedded';
 
 function ask(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -32,6 +32,15 @@ describeWith('own-redis', 'embedded Redis', () => {
     await expect(ask(redis.port, 'EXISTS kept')).resolves.toBe(':1');
     await redis.flush();
     await expect(ask(redis.port, 'EXISTS kept')).resolves.toBe(':0');
+    await redis.close();
+  });
+
+  test('asks for its password, which no command line shows', async () => {
+    const redis = await startEmbeddedRedis({ dataDir: root, password: 'kept4us' });
+    expect(redis.url).toBe(`redis://:kept4us@127.0.0.1:${redis.port}`);
+    await expect(ask(redis.port, 'PING')).resolves.toMatch(/^-NOAUTH/);
+    await expect(redis.flush()).resolves.toBeUndefined();
+    expect((await inspectProcess(redis.pid))?.command).not.toContain('kept4us');
     await redis.close();
   });
 

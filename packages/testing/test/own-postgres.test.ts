@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type OwnPostgres, startOwnPostgres, waitFor } from '../src/index.js';
 
@@ -41,9 +42,8 @@ test('a paused server neither answers nor refuses until it is resumed', async ()
   const count = (): void => void answers++;
   const asked = pool.query('select 1').then(count);
   const connected = fresh.connect().then(count);
-  await expect(waitFor(() => answers > 0, { what: 'an answer', timeoutMs: 300 })).rejects.toThrow(
-    'an answer did not happen within 300 ms',
-  );
+  await delay(300);
+  expect(answers).toBe(0);
   await server.resume();
   await Promise.all([asked, connected]);
   const ended = once(fresh, 'end');

@@ -1,8 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram } from '@platform/embedded';
+import { assertDeclared } from '@platform/testing';
 import { parseAllDocuments } from 'yaml';
 
 export const root = resolve(__dirname, '../../../..');
@@ -24,33 +26,11 @@ export interface Manifest {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-function canRun(command: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const candidates = [
-  { command: 'kustomize', probe: ['version'], build: ['build'] },
-  { command: 'kubectl', probe: ['kustomize', '--help'], build: ['kustomize'] },
-];
-const tool = candidates.find(({ command, probe }) => canRun(command, probe));
-
-/** A `describe` that is skipped where there is no kustomize; with REQUIRE_ALL=1 it fails instead. */
-export function describeWithKustomize(title: string, body: () => void): void {
-  if (!tool && process.env.REQUIRE_ALL === '1')
-    throw new Error('kustomize (or kubectl) is required (REQUIRE_ALL=1)');
-  (tool ? describe : describe.skip)(title, body);
-}
-
 /** @returns what `kubectl apply -k` would send of a folder. */
 async function build(folder: string): Promise<Manifest[]> {
-  if (!tool) throw new Error('no kustomize');
-  const args = [...tool.build, folder];
-  const { stdout } = await promisify(execFile)(tool.command, args, { maxBuffer: 64 * 1024 * 1024 });
+  assertDeclared('kustomize');
+  const [program, ...args] = findProgram('kustomize') ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
+  const { stdout } = await promisify(execFile)(program, [...args, folder], { maxBuffer: 64 * 1024 * 1024 });
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
 }
 

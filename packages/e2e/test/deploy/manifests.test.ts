@@ -3,14 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SERVICES } from '@platform/local/services';
-import {
-  buildEdited,
-  buildOverlay,
-  describeWithKustomize,
-  type Manifest,
-  root,
-  type Tree,
-} from './kustomize.js';
+import { describeWith } from '@platform/testing';
+import { buildEdited, buildOverlay, type Manifest, root, type Tree } from './kustomize.js';
 import { knownMetrics, metricsOf } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
 
@@ -49,7 +43,7 @@ function environmentOf(container: Tree, manifests: readonly Manifest[]): Record<
   return Object.assign({}, ...maps, Object.fromEntries(own));
 }
 
-describeWithKustomize('the manifests', () => {
+describeWith('kustomize', 'the manifests', () => {
   const built = new Map<string, Manifest[]>();
   const secrets = mountSecrets();
   beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { buildEdited, buildOverlay, describeWithKustomize, type Manifest, root } from './kustomize.js';
+import { describeWith } from '@platform/testing';
+import { buildEdited, buildOverlay, type Manifest, root } from './kustomize.js';
 import { leavesOf, placesOf, readStated, type Setting } from './stated-settings.js';
 
 /** What an operator changes, by its place in a manifest. */
@@ -91,7 +92,7 @@ const edited = {
   },
 } as const;
 
-describeWithKustomize('what an operator changes', () => {
+describeWith('kustomize', 'what an operator changes', () => {
   describe.each(Object.keys(edited) as (keyof typeof edited)[])('in the one file of %s', (overlay) => {
     test('is all there', async () => {
       const settings = settingsOf(await buildOverlay(overlay));

@@ -1,11 +1,10 @@
 import { describeWith, waitFor } from '@platform/testing';
 import { send } from '../platform/load.js';
-import { describeWithNginx } from '../platform/nginx.js';
 import { type Platform, startPlatform } from '../platform/platform.js';
 import { type Backup, backUp } from './backup.js';
 
 // The steps of the operations guide, in its order.
-describeWithNginx('back up and restore', () => {
+describeWith('nginx', 'back up and restore', () => {
   describeWith('own-redis', 'a platform at work', () => {
     let platform: Platform;
     const backups: Backup[] = [];

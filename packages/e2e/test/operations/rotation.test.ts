@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describeWith, waitFor } from '@platform/testing';
 import { send } from '../platform/load.js';
-import { describeWithNginx } from '../platform/nginx.js';
 import { type Platform, type ServiceName, startPlatform } from '../platform/platform.js';
 
 const encryptionKey = (id: number) => `k${id}:${Buffer.alloc(32, id).toString('base64')}`;
@@ -23,7 +22,7 @@ async function tellRedis(port: number, ...commands: readonly string[]): Promise<
 }
 
 // The steps of the operations guide, in its order.
-describeWithNginx('rotation', () => {
+describeWith('nginx', 'rotation', () => {
   describeWith('own-redis', 'of the keys and secrets of a platform at work', () => {
     let platform: Platform;
     let token: string;

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, type SecuredKafka, startSecuredKafka, waitFor } from '@platform/testing';
 import { send } from '../platform/load.js';
-import { describeWithNginx } from '../platform/nginx.js';
 import { type Platform, startPlatform } from '../platform/platform.js';
 
-describeWithNginx('Kafka with TLS and an account', () => {
+describeWith('nginx', 'Kafka with TLS and an account', () => {
   describeWith('own-redis', 'with Redis', () => {
     describeWith('own-kafka', 'as the operations guide sets it up', () => {
       let folder: string;

@@ -1,11 +1,10 @@
 import { describeWith, waitFor } from '@platform/testing';
 import { type Call, send, startLoad } from './load.js';
-import { describeWithNginx } from './nginx.js';
 import { type Platform, startPlatform } from './platform.js';
 
 const REPLICAS = 3;
 
-describeWithNginx('three replicas of each service behind nginx', () => {
+describeWith('nginx', 'three replicas of each service behind nginx', () => {
   describeWith('own-redis', 'under load', () => {
     let platform: Platform;
     let token: string;

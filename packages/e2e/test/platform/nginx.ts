@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
-import { waitFor } from '@platform/testing';
+import { assertDeclared, waitFor } from '@platform/testing';
 import { parse } from 'yaml';
 import { root } from '../deploy/kustomize.js';
 
@@ -17,23 +17,6 @@ export interface Nginx {
   /** What a cluster's own addresses are for the services: no path is hidden here. */
   readonly internalUrl: string;
   stop(): Promise<void>;
-}
-
-function has(command: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A `describe` that is skipped where nginx can't be had; with REQUIRE_ALL=1 it fails instead. */
-export function describeWithNginx(title: string, body: () => void): void {
-  const isThere = has('nginx', ['-v']) && has('envsubst', ['--version']);
-  if (!isThere && process.env.REQUIRE_ALL === '1')
-    throw new Error('nginx and envsubst are required (REQUIRE_ALL=1)');
-  (isThere ? describe : describe.skip)(title, body);
 }
 
 /** The variables that the Compose file gives its gateway, with these servers in place of its own. */
@@ -87,6 +70,7 @@ http {
 
 /** Starts nginx with the configuration that Compose uses; its servers need not be there yet. */
 export async function startNginx(upstreams: Upstreams): Promise<Nginx> {
+  assertDeclared('nginx');
   const folder = mkdtempSync(join(tmpdir(), 'platform-nginx-'));
   const [listen, internal] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
   writeFileSync(join(folder, 'default.conf'), render(variablesOf(upstreams, listen)));

@@ -3,11 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describeWith, testKafka, waitFor } from '@platform/testing';
-import { describeWithNginx } from './nginx.js';
 import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.js';
 import { type Platform, startPlatform } from './platform.js';
 
-describeWithNginx('traces', () => {
+describeWith('nginx', 'traces', () => {
   describeWith('own-redis', 'with Redis', () => {
     describeWith('kafka', 'and Kafka', () => {
       const topic = `sync-events-${randomUUID()}`;

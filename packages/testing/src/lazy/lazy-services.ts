@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LazyServer } from './containers.js';
-import { LAZY_SERVICES_VARIABLE, type LazyService, MISSING_SERVICES_VARIABLE } from './environment.js';
-import { findMissing, startLazyServer } from './sources.js';
+import { LAZY_SERVICES_VARIABLE, type LazyService } from './environment.js';
+import { startLazyServer } from './sources.js';
 
 /** The part of a test run that starts servers when they are asked for, and stops them in the end. */
 export interface LazyServices {
@@ -19,9 +19,6 @@ export interface LazyServices {
 export async function startLazyServices(
   log: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<LazyServices> {
-  const missing = await findMissing();
-  for (const [name, reason] of Object.entries(missing))
-    log(`tests: those with ${name} are SKIPPED: ${reason}`);
   const started = new Map<LazyService, Promise<LazyServer>>();
   const start = (service: LazyService) => {
     const server = started.get(service) ?? startLazyServer(service, log);
@@ -39,7 +36,6 @@ export async function startLazyServices(
   return {
     variables: {
       [LAZY_SERVICES_VARIABLE]: `http://127.0.0.1:${(desk.address() as AddressInfo).port}`,
-      [MISSING_SERVICES_VARIABLE]: JSON.stringify(missing),
     },
     async stop() {
       desk.close();

@@ -2,7 +2,7 @@ import { startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { type LazyServer, startContainer } from './containers.js';
-import { isOnPath, type LazyService, readGiven } from './environment.js';
+import { type LazyService, readGiven } from './environment.js';
 
 /** Takes the server that is given, else one from Testcontainers, else an embedded one. */
 export async function startLazyServer(
@@ -26,19 +26,4 @@ export async function startLazyServer(
   }
   const redis = await startEmbeddedRedis({ dataDir, isTemporary: true, isDurable: false });
   return { address: redis.url, source: 'embedded', stop: () => redis.close() };
-}
-
-/** What can't be had on this machine, and why; looks, but starts nothing. */
-export async function findMissing(): Promise<Record<string, string>> {
-  const missing: Record<string, string> = {};
-  const hasDocker = await isDockerAnswering();
-  const note = (service: LazyService, programs: readonly string[]) => {
-    const absent = programs.filter((program) => !isOnPath(program));
-    if (absent.length === 0) return;
-    missing[`own-${service}`] = `no ${absent.join(' and no ')} on the PATH`;
-    if (!hasDocker && !readGiven(service)) missing[service] = `${missing[`own-${service}`]}, and no Docker`;
-  };
-  note('kafka', ['java', 'mvn']);
-  note('redis', ['redis-server']);
-  return missing;
 }

@@ -6,7 +6,8 @@ import {
   startEmbeddedRedis,
 } from '@platform/embedded';
 import { makeTemporaryDir } from '../temporary-dir.js';
-import { isEverythingRequired, type LazyService, readLazyServicesUrl, readMissing } from './environment.js';
+import { assertDeclared } from '../requirements/describe-with.js';
+import { type LazyService, readLazyServicesUrl } from './environment.js';
 
 /** The broker of the run, shared by all tests: use topics and groups of your own. */
 export async function testKafka(): Promise<{ readonly brokers: string[] }> {
@@ -25,32 +26,21 @@ export type { EmbeddedKafka as OwnKafka, EmbeddedRedis as OwnRedis };
 export async function startOwnKafka(
   options: Pick<EmbeddedKafkaOptions, 'settings' | 'accounts' | 'join'> = {},
 ): Promise<EmbeddedKafka> {
+  assertDeclared('own-kafka');
   const dataDir = await makeTemporaryDir('platform-own-kafka-');
   return startEmbeddedKafka({ ...options, dataDir, isTemporary: true });
 }
 
 /** Starts a Redis that one test may break; `close()` it. It writes an append-only file, as in production. */
 export async function startOwnRedis(): Promise<EmbeddedRedis> {
+  assertDeclared('own-redis');
   return startEmbeddedRedis({ dataDir: await makeTemporaryDir('platform-own-redis-'), isTemporary: true });
 }
 
 async function ask(service: LazyService): Promise<string> {
+  assertDeclared(service);
   const response = await fetch(new URL(service, readLazyServicesUrl()));
   const text = await response.text();
   if (!response.ok) throw new Error(`the tests' ${service} does not start: ${text}`);
   return text;
-}
-
-/** What a group of tests needs: a shared server, or one that it may break (only embedded ones can be). */
-export type Requirement = LazyService | `own-${LazyService}`;
-
-/** A `describe` that is skipped where its server can't be had; with REQUIRE_ALL=1 it fails instead. */
-export function describeWith(requirement: Requirement, title: string, body: () => void): void {
-  const reason = readMissing(requirement);
-  if (reason === undefined) describe(title, body);
-  else if (isEverythingRequired())
-    test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
-      throw new Error(reason);
-    });
-  else describe.skip(title, body);
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 jest.setTimeout(180_000);
 
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
 
-describe.each(backends)('a clock that jumps on %s', (backend) => {
+describeEachBackend('a clock that jumps on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];

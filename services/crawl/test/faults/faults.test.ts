@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
 import { crawlsOf, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 const connectors = ['mail_1', 'mail_2', 'files_2', 'wiki_1', 'db_1'];
 
-describe.each(backends)('faults on %s', (backend) => {
+describeEachBackend('faults on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let postgres: OwnPostgres;

@@ -132,22 +132,24 @@ async function withoutKafka(): Promise<void> {
   }
 }
 
-describeWith('own-kafka', 'for more than a minute', () => {
-  let redis: Promise<void>;
-  let kafka: Promise<void>;
-  beforeAll(() => {
-    redis = withoutRedis();
-    kafka = withoutKafka();
-    // Told by its own test, whenever that comes to it.
-    kafka.catch(() => undefined);
-  });
-  afterAll(() => Promise.allSettled([redis, kafka]), 240_000);
+describeWith('own-redis', 'for more than a minute', () => {
+  describeWith('own-kafka', 'at the same time', () => {
+    let redis: Promise<void>;
+    let kafka: Promise<void>;
+    beforeAll(() => {
+      redis = withoutRedis();
+      kafka = withoutKafka();
+      // Told by its own test, whenever that comes to it.
+      kafka.catch(() => undefined);
+    });
+    afterAll(() => Promise.allSettled([redis, kafka]), 240_000);
 
-  it('Redis is gone: changes hear 503 all the while, and afterwards everything goes on', async () => {
-    await expect(redis).resolves.toBeUndefined();
-  });
+    it('Redis is gone: changes hear 503 all the while, and afterwards everything goes on', async () => {
+      await expect(redis).resolves.toBeUndefined();
+    });
 
-  it('Kafka is gone: the API and the runs go on, and every event arrives, in the order of its key', async () => {
-    await expect(kafka).resolves.toBeUndefined();
+    it('Kafka is gone: the API and the runs go on, and every event arrives, in the order of its key', async () => {
+      await expect(kafka).resolves.toBeUndefined();
+    });
   });
 });

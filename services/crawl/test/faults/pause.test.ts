@@ -4,11 +4,11 @@ import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/features/reconciliation/watchdog.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 jest.setTimeout(180_000);
 
-describe.each(backends)('a pause and a fault on %s', (backend) => {
+describeEachBackend('a pause and a fault on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let held: Map<string, ServerResponse>;

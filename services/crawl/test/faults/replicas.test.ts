@@ -3,12 +3,12 @@ import { waitFor } from '@platform/testing';
 import { beginLocked } from '../../src/features/schedules/queries.js';
 import { jobKeyOf } from '../../src/connectors.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 jest.setTimeout(180_000);
 
-describe.each(backends)('two replicas on %s', (backend) => {
+describeEachBackend('two replicas on %s', (backend) => {
   let platform: Platform;
   const crawls = crawlsOf(() => platform);
   beforeAll(async () => {

@@ -21,11 +21,11 @@ import { type Schedule, upsertSchedule } from '../../src/features/schedules/quer
 import type { ScheduleConfig } from '../../src/features/schedules/schemas.js';
 import { createCrawlMetrics } from '../../src/metrics.js';
 import { inTransaction } from '../../src/transaction.js';
-import { backends } from '../support/platform.js';
+import { describeEachBackend } from '../support/platform.js';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
 
-describe.each(backends)('the queues on %s', (backend) => {
+describeEachBackend('the queues on %s', (backend) => {
   const log = createLogger('test', 'silent');
   const connector = 'files_1';
   let database: TestDatabase;

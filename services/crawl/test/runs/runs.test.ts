@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-describe.each(backends)('runs on %s', (backend) => {
+describeEachBackend('runs on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
 import { jobKeyOf } from '../../src/connectors.js';
 import { onceJobId, runJobId, tickJobId } from '../../src/features/queues/job.js';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { DueJob } from '../support/queue-view.js';
 
 const connector = 'wiki_1';
@@ -13,7 +13,7 @@ const FEW = 3;
 const scheduleConfig = { scheduleType: 'custom', cronExpression: '* * * * *' };
 
 /** Counts the runs that the organisation's queue lets begin before the other's has ended. */
-describe.each(backends)('10,000 due jobs of one organisation on %s', (backend) => {
+describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
   let platform: Platform;
   beforeAll(async () => {
     // Nobody works yet, and the reconciler must not come before the workers.

@@ -1,11 +1,11 @@
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-describe.each(backends)('a crowd of requests on %s', (backend) => {
+describeEachBackend('a crowd of requests on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let quiet: Organisation;

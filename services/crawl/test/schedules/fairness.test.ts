@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { backends, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
-describe.each(backends)('many organisations on %s', (backend) => {
+describeEachBackend('many organisations on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   beforeAll(async () => {

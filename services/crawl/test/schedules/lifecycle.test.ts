@@ -1,10 +1,10 @@
 import { waitFor } from '@platform/testing';
-import { backends, type Platform, startPlatform } from '../support/platform.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-describe.each(backends)('schedules on %s', (backend) => {
+describeEachBackend('schedules on %s', (backend) => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend });

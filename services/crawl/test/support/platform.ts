@@ -9,6 +9,7 @@ import {
   type CallOptions,
   callUrl,
   createTestDatabase,
+  describeWith,
   type OwnRedis,
   startOwnRedis,
   type TestDatabase,
@@ -25,8 +26,14 @@ const run = promisify(execFile);
 const services = fileURLToPath(new URL('../../..', import.meta.url));
 const pathOf = (service: string, file: string) => join(services, service, file);
 
-export const backends = ['redis', 'postgres'] as const;
-export type Backend = (typeof backends)[number];
+/** Where the queues can be. */
+export type Backend = 'redis' | 'postgres';
+
+/** A `describe` for each backend: `%s` in the title is its name. Redis is left out where it can't be had. */
+export function describeEachBackend(title: string, body: (backend: Backend) => void): void {
+  describeWith('own-redis', title.replace('%s', 'redis'), () => body('redis'));
+  describe(title.replace('%s', 'postgres'), () => body('postgres'));
+}
 
 const secret = 'a-secret-of-the-crawl-service-0123456789';
 const password = 'correct-Horse-battery-9';

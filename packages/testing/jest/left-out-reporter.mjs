@@ -1,0 +1,20 @@
+// Jest imports this file natively, as it does the global setup, and so the built packages.
+import { describeLeftOut, readMissing } from '@platform/testing';
+
+/**
+ * Collects what was left out of a run, and how to have it. The global teardown prints it: Jest's own summary comes after
+ * every other reporter, and these have to be the last lines.
+ */
+export default class LeftOutReporter {
+  /** @param {{others: {path: string, reason: string}[]}} options files that the configuration has left out */
+  constructor({ nonFlagArgs }, { others }) {
+    const isAskedFor = ({ path }) =>
+      nonFlagArgs.length === 0 || nonFlagArgs.some((part) => path.includes(part));
+    this.others = others.filter(isAskedFor).map(({ path, reason }) => `${path}: ${reason}.`);
+  }
+
+  onRunComplete(_contexts, { testResults }) {
+    const outcomes = testResults.flatMap((file) => file.testResults);
+    globalThis.leftOut = describeLeftOut(outcomes, readMissing(), this.others);
+  }
+}

@@ -1,0 +1,38 @@
+import { isEverythingRequired, readMissing } from './environment.js';
+import type { Requirement } from './requirements.js';
+
+/** What the groups around the running test have declared; Jest gives each file a module of its own. */
+const declared: Requirement[] = [];
+
+/**
+ * A `describe` of tests that need something beyond Node and npm. They are skipped where it can't be had, and the last
+ * lines of the run say so; with REQUIRE_ALL=1 they fail instead.
+ */
+export function describeWith(requirement: Requirement, title: string, body: () => void): void {
+  const reason = readMissing()[requirement];
+  if (reason === undefined)
+    describe(title, () => {
+      beforeAll(() => void declared.push(requirement));
+      afterAll(() => void declared.splice(declared.lastIndexOf(requirement), 1));
+      body();
+    });
+  else if (isEverythingRequired())
+    test(`${title}: ${requirement} is required (REQUIRE_ALL=1)`, () => {
+      throw new Error(reason);
+    });
+  else describe.skip(`${title} ${mark(requirement)}`, body);
+}
+
+/**
+ * Called by everything that starts or uses such a thing.
+ *
+ * @throws when no group around the test has declared it, also where it can be had: a test that forgets would fail on
+ *   the machines that lack it.
+ */
+export function assertDeclared(requirement: Requirement): void {
+  if (declared.includes(requirement)) return;
+  throw new Error(`these tests need ${requirement}: put them into describeWith('${requirement}', …)`);
+}
+
+/** How the title of a skipped group says why; the reporter counts by it. */
+export const mark = (requirement: Requirement): string => `[needs ${requirement}]`;

@@ -1,0 +1,34 @@
+import { mark } from './describe-with.js';
+import { type Missing, type Requirement, REQUIREMENTS } from './requirements.js';
+
+/** As much of a test's result as is looked at. */
+export interface TestOutcome {
+  readonly status: string;
+  readonly ancestorTitles: readonly string[];
+}
+
+/** Says which tests of a run were left out, and how to have them: nothing, or lines that end the run's report. */
+export function describeLeftOut(
+  outcomes: readonly TestOutcome[],
+  missing: Missing,
+  others: readonly string[] = [],
+): string {
+  const skipped = outcomes.filter(({ status }) => status === 'pending');
+  const lines = REQUIREMENTS.map((requirement) => describeOne(requirement, skipped, missing));
+  const all = [...lines.filter((line) => line !== undefined), ...others.map((other) => `  ${other}`)];
+  return all.length === 0 ? '' : `\nLeft out on this machine:\n${all.join('\n')}\n`;
+}
+
+function describeOne(
+  requirement: Requirement,
+  skipped: readonly TestOutcome[],
+  missing: Missing,
+): string | undefined {
+  // Counted once, under the outermost group that is skipped.
+  const own = skipped.filter(({ ancestorTitles }) =>
+    ancestorTitles.find((title) => title.includes('[needs '))?.endsWith(mark(requirement)),
+  );
+  if (own.length === 0) return undefined;
+  const tests = own.length === 1 ? '1 test that needs' : `${own.length} tests that need`;
+  return `  ${tests} ${requirement}: ${missing[requirement] ?? 'skipped'}.`;
+}

@@ -1,0 +1,53 @@
+import { ensureRedisServer, findProgram } from '@platform/embedded';
+import { isDockerAnswering } from '../docker-engine.js';
+import { type LazyService, readGiven } from '../lazy/environment.js';
+
+/**
+ * What a group of tests may need beyond Node, npm and the base system: a server of the run, one of its own that it
+ * may break (`own-…`), or a program.
+ */
+export const REQUIREMENTS = [
+  'kafka',
+  'own-kafka',
+  'redis',
+  'own-redis',
+  'nginx',
+  'kustomize',
+  'curl',
+] as const;
+export type Requirement = (typeof REQUIREMENTS)[number];
+
+/** Why each requirement that this machine doesn't meet is not met, and what to do: one clause each, without a stop. */
+export type Missing = Readonly<Partial<Record<Requirement, string>>>;
+
+/** Looks for everything that tests may need; a Redis is fetched if need be, nothing is started. */
+export async function findMissing(): Promise<Missing> {
+  const [hasDocker, redis] = await Promise.all([
+    isDockerAnswering(),
+    ensureRedisServer().then(
+      () => undefined,
+      (error: Error) => error.message,
+    ),
+  ]);
+  const kafka = lacking(['java', 'mvn'], 'install Java 17 and Maven');
+  const canShare = (service: LazyService) => hasDocker || readGiven(service) !== undefined;
+  const orShare = (reason: string | undefined, variable: string) =>
+    reason && `${reason}, or start Docker, or set ${variable}`;
+  return dropMet({
+    'own-kafka': kafka,
+    kafka: canShare('kafka') ? undefined : orShare(kafka, 'KAFKA_BROKERS'),
+    'own-redis': redis,
+    redis: canShare('redis') ? undefined : redis,
+    nginx: lacking(['nginx', 'envsubst'], 'install nginx and gettext'),
+    kustomize: findProgram('kubectl') ? undefined : lacking(['kustomize'], 'install kustomize or kubectl'),
+    curl: lacking(['curl'], 'install curl'),
+  });
+}
+
+function lacking(programs: readonly string[], remedy: string): string | undefined {
+  const absent = programs.filter((program) => findProgram(program) === undefined);
+  return absent.length === 0 ? undefined : `there is no ${absent.join(' and no ')} on the PATH: ${remedy}`;
+}
+
+const dropMet = (reasons: Readonly<Record<Requirement, string | undefined>>): Missing =>
+  Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason !== undefined));

@@ -1,0 +1,60 @@
+import { describeLeftOut, describeWith, findMissing, startOwnKafka, testRedis } from '../src/index.js';
+
+const environment = { ...process.env };
+afterEach(() => {
+  process.env = { ...environment };
+});
+
+describe('a test that does not say what it needs', () => {
+  test('fails on every machine, not only on those that lack it', async () => {
+    await expect(testRedis()).rejects.toThrow("put them into describeWith('redis', …)");
+    await expect(startOwnKafka()).rejects.toThrow("put them into describeWith('own-kafka', …)");
+  });
+});
+
+describe('a machine with nothing on its PATH', () => {
+  test('lacks what it cannot fetch, with a reason and a remedy for each', async () => {
+    Object.assign(process.env, {
+      PATH: '',
+      XDG_CACHE_HOME: '/nowhere',
+      PIP_INDEX_URL: 'http://127.0.0.1:1/',
+      KAFKA_BROKERS: '',
+      REDIS_URL: 'redis://given:1',
+    });
+    const missing = await findMissing();
+    expect(missing['own-kafka']).toBe('there is no java and no mvn on the PATH: install Java 17 and Maven');
+    expect(missing['own-redis']).toMatch(/^there is no redis-server 6\.2 or newer on the PATH, .*; install/);
+    expect(missing).toMatchObject({ nginx: expect.any(String), kustomize: expect.any(String) });
+    expect(missing).not.toHaveProperty('redis');
+  });
+});
+
+describe('the last lines of a run', () => {
+  const outcome = (status: string, ...ancestorTitles: string[]) => ({ status, ancestorTitles });
+  const missing = { kafka: 'there is no java on the PATH: install Java', nginx: 'there is no nginx' };
+
+  test('count what was left out, under the outermost reason, and say how to have it', () => {
+    const outcomes = [
+      outcome('passed', 'relay'),
+      outcome('pending', 'relay [needs kafka]'),
+      outcome('pending', 'relay [needs kafka]', 'in order'),
+      outcome('pending', 'traces [needs nginx]', 'with Kafka [needs kafka]'),
+    ];
+    expect(describeLeftOut(outcomes, missing, ['test/compose: no Docker engine.'])).toBe(`
+Left out on this machine:
+  2 tests that need kafka: there is no java on the PATH: install Java.
+  1 test that needs nginx: there is no nginx.
+  test/compose: no Docker engine.
+`);
+  });
+
+  test('are silent when nothing was', () => {
+    expect(describeLeftOut([outcome('passed', 'relay')], missing)).toBe('');
+  });
+});
+
+describeWith('redis', 'a test that says what it needs', () => {
+  test('gets it', async () => {
+    await expect(testRedis()).resolves.toHaveProperty('url');
+  });
+});
