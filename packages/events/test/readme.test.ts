@@ -36,5 +36,5 @@ describeWith('kafka', 'the example program of the README', () => {
     } finally {
       child.kill('SIGKILL');
     }
-  }, 180_000);
+  });
 });

@@ -5,8 +5,6 @@ import { createRecordingLog } from './support/recording-log.js';
 import { firstCopiesByKey, newTopic, readTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
-jest.setTimeout(180_000);
-
 describeWith('kafka', 'relay and a database that fails', () => {
   let postgres: OwnPostgres;
   let brokers: string[];
@@ -14,7 +12,7 @@ describeWith('kafka', 'relay and a database that fails', () => {
   beforeAll(async () => {
     ({ brokers } = await testKafka());
     postgres = await startOwnPostgres();
-  }, 180_000);
+  });
   afterAll(() => postgres?.close());
 
   test('a database that is killed, hangs or restarts: all that was committed is published, in order', async () => {
@@ -25,12 +23,12 @@ describeWith('kafka', 'relay and a database that fails', () => {
     const relay = createEventRelay({ ...connection, topic, partitions: 3, log });
     relay.start();
     const allPublished = () =>
-      waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 40_000 });
+      waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
     await database.addMany(200, 10);
     for (const end of ['kill', 'stop'] as const) {
       await database.addMany(200, 10);
       await postgres[end]();
-      await waitFor(() => relay.state === 'waiting', { what: 'noticing', timeoutMs: 40_000 });
+      await waitFor(() => relay.state === 'waiting', { what: 'noticing' });
       await postgres.start();
       await allPublished();
     }
@@ -40,7 +38,7 @@ describeWith('kafka', 'relay and a database that fails', () => {
     await allPublished();
     const reader = await readTopic(brokers, topic);
     const ids = () => new Set(reader.messages.map(({ event }) => event.eventId));
-    await waitFor(() => ids().size === 800, { what: 'all events', timeoutMs: 40_000 });
+    await waitFor(() => ids().size === 800, { what: 'all events' });
     expect(firstCopiesByKey(reader.messages)).toEqual(await database.idsByKey());
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
     await Promise.all([reader.stop(), relay.stop()]);

@@ -13,8 +13,6 @@ import {
 } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
-jest.setTimeout(180_000);
-
 describeWith('own-kafka', 'relay and a Kafka that fails', () => {
   let kafka: OwnKafka;
   let database: OutboxDatabase;
@@ -25,7 +23,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
 
   beforeAll(async () => {
     kafka = await startOwnKafka();
-  }, 180_000);
+  });
   afterAll(() => kafka?.close());
   beforeEach(async () => {
     topic = newTopic();
@@ -46,12 +44,12 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     return relay;
   }
   const allPublished = () =>
-    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 40_000 });
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
   async function read(count: number): Promise<TopicReader> {
     reader = await readTopic([kafka.brokers], topic);
     const { messages } = reader;
     const ids = () => new Set(messages.map(({ event }) => event.eventId));
-    await waitFor(() => ids().size >= count, { what: `${count} events`, timeoutMs: 40_000 });
+    await waitFor(() => ids().size >= count, { what: `${count} events` });
     return reader;
   }
 
@@ -62,7 +60,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     for (const end of ['stop', 'kill'] as const) {
       await kafka[end]();
       await database.addMany(500, 10);
-      await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 40_000 });
+      await waitFor(() => relay?.state === 'waiting', { what: 'noticing' });
       await database.addMany(500, 10);
       expect(await database.countPending()).toBe(1_000);
       await kafka.start();
@@ -81,7 +79,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     await kafka.stop();
     start();
     await database.add('org-1');
-    await waitFor(() => relay?.state === 'waiting', { what: 'noticing', timeoutMs: 40_000 });
+    await waitFor(() => relay?.state === 'waiting', { what: 'noticing' });
     await kafka.start();
     await allPublished();
     expect((await read(1)).messages).toHaveLength(1);
@@ -95,7 +93,6 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     await database.addMany(1_000, 10);
     await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
       what: 'noticing',
-      timeoutMs: 45_000,
     });
     kafka.resume();
     await allPublished();
@@ -113,12 +110,10 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     start();
     await waitFor(async () => (await database.countPending()) === 2, {
       what: 'the others',
-      timeoutMs: 40_000,
     });
     await database.add('later');
     await waitFor(async () => (await database.countPending()) === 2, {
       what: 'the later one',
-      timeoutMs: 40_000,
     });
     const errors = log.lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);

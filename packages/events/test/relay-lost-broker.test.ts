@@ -5,7 +5,6 @@ import { createRecordingLog, type RecordingLog } from './support/recording-log.j
 import { createTopic, newTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
-jest.setTimeout(180_000);
 const SLOW = { timeoutMs: 60_000 };
 
 describeWith('own-kafka', 'relay and brokers that do not answer', () => {
@@ -19,7 +18,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     // The cluster doesn't give a broker up by itself.
     first = await startOwnKafka({ settings: { 'broker.session.timeout.ms': '600000' } });
     second = await startOwnKafka({ join: first });
-  }, 180_000);
+  });
   afterAll(async () => {
     await second?.close();
     await first?.close();

@@ -6,8 +6,6 @@ import { createRecordingLog } from './support/recording-log.js';
 import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
-jest.setTimeout(180_000);
-
 describeWith('kafka', 'relay', () => {
   let database: OutboxDatabase;
   let brokers: string[];
@@ -17,7 +15,7 @@ describeWith('kafka', 'relay', () => {
 
   beforeAll(async () => {
     ({ brokers } = await testKafka());
-  }, 180_000);
+  });
   beforeEach(async () => {
     topic = newTopic();
     database = await createOutboxDatabase();
@@ -41,7 +39,7 @@ describeWith('kafka', 'relay', () => {
     return relay;
   }
   const allPublished = () =>
-    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing', timeoutMs: 40_000 });
+    waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
   async function read(): Promise<TopicReader> {
     const reader = await readTopic(brokers, topic);
     readers.push(reader);
@@ -88,7 +86,6 @@ describeWith('kafka', 'relay', () => {
     const group = [start(), start(), start()];
     await waitFor(() => group.some(({ state }) => state === 'relaying'), {
       what: 'a leader',
-      timeoutMs: 40_000,
     });
     const begin = performance.now();
     for (let batch = 0; batch < 10; batch++) {
@@ -102,7 +99,7 @@ describeWith('kafka', 'relay', () => {
     );
     expect(group.filter(({ state }) => state === 'relaying')).toHaveLength(1);
     const { messages } = await read();
-    await waitFor(() => messages.length >= total, { what: 'all messages', timeoutMs: 40_000 });
+    await waitFor(() => messages.length >= total, { what: 'all messages' });
     expect(new Set(messages.map(({ event }) => event.eventId)).size).toBe(total);
     expect(messages).toHaveLength(total);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
@@ -112,7 +109,7 @@ describeWith('kafka', 'relay', () => {
   test('an event is published, whichever replica commits it, and the metrics tell so', async () => {
     const registry = new Registry();
     const leader = start(registry);
-    await waitFor(() => leader.state === 'relaying', { what: 'leadership', timeoutMs: 40_000 });
+    await waitFor(() => leader.state === 'relaying', { what: 'leadership' });
     const follower = start();
     for (let round = 0; round <= 100; round++) {
       await database.add(`org-${round}`);
@@ -125,7 +122,7 @@ describeWith('kafka', 'relay', () => {
         const text = await registry.metrics();
         return text.includes('sync_event_published_total 101') && text;
       },
-      { what: 'the count of the published', timeoutMs: 40_000 },
+      { what: 'the count of the published' },
     );
     expect(metrics).toContain('sync_event_outbox_pending 0');
     expect(metrics).toContain('sync_event_relay_leading 1');
@@ -133,13 +130,13 @@ describeWith('kafka', 'relay', () => {
 
   test('a leader that stops hands over at once, and what was committed meanwhile is published', async () => {
     const first = start();
-    await waitFor(() => first.state === 'relaying', { what: 'leadership', timeoutMs: 40_000 });
+    await waitFor(() => first.state === 'relaying', { what: 'leadership' });
     const second = start();
     await database.add('org-1');
     await first.stop();
     expect(first.state).toBe('stopped');
     await database.add('org-1');
-    await waitFor(() => second.state === 'relaying', { what: 'the hand-over', timeoutMs: 40_000 });
+    await waitFor(() => second.state === 'relaying', { what: 'the hand-over' });
     await allPublished();
     first.start();
     await first.stop();

@@ -18,7 +18,7 @@ async function start(env: NodeJS.ProcessEnv, stdio: ('ipc' | 'ignore')[] = []): 
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   // A channel that this side has closed keeps Node from telling `close`.
   const closed = once(child, stdio.length > 0 ? 'exit' : 'close');
-  await waitFor(() => output.includes('serving'), { what: 'the start', timeoutMs: 15_000 });
+  await waitFor(() => output.includes('serving'), { what: 'the start' });
   // In a list, so that it isn't awaited here.
   return [closed];
 } // prettier-ignore
@@ -63,7 +63,7 @@ test('a connection that is kept outlives the listener, and ends with an answer t
       () => false,
       (error: Error) => error.message.includes('ECONNREFUSED'),
     );
-  await waitFor(isRefused, { what: 'a listener that is closed', timeoutMs: 15_000 });
+  await waitFor(isRefused, { what: 'a listener that is closed' });
   expect(await ask(agent)).toBe('close');
   expect(await closed).toEqual([0, null]);
 });
@@ -77,7 +77,7 @@ test('a connection that has never said anything holds nothing up', async () => {
   await ended;
   expect(await closed).toEqual([0, null]);
   expect(output).not.toContain('shutdown step failed');
-}, 30_000);
+});
 
 const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 21\r\n';
 
@@ -106,13 +106,13 @@ test.each([
   expect(answer).toMatch(expected);
   expect(ended).toEqual([0, null]);
   expect(output).not.toContain('shutdown step failed');
-}, 30_000); // prettier-ignore
+}); // prettier-ignore
 
 test('a body that comes slowly is waited for, and answered', async () => {
   const [answer, ended] = await sendSlowly(`${head}\r\n{"all":"`, ['s', 'l', 'o', 'w', 'l', 'y', ' sent"}']);
   expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\{"all":"slowly sent"\}$/);
   expect(ended).toEqual([0, null]);
-}, 30_000);
+});
 
 test('a second signal ends at once, without 0', async () => {
   const [closed] = await start({ STEP_MS: '60000' });

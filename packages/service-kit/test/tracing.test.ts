@@ -56,7 +56,7 @@ describe('a traced process', () => {
       stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   }
   const spans = (count: number) =>
-    waitFor(() => output.includes(`span ${count}\n`), { what: `${count} spans`, timeoutMs: 15_000 });
+    waitFor(() => output.includes(`span ${count}\n`), { what: `${count} spans` });
   async function stop(): Promise<void> {
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
@@ -72,7 +72,7 @@ describe('a traced process', () => {
     start({
       OTEL_RESOURCE_ATTRIBUTES_FILE: fileWith('attributes', 'deployment.environment.name=a%20b,team=x\n'),
     });
-    await waitFor(() => received.length > 0, { what: 'spans', timeoutMs: 15_000 });
+    await waitFor(() => received.length > 0, { what: 'spans' });
     await stop();
     const { resource } = JSON.parse(received[0] ?? '').resourceSpans[0];
     expect(resource.attributes).toEqual(
@@ -86,7 +86,7 @@ describe('a traced process', () => {
 
   test('has the name that it is given, before one among its attributes', async () => {
     start({ OTEL_SERVICE_NAME: 'renamed', OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,team=x' });
-    await waitFor(() => received.length > 0, { what: 'spans', timeoutMs: 15_000 });
+    await waitFor(() => received.length > 0, { what: 'spans' });
     await stop();
     const { resource } = JSON.parse(received[0] ?? '').resourceSpans[0];
     const named = resource.attributes.filter(({ key }: { key: string }) => key === 'service.name');
@@ -113,7 +113,7 @@ describe('a traced process', () => {
   test('tells once that the collector takes nothing, goes on, and ends well', async () => {
     status = 401;
     start({});
-    await waitFor(() => received.length > 4, { what: 'tries', timeoutMs: 15_000 });
+    await waitFor(() => received.length > 4, { what: 'tries' });
     await stop();
     const lines = output.split('\n').filter((line) => line.startsWith('{'));
     expect(lines.map((line) => JSON.parse(line))).toEqual([
