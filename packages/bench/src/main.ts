@@ -1,8 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { EmbeddedServerError } from '@platform/embedded';
 import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
-import { isReached, type Suite } from './suite.js';
+import {
+  type Figure,
+  isReached,
+  type Ratio,
+  type Suite,
+  type SuiteOptions,
+  type SuiteResult,
+} from './suite.js';
 import { authSuite } from './suites/auth/index.js';
 import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
@@ -64,14 +72,44 @@ async function main(): Promise<void> {
   const startedAt = Date.now();
   const progress = (line: string) =>
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);
-  const result = await suite.run({ only: new Set(values.only), seconds, progress });
-  process.stdout.write(`\n${formatTable(result)}\n`);
+  const { result, failure } = await collect(suite, { only: new Set(values.only), seconds, progress });
+  if (result.figures.length + result.ratios.length > 0) process.stdout.write(`\n${formatTable(result)}\n`);
   const missed = result.ratios.filter((ratio) => !isReached(ratio)).map(({ name }) => name);
   if (missed.length > 0) process.stdout.write(`\nmissed: ${missed.join(', ')}\n`);
-  if (values.only.length === 0) {
+  if (values.only.length === 0 && result.ratios.length > 0) {
     await writeResults(values.out, suite.name, result);
-    process.stdout.write(`\nwritten: ${values.out}/${suite.name}.json and .svg\n`);
+    const extent = failure === undefined ? '' : ', without what was not measured';
+    process.stdout.write(`\nwritten: ${values.out}/${suite.name}.json and .svg${extent}\n`);
   }
+  if (failure === undefined) return;
+  process.stderr.write(`\n${suite.name} failed: ${describeFailure(failure)}\n`);
+  process.exitCode = 1;
+}
+
+/** Runs a suite; when one of its parts fails, what the parts before it have measured is kept. */
+async function collect(
+  suite: Suite,
+  wanted: SuiteOptions,
+): Promise<{ result: SuiteResult; failure: unknown }> {
+  const figures: Figure[] = [];
+  const ratios: Ratio[] = [];
+  let failure: unknown;
+  try {
+    for await (const part of suite.run(wanted)) {
+      figures.push(...part.figures);
+      ratios.push(...part.ratios);
+    }
+  } catch (error) {
+    failure = error;
+  }
+  return { result: { figures, ratios }, failure };
+}
+
+/** A server that can't be had is a line that says what to do; a fault of the benchmark shows its stack. */
+function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  if (failure instanceof EmbeddedServerError) return failure.message;
+  return failure.stack ?? failure.message;
 }
 
 await main();

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onServerCore } from './cores.js';
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 120_000;
 
 /** What the image of a service sets, with its bound of the old space in MiB. */
 export const nodeFlags = (heapMib: number): readonly string[] => [
@@ -18,6 +18,7 @@ export interface ServiceProcess {
   residentPeakMib(): Promise<number>;
   /** The resident memory, in MiB (Linux; elsewhere NaN). */
   residentMib(): Promise<number>;
+  /** Can be called again. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +52,10 @@ export async function startProcess(
   const [command = '', ...args] = core === 'server' ? onServerCore(nodeProgram) : nodeProgram;
   const child = spawn(command, args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilAnswers(url + readyPath, child);
+  await waitUntilAnswers(url + readyPath, child).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
   const readMib = async (line: RegExp) => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
     return Number(line.exec(status)?.[1] ?? Number.NaN) / 1_024;
@@ -61,6 +65,7 @@ export async function startProcess(
     residentPeakMib: () => readMib(/VmHWM:\s+(\d+)/),
     residentMib: () => readMib(/VmRSS:\s+(\d+)/),
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },

@@ -16,6 +16,7 @@ export interface Ratio {
   readonly note: string;
 }
 
+/** What one part has measured, or several together. */
 export interface SuiteResult {
   readonly figures: readonly Figure[];
   readonly ratios: readonly Ratio[];
@@ -36,7 +37,8 @@ export interface Suite {
   readonly parts: readonly string[];
   /** The server has no core of its own: everything shares all of them. */
   readonly isUnpinned?: true;
-  run(options: SuiteOptions): Promise<SuiteResult>;
+  /** Yields what each part has measured as soon as it has, so that a later failure loses nothing. */
+  run(options: SuiteOptions): AsyncIterable<SuiteResult>;
 }
 
 export const isReached = ({ value, goal }: Ratio): boolean =>

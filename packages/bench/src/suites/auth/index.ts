@@ -48,21 +48,16 @@ async function measureGrowth(
   };
 }
 
-async function run(options: SuiteOptions): Promise<SuiteResult> {
+async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (part: string) => options.only.size === 0 || options.only.has(part);
   const isLarge = isWanted('million_vs_thousand') || isWanted('growth_p99');
   const { setting, stop } = await prepare(options.progress, isLarge);
   try {
-    const results: SuiteResult[] = [];
     if (['verify_vs_bare', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
       const withLarge = isWanted('million_vs_thousand');
-      results.push(throughputResult(await measureThroughput(setting, options, withLarge), withLarge));
+      yield throughputResult(await measureThroughput(setting, options, withLarge), withLarge);
     }
-    if (isWanted('growth_p99')) results.push(await measureGrowth(setting, options.progress));
-    return {
-      figures: results.flatMap(({ figures }) => figures),
-      ratios: results.flatMap(({ ratios }) => ratios),
-    };
+    if (isWanted('growth_p99')) yield await measureGrowth(setting, options.progress);
   } finally {
     await stop();
   }

@@ -44,22 +44,39 @@ export interface Backing {
 }
 
 export async function startBacking(): Promise<Backing> {
-  const [postgres, redis, broker] = await Promise.all([
-    startEmbeddedPostgres({
-      dataDir: await temporary(),
-      // The commit's fsync would measure the disk; everything else is as in production.
-      settings: { synchronous_commit: 'off', shared_buffers: '256MB', max_wal_size: '4GB' },
-      isTemporary: true,
-    }),
-    startEmbeddedRedis({ dataDir: await temporary(), isTemporary: true }),
-    startEmbeddedKafka({ dataDir: await temporary(), isTemporary: true }),
-  ]);
+  // One after the other: what can't be had is found before anything else runs.
+  const open: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    for (const one of open.toReversed()) await one.stop();
+  };
+  try {
+    return await openBacking(open, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param open - takes everything that was started. */
+async function openBacking(open: { stop(): Promise<void> }[], stop: () => Promise<void>): Promise<Backing> {
+  const redis = await startEmbeddedRedis({ dataDir: await temporary(), isTemporary: true });
+  open.push({ stop: redis.close });
+  const broker = await startEmbeddedKafka({ dataDir: await temporary(), isTemporary: true });
+  open.push({ stop: broker.close });
+  const postgres = await startEmbeddedPostgres({
+    dataDir: await temporary(),
+    // The commit's fsync would measure the disk; everything else is as in production.
+    settings: { synchronous_commit: 'off', shared_buffers: '256MB', max_wal_size: '4GB' },
+    isTemporary: true,
+  });
+  open.push(postgres);
   const identity = await startBenchIdentity(
     postgres,
     'bench_identity',
     { SERVICE_CLIENTS: `crawl:${SECRET}` },
     'load',
   );
+  open.push(identity);
   const kafka = new Kafka({ brokers: [broker.brokers], clientId: 'bench', logLevel: logLevel.NOTHING });
   let databases = 0;
 
@@ -86,7 +103,10 @@ export async function startBacking(): Promise<Backing> {
     const start = async () => {
       const port = await findFreePort();
       const program = [...nodeFlags(256), crawlFile('server.js')];
-      return startProcess(program, port, '/health/ready', { ...environment, PORT: String(port) }, 'load');
+      const env = { ...environment, PORT: String(port) };
+      const service = await startProcess(program, port, '/health/ready', env, 'load');
+      open.push(service);
+      return service;
     };
     return { databaseUrl, topic, start };
   }
@@ -97,9 +117,6 @@ export async function startBacking(): Promise<Backing> {
     kafka,
     redis: { host: '127.0.0.1', port: redis.port, db: 0 },
     createSite,
-    async stop() {
-      await identity.stop();
-      await Promise.all([postgres.stop(), redis.close(), broker.close()]);
-    },
+    stop,
   };
 }

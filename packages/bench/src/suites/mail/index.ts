@@ -17,20 +17,14 @@ const parts: readonly Part[] = [
   { names: ['resident_mib', 'resident_growth'], measure: measureMemory },
 ];
 
-async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
-  const results: SuiteResult[] = [];
+async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   for (const { names, measure } of parts)
-    if (options.only.size === 0 || names.some((name) => options.only.has(name)))
-      results.push(await measure(options));
-  return {
-    figures: results.flatMap(({ figures }) => figures),
-    ratios: results.flatMap(({ ratios }) => ratios),
-  };
+    if (options.only.size === 0 || names.some((name) => options.only.has(name))) yield await measure(options);
 }
 
 export const mailSuite: Suite = {
   name: 'mail',
   title: 'template mails through the API, against nodemailer alone',
   parts: parts.flatMap(({ names }) => names),
-  run: runSuite,
+  run,
 };

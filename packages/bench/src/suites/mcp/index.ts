@@ -10,17 +10,11 @@ const throughputParts = [
 ];
 const memoryParts = ['resident_growth'];
 
-async function run(options: SuiteOptions): Promise<SuiteResult> {
+async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (parts: readonly string[]) =>
     options.only.size === 0 || parts.some((part) => options.only.has(part));
-  const results = [
-    ...(isWanted(throughputParts) ? [await measureThroughput(options)] : []),
-    ...(isWanted(memoryParts) ? [await measureMemory(options)] : []),
-  ];
-  return {
-    figures: results.flatMap(({ figures }) => figures),
-    ratios: results.flatMap(({ ratios }) => ratios),
-  };
+  if (isWanted(throughputParts)) yield await measureThroughput(options);
+  if (isWanted(memoryParts)) yield await measureMemory(options);
 }
 
 export const mcpSuite: Suite = {
