@@ -1,34 +1,16 @@
-import { isConnector } from '@platform/events';
 import {
   integer,
-  list,
   loadConfig,
   oneOf,
   serviceVariables,
   text,
   url,
+  type Values,
   type Variable,
   withDefault,
 } from '@platform/service-kit';
+import { findTaskContradictions, taskEndpoints, taskSecrets } from './features/tasks/endpoint-config.js';
 import { findKafkaContradictions, kafkaVariables } from './kafka.js';
-
-/** Where each connector's crawls are posted; a connector without an entry has the built-in task. */
-export type TaskEndpoints = ReadonlyMap<string, string>;
-
-const taskEndpoints: Variable<TaskEndpoints> = {
-  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, each connector once, * for every other',
-  parse(value) {
-    const entries = (list('').parse(value) ?? []).map((item) =>
-      /^(\*|[a-z]+_\d+)=(https?:\/\/\S+)$/.exec(item),
-    );
-    const isValid = entries.every(
-      (match) =>
-        match !== null && (match[1] === '*' || isConnector(match[1] ?? '')) && URL.canParse(match[2] ?? ''),
-    );
-    const endpoints = new Map(entries.map((match) => [match?.[1] ?? '', match?.[2] ?? '']));
-    return isValid && endpoints.size === entries.length ? endpoints : undefined;
-  },
-};
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
 
@@ -58,6 +40,9 @@ export const crawlVariables = {
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
+  TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
+  /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */
+  ENDPOINT_GRACE_MS: withDefault(integer(0, 3_600_000), 300_000),
   /** Which half of the service this process is. */
   ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
   RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
@@ -67,7 +52,12 @@ export const crawlVariables = {
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 
+const findContradictions = (values: Partial<Values<typeof crawlVariables>>): string[] => [
+  ...findKafkaContradictions(values),
+  ...findTaskContradictions(values),
+];
+
 export const loadCrawlConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, crawlVariables, findKafkaContradictions);
+  loadConfig(env, crawlVariables, findContradictions);
 
 export type CrawlConfig = ReturnType<typeof loadCrawlConfig>;

@@ -56,7 +56,6 @@ async function main(): Promise<void> {
       resources,
       engine,
       queues,
-      identity,
       metrics,
       registry: service.metrics,
       shutdown,

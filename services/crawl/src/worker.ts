@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { IdentityClient } from '@platform/auth';
 import { createEventRelay, createOutboxRetention, createPositionAssigner } from '@platform/events';
 import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
@@ -11,7 +10,7 @@ import { readOldestDueAge } from './features/reconciliation/queries.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
-import { saveProgress } from './features/runs/holding.queries.js';
+import { saveAway, saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
 import { kafkaOptionsOf } from './kafka.js';
@@ -29,7 +28,6 @@ export interface WorkerDeps {
   readonly resources: Resources;
   readonly engine: Engine;
   readonly queues: CrawlQueues;
-  readonly identity: IdentityClient;
   readonly metrics: CrawlMetrics;
   readonly registry: Registry;
   readonly shutdown: Shutdown;
@@ -85,17 +83,24 @@ export function startWorker(deps: WorkerDeps): void {
   const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
-  const tasks = createTasks({ endpoints: config.TASKS, serviceToken: () => deps.identity.serviceToken() });
+  const tasks = createTasks({
+    endpoints: config.TASKS,
+    secrets: config.TASK_SECRETS,
+    graceMs: config.ENDPOINT_GRACE_MS,
+    clock,
+  });
   const times = {
     leaseMs,
     retryDelayMs: config.RETRY_DELAY_MS,
     misfireGraceMs: config.MISFIRE_GRACE_MS,
+    endpointGraceMs: config.ENDPOINT_GRACE_MS,
   };
   const processor = createProcessor({
     lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
     activeRuns,
     taskOf: tasks.of,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
+    saveAway: (run, away) => saveAway(pool, run, away),
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);

@@ -204,7 +204,7 @@ describeEachBackend('faults on %s', (backend) => {
       const lease = async () =>
         (
           await platform.db.query<{ until: Date }>(
-            'select heartbeat_until as until from runs where id = $1',
+            'select greatest(lease_until, heartbeat_until) as until from runs where id = $1',
             [runId],
           )
         ).rows[0]?.until ?? new Date(0);

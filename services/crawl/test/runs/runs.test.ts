@@ -63,33 +63,38 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await platform.call('POST', '/files_1/run')).body.error.code).toBe('JOB_PAUSED');
   });
 
-  it('the order names the run and carries a credential of the service; a retry is the same run', async () => {
+  it('the order names the run and the request that asked for it; a retry is the same run', async () => {
     endpoint.answer = (asked, response) => {
       json(response, asked.body.attempt === 1 ? 500 : 200);
     };
-    await schedule({ metadata: { folder: 'x' } });
-    await platform.call('POST', '/files_1/run');
+    await schedule({ metadata: { folder: 'x' }, priority: 2 });
+    await platform.call('POST', '/files_1/run', { headers: { 'x-request-id': 'asked-for-by-hand' } });
     const run = await outcome('completed');
     expect(run.attempts).toBe(2);
     const [first, second] = endpoint.asked;
     expect(first?.body).toMatchObject({
       runId: run.runId, attempt: 1, connector: 'files_1', orgId: platform.admin.orgId, metadata: { folder: 'x' },
+      priority: 2,
     }); // prettier-ignore
     const keys = [first, second].map((asked) => asked?.headers['idempotency-key']);
     expect(keys).toEqual([`${run.runId}-1`, `${run.runId}-2`]);
-    expect(first?.headers.authorization).toMatch(/^Bearer eyJ/);
+    for (const asked of [first, second]) expect(asked?.headers['x-request-id']).toBe('asked-for-by-hand');
+    const lines = platform.crawl.logged().split('\n');
+    const ofRun = lines.filter((line) => line.includes(run.runId) && line.includes('run settled'));
+    expect(ofRun).toHaveLength(2);
+    for (const line of ofRun) expect(JSON.parse(line)).toMatchObject({ requestId: 'asked-for-by-hand' });
   });
 
   it('a task that keeps failing is tried 1 + maxRetries times, and lets no event out', async () => {
     const before = await eventsOf();
     const { failed } = (await platform.call('GET', '/stats')).body.data;
     endpoint.answer = (_asked, response) => {
-      json(response, 503);
+      json(response, 500);
     };
     await schedule({ maxRetries: 2 });
     await platform.call('POST', '/files_1/run');
     const run = await outcome('failed');
-    expect(run).toMatchObject({ attempts: 3, reason: 'The endpoint answered 503', eventId: null });
+    expect(run).toMatchObject({ attempts: 3, reason: 'The endpoint answered 500', eventId: null });
     expect(endpoint.asked).toHaveLength(3);
     expect(await eventsOf()).toBe(before);
     expect((await platform.call('GET', '/stats')).body.data.failed).toBe(failed + 1);

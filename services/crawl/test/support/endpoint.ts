@@ -7,6 +7,10 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
+  /** As it was sent. */
+  readonly text: string;
+  /** When it arrived, by a clock that never jumps; ms. */
+  readonly at: number;
 }
 
 export interface Endpoint {
@@ -15,6 +19,9 @@ export interface Endpoint {
   readonly asked: Asked[];
   /** How it answers from now on. */
   answer: (asked: Asked, response: ServerResponse) => void;
+  /** Refuses connections, and breaks those that there are, until `start`. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,12 +44,18 @@ export async function startEndpoint(): Promise<Endpoint> {
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
-      const asked = { method, path, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      const body = text === '' ? undefined : (JSON.parse(text) as unknown);
+      const asked = { method, path, headers, body, text, at: performance.now() };
       endpoint.asked.push(asked);
       endpoint.answer(asked, response);
     });
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => void server.listen(at, '127.0.0.1', resolve));
+  const stop = async () => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  await listen(0);
   const { port } = server.address() as AddressInfo;
   const endpoint: Endpoint = {
     url: `http://127.0.0.1:${port}/crawl`,
@@ -50,10 +63,9 @@ export async function startEndpoint(): Promise<Endpoint> {
     answer: (_asked, response) => {
       json(response, 200);
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop,
+    start: () => listen(port),
+    close: stop,
   };
   return endpoint;
 }

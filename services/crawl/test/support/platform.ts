@@ -35,8 +35,13 @@ export function describeEachBackend(title: string, body: (backend: Backend) => v
   describe(title.replace('%s', 'postgres'), () => body('postgres'));
 }
 
-const secret = 'a-secret-of-the-crawl-service-0123456789';
+export const SERVICE_SECRET = 'a-secret-of-the-crawl-service-0123456789';
 const password = 'correct-Horse-battery-9';
+
+/** What the requests to every endpoint of a test are signed with. */
+export const TASK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+/** One for each endpoint of `TASKS`. */
+const secretsFor = (tasks: string): string => tasks.replaceAll(/=[^,]*/g, `=${TASK_SECRET}`);
 
 export interface Organisation {
   readonly orgId: string;
@@ -113,7 +118,7 @@ export async function startPlatform(options: {
       DATABASE_URL: identityDatabase.url,
       LOG_LEVEL: 'warn',
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-      SERVICE_CLIENTS: `crawl:${secret}`,
+      SERVICE_CLIENTS: `crawl:${SERVICE_SECRET}`,
       ...clock,
     },
   });
@@ -125,7 +130,7 @@ export async function startPlatform(options: {
       env: {
         DATABASE_URL: crawlDatabase.url,
         IDENTITY_URL: identity.url,
-        SERVICE_CLIENT_SECRET: secret,
+        SERVICE_CLIENT_SECRET: SERVICE_SECRET,
         LOG_LEVEL: 'debug',
         RETRY_DELAY_MS: '100',
         STALLED_INTERVAL_MS: '1000',
@@ -133,6 +138,7 @@ export async function startPlatform(options: {
         OVERDUE_GRACE_MS: '1000',
         ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
         ...clock,
+        ...(options.env?.['TASKS'] !== undefined && { TASK_SECRETS: secretsFor(options.env['TASKS']) }),
         ...options.env,
         ...env,
       },

@@ -14,7 +14,12 @@ const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.me
 
 /** When the clock of each test begins, and when every schedule's first run is expected; epoch ms. */
 export const at = Date.parse('2030-01-01T00:00:00Z');
-export const times = { leaseMs: 30_000, retryDelayMs: 1_000, misfireGraceMs: 300_000 };
+export const times = {
+  leaseMs: 30_000,
+  retryDelayMs: 1_000,
+  misfireGraceMs: 300_000,
+  endpointGraceMs: 60_000,
+};
 
 /** @throws when there is nothing in this worker's hands. */
 export function begunOf(begun: BegunRun | BusyRun | undefined): BegunRun {

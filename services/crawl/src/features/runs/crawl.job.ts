@@ -5,25 +5,29 @@ import { queueNameOf } from '../../connectors.js';
 import type { CrawlWorker, Engine } from '../queues/engine.js';
 import type { CrawlJob } from '../queues/job.js';
 import { CONCURRENCY_PER_QUEUE, repeatSettings } from '../queues/queues.js';
-import type { Task, TaskOrder } from '../tasks/task.js';
+import { type Task, type TaskOrder, TaskServiceAway } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
 import type { Holding } from './holding.queries.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
-import type { RunLifecycle } from './run-lifecycle.js';
+import { describeWait, type RunLifecycle } from './run-lifecycle.js';
 import type { BegunRun } from './take-up.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;
 const ERROR_LOG_EVERY_MS = 10_000;
 
-export type RunOutcome = 'completed' | 'failed' | 'retry' | 'handed_back' | 'void';
+export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'handed_back' | 'void';
 
 export interface CrawlJobDeps {
   readonly lifecycle: RunLifecycle;
   readonly activeRuns: ActiveRuns;
   readonly taskOf: (connector: BegunRun['run']['connector']) => Task;
   readonly saveProgress: (run: Holding, progress: number) => Promise<unknown>;
+  readonly saveAway: (
+    run: Holding,
+    away: { readonly reason: string; readonly since: Date } | null,
+  ) => Promise<unknown>;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,26 +35,42 @@ export interface CrawlJobDeps {
   readonly stopping: AbortSignal;
 }
 
-const orderOf = ({ run, schedule }: BegunRun, now: number): TaskOrder => ({
+const orderOf = ({ run, schedule }: BegunRun): TaskOrder => ({
   runId: run.id,
   attempt: run.attempts,
   orgId: run.orgId,
   connector: run.connector,
   userId: schedule.userId,
   scheduleConfig: schedule.config,
+  priority: schedule.priority,
   metadata: schedule.metadata ?? {},
   scheduledFor: run.scheduledFor.toISOString(),
-  deadline: new Date(now + schedule.timeoutMs).toISOString(),
 });
+
+/** What ties the log lines of a run, and of those that it calls, to the request that asked for it. */
+const requestIdOf = ({ id, requestId }: Pick<BegunRun['run'], 'id' | 'requestId'>): string => requestId ?? id;
+
+const idsOf = (run: BegunRun['run']) => ({
+  requestId: requestIdOf(run),
+  runId: run.id,
+  connector: run.connector,
+  orgId: run.orgId,
+});
+
+/** Of the attempt under way, in which an endpoint may have been away already. */
+const remainingMs = ({ run, schedule }: BegunRun, now: number): number =>
+  schedule.timeoutMs - (run.awaySince === null ? 0 : now - run.awaySince.getTime());
 
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
 async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
-  const { run, schedule } = begun;
+  const { run } = begun;
   const abort = deps.activeRuns.add(run);
+  const leftMs = remainingMs(begun, deps.clock());
+  if (leftMs <= 0) abort.abort(new RunStopped('timeout'));
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
   const timer = setTimeout(() => {
     abort.abort(new RunStopped('timeout'));
-  }, schedule.timeoutMs);
+  }, leftMs);
   try {
     abort.signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -58,13 +78,26 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
         reject(abort.signal.reason as RunStopped);
       });
     });
-    const task = deps.taskOf(run.connector)(orderOf(begun, deps.clock()), {
+    const task = deps.taskOf(run.connector)(orderOf(begun), {
       signal: abort.signal,
+      deadline: new Date(deps.clock() + leftMs).toISOString(),
+      requestId: requestIdOf(run),
       accepted: () => {
         progress.report(ACCEPTED_PROGRESS);
+        if (run.awaySince !== null) void deps.saveAway(run, null).catch(() => undefined);
       },
       progress: (percent) => {
         progress.report(overall(percent));
+      },
+      away: (reason) => {
+        const since = new Date(deps.clock());
+        const away = reason === undefined ? null : { reason: describeWait(since, reason), since };
+        // What is shown while the task is under way: the task itself doesn't depend on it.
+        void deps.saveAway(run, away).catch(() => undefined);
+        deps.log.info(
+          { ...idsOf(run), reason },
+          away ? 'a task under way is out of sight' : 'a task is in sight again',
+        );
       },
     });
     await Promise.race([task, stopped]);
@@ -75,8 +108,11 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   }
 }
 
-function reasonOf(error: unknown, { schedule }: BegunRun): string {
-  if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
+function reasonOf(error: unknown, { run, schedule }: BegunRun): string {
+  if (error instanceof RunStopped) {
+    const cause = run.awaySince === null ? '' : ', having waited for the endpoint';
+    return `Timed out after ${schedule.timeoutMs} ms${cause}`;
+  }
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
 }
 
@@ -93,10 +129,16 @@ async function putBack(job: CrawlJob, token: string | undefined, at: number): Pr
 export function createProcessor(deps: CrawlJobDeps) {
   const { lifecycle, stopping, clock } = deps;
 
-  async function settle(begun: BegunRun): Promise<{ outcome: RunOutcome; reason?: string }> {
+  async function settle(begun: BegunRun): Promise<{ outcome: RunOutcome; reason?: string; until?: number }> {
     try {
       await runTask(deps, begun);
     } catch (error) {
+      if (error instanceof TaskServiceAway) {
+        const followed = await persist(() => lifecycle.postpone(begun, error), stopping);
+        const reason = error.message;
+        if (typeof followed === 'string') return { outcome: followed, reason };
+        return { outcome: 'postponed', reason, until: followed.until };
+      }
       if (error instanceof RunStopped && error.reason === 'ended') return { outcome: 'void' };
       if (error instanceof RunStopped && error.reason === 'shutdown') {
         await persist(() => lifecycle.handBack(begun), stopping);
@@ -116,12 +158,12 @@ export function createProcessor(deps: CrawlJobDeps) {
       return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
     }
     const startedAt = clock();
-    const { outcome, reason } = await settle(begun);
-    const { id: runId, connector, orgId } = begun.run;
+    const { outcome, reason, until = clock() } = await settle(begun);
+    const { connector, awaySince } = begun.run;
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
-    const level = outcome === 'failed' || outcome === 'retry' ? 'warn' : 'debug';
-    deps.log[level]({ runId, connector, orgId, outcome, reason }, 'run settled');
-    if (outcome === 'handed_back') return putBack(job, token, clock());
+    const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
+    deps.log[isTold ? 'warn' : 'debug']({ ...idsOf(begun.run), outcome, reason }, 'run settled');
+    if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
     if (outcome === 'retry') throw new Error(reason);
     if (outcome === 'failed') throw new UnrecoverableError(reason);
     return outcome;

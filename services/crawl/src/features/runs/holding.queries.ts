@@ -57,9 +57,28 @@ export async function failRun(db: Db, run: Holding, at: Date, reason: string): P
 export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null
            where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
     values: [run.id, reason, leaseUntil, run.takenUp],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Puts a run back until its endpoint can be asked again; the attempt goes on then and is not counted twice.
+ * @returns whether the run was in these hands until now, or was put back by them.
+ */
+export async function markAway(
+  db: Db,
+  run: Holding,
+  given: { readonly reason: string; readonly since: Date; readonly leaseUntil: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'run_away',
+    text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
+             away_since = $4, lease_until = $5
+           where id = $1 and state in ('active', 'retrying') and taken_up = $2`,
+    values: [run.id, run.takenUp, given.reason, given.since, given.leaseUntil],
   });
   return rowCount === 1;
 }
@@ -97,4 +116,16 @@ export const saveProgress = (db: Db, run: Holding, progress: number): Promise<un
     name: 'run_progress',
     text: `update runs set progress = greatest(progress, $2) where id = $1 and ${isHeld(3)}`,
     values: [run.id, progress, run.takenUp],
+  });
+
+/** Why the endpoint of a run under way can't be asked, and since when; null when it can. */
+export const saveAway = (
+  db: Db,
+  run: Holding,
+  away: { readonly reason: string; readonly since: Date } | null,
+): Promise<unknown> =>
+  db.query({
+    name: 'run_endpoint_away',
+    text: `update runs set reason = $3, away_since = $4 where id = $1 and ${isHeld(2)}`,
+    values: [run.id, run.takenUp, away?.reason ?? null, away?.since ?? null],
   });

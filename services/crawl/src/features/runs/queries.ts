@@ -24,17 +24,25 @@ export interface Run {
   readonly recoveries: number;
   /** How often a worker has taken it up. */
   readonly takenUp: number;
+  /** Since when the attempt under way has waited for an endpoint that is away. */
+  readonly awaySince: Date | null;
+  /** Of the request that asked for it. */
+  readonly requestId: string | null;
 }
 
 export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
-   ${table}.attempts_max as "attemptsMax", ${table}.recoveries, ${table}.taken_up as "takenUp"`;
+   ${table}.attempts_max as "attemptsMax", ${table}.recoveries, ${table}.taken_up as "takenUp",
+   ${table}.away_since as "awaySince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 
 /** What a run asks of its schedule. */
-export type Work = Pick<Schedule, 'userId' | 'config' | 'metadata' | 'timeoutMs' | 'scheduledAt'>;
+export type Work = Pick<
+  Schedule,
+  'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs' | 'scheduledAt'
+>;
 
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
@@ -57,6 +65,8 @@ export interface NewRun {
   readonly reason: string | null;
   /** When the schedule runs next; undefined leaves what is expected as it is. */
   readonly nextRunAt: Date | undefined;
+  /** Of the request that asks for the run. */
+  readonly requestId?: string;
 }
 
 /*
@@ -73,14 +83,14 @@ const insert = `
     for no key update
   ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
-      created_at, started_at, finished_at, attempts, taken_up, attempts_max, progress, reason, lease_until)
+      created_at, started_at, finished_at, attempts, taken_up, attempts_max, progress, reason, lease_until, request_id)
     select $1::uuid, id, revision, org_id, connector, $4::run_trigger, $5::text, $6::text, $7::run_state,
       $8::timestamptz, $9::timestamptz,
       case when $7::run_state = 'active' then $9::timestamptz end,
       case when $7::run_state = 'skipped' then $9::timestamptz end,
       case when $7::run_state = 'active' then 1 else 0 end,
       case when $7::run_state = 'active' then 1 else 0 end, max_retries + 1,
-      case when $7::run_state = 'active' then 10 else 0 end, $10::text, $11::timestamptz
+      case when $7::run_state = 'active' then 10 else 0 end, $10::text, $11::timestamptz, $13::text
     from schedule
     on conflict do nothing returning ${columns}
   ), expected as (
@@ -90,7 +100,8 @@ const insert = `
     where id = $2 and revision = $3 and state = 'active' and $12::timestamptz is not null
       and exists (select from run)
   )
-  select run.*, schedule.user_id as "userId", schedule.config, schedule.metadata, schedule.timeout_ms as "timeoutMs",
+  select run.*, schedule.user_id as "userId", schedule.config, schedule.priority, schedule.metadata,
+    schedule.timeout_ms as "timeoutMs",
     schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
 /** @returns undefined when the tick was taken up or overtaken, another run begun, or the schedule changed. */
@@ -101,7 +112,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | und
     text: insert,
     values: [
       run.id, schedule.id, schedule.revision, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
-      run.reason, run.leaseUntil, run.nextRunAt ?? null,
+      run.reason, run.leaseUntil, run.nextRunAt ?? null, run.requestId ?? null,
     ],
   }); // prettier-ignore
   return rows[0];

@@ -25,7 +25,7 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.request(memberOf(request).orgId, connectorOf(request.params));
+      const data = await service.request(memberOf(request).orgId, connectorOf(request.params), request.id);
       if (!data) return reply.code(404).send(noSchedule);
       return reply.code(202).send({ success: true, message: 'Run requested', data });
     },

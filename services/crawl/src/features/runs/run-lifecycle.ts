@@ -3,7 +3,16 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { inTransaction } from '../../transaction.js';
 import type { CrawlJob } from '../queues/job.js';
-import { completeRun, failRun, lockScheduleRow, markHandedBack, markRetrying } from './holding.queries.js';
+import {
+  completeRun,
+  failRun,
+  lockScheduleRow,
+  markAway,
+  markHandedBack,
+  markRetrying,
+} from './holding.queries.js';
+import { pauseMs } from '../tasks/patience.js';
+import type { TaskServiceAway } from '../tasks/task.js';
 import { pruneSometimes } from './pruning.js';
 import { type Db, finishOneOff } from './queries.js';
 import { type BegunRun, type BusyRun, createTakeUp, type RunTimes } from './take-up.js';
@@ -14,13 +23,24 @@ export interface RunLifecycle {
   /** The run's end and its sync event, both or neither. @returns false when the run had ended before. */
   complete(begun: BegunRun): Promise<boolean>;
   /** @returns what follows; `void` when the run had ended before. */
-  fail(begun: BegunRun, reason: string): Promise<'retry' | 'failed' | 'void'>;
+  fail(begun: BegunRun, reason: string): Promise<Failure>;
+  /**
+   * The endpoint is away, and nobody has begun the attempt. @returns when it goes on, epoch ms; what follows when it has
+   * waited for too long, and so failed.
+   */
+  postpone(begun: BegunRun, away: TaskServiceAway): Promise<{ readonly until: number } | Failure>;
   handBack(begun: BegunRun): Promise<void>;
 }
+
+export type Failure = 'retry' | 'failed' | 'void';
 
 /** A retry that isn't taken up this long after its time is taken for lost. */
 const RETRY_GRACE_MS = 60_000;
 const REASON_LENGTH_MAX = 2_000;
+
+/** The reason that is shown while a run waits for its endpoint. */
+export const describeWait = (since: Date, message: string): string =>
+  `Waiting for the endpoint since ${since.toISOString()}: ${message}`;
 
 /** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
 const storable = (reason: string): string =>
@@ -68,6 +88,31 @@ export function createRunLifecycle(deps: {
   const failForGood = (begun: BegunRun, reason: string): Promise<boolean> =>
     end(begun, (db) => failRun(db, begun.run, new Date(clock()), reason));
 
+  async function fail(begun: BegunRun, reason: string): Promise<Failure> {
+    const { run } = begun;
+    if (run.attempts >= run.attemptsMax)
+      return (await failForGood(begun, storable(reason))) ? 'failed' : 'void';
+    const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
+    const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
+    return (await markRetrying(pool, run, storable(reason), until)) ? 'retry' : 'void';
+  }
+
+  async function postpone(begun: BegunRun, away: TaskServiceAway): Promise<{ until: number } | Failure> {
+    const { run, schedule } = begun;
+    const now = clock();
+    const since = run.awaySince ?? new Date(now);
+    const awayForMs = now - since.getTime();
+    const leftMs = Math.min(times.endpointGraceMs, schedule.timeoutMs) - awayForMs;
+    if (leftMs <= 0) return fail(begun, `${away.message}, for ${Math.round(awayForMs / 1_000)} s`);
+    const until = now + Math.min(leftMs, pauseMs(awayForMs, away.retryAfterMs));
+    const isMine = await markAway(pool, run, {
+      reason: storable(describeWait(since, away.message)),
+      since,
+      leaseUntil: new Date(until + RETRY_GRACE_MS),
+    });
+    return isMine ? { until } : 'void';
+  }
+
   return {
     begin: createTakeUp({
       pool,
@@ -76,14 +121,8 @@ export function createRunLifecycle(deps: {
       giveUp: failForGood,
     }),
     complete,
-    async fail(begun, reason) {
-      const { run } = begun;
-      if (run.attempts >= run.attemptsMax)
-        return (await failForGood(begun, storable(reason))) ? 'failed' : 'void';
-      const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
-      const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
-      return (await markRetrying(pool, run, storable(reason), until)) ? 'retry' : 'void';
-    },
+    fail,
+    postpone,
     async handBack({ run }) {
       await markHandedBack(pool, run, new Date(clock() + RETRY_GRACE_MS));
     },

@@ -10,6 +10,7 @@ import type { Schedule } from '../schedules/queries.js';
  *   active    ─ task done ──────────────────────► completed   with its sync event, in one transaction
  *   active    ─ task failed, attempts left ─────► retrying
  *   active    ─ task failed, no attempt left ───► failed
+ *   active    ─ endpoint away ──────────────────► retrying    the attempt goes on later, within its time
  *   active    ─ worker shuts down ──────────────► waiting     the attempt doesn't count
  *   active    ─ worker vanished ────────────────► active      in other hands, a few times; then failed
  *   retrying  ─ back-off over ──────────────────► active

@@ -15,7 +15,7 @@ import type { RequestedRun, RunItem } from './schemas.js';
 
 export interface RunService {
   /** Queues a run beside the schedule's own. @returns undefined without a schedule. @throws AppError 409; 503. */
-  request(orgId: string, connector: Connector): Promise<RequestedRun | undefined>;
+  request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined>;
   /** The history, newest first; it outlives the schedule. */
   list(orgId: string, connector: Connector, query: PageQuery): Promise<Page<RunItem>>;
 }
@@ -32,7 +32,7 @@ export function createRunService(deps: {
 }): RunService {
   const { pool, change, prisma, queues, clock } = deps;
   return {
-    async request(orgId, connector) {
+    async request(orgId, connector, requestId) {
       // Whoever asks a thousand times is told so without a wait.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const at = new Date(clock());
@@ -53,6 +53,7 @@ export function createRunService(deps: {
           leaseUntil: new Date(at.getTime() + PICK_UP_MS),
           reason: null,
           nextRunAt: undefined,
+          requestId,
         });
         if (!run) throw runInProgress();
         await queues.addRun({

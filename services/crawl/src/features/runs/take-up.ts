@@ -30,6 +30,8 @@ export interface RunTimes {
   readonly leaseMs: number;
   readonly retryDelayMs: number;
   readonly misfireGraceMs: number;
+  /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */
+  readonly endpointGraceMs: number;
 }
 
 /** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@platform/service-kit';
 import type { Dispatcher } from 'undici';
+import { readRetryAfter } from './retry-after.js';
+import { signatureHeaders } from './signature.js';
+import { TaskServiceAway } from './task.js';
 
 /** What an endpoint answered, as far as it can be believed. */
 export interface EndpointAnswer {
@@ -13,6 +18,16 @@ export interface EndpointAnswer {
 const BODY_BYTES_MAX = 65_536;
 /** Of a question for progress. The order itself may be answered when it is done: the run's own timeout bounds it. */
 const QUESTION_TIMEOUT_MS = 30_000;
+/** What an endpoint that is away says beside its status interests nobody. */
+const DUMP_TIMEOUT_MS = 1_000;
+
+/** Said by an endpoint that has too much to do, and by proxies in front of one that is being replaced. */
+const AWAY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** The connection was not made, or broke: the request may or may not have arrived. */
+const AWAY_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND',
+  'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT',
+]); // prettier-ignore
 
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown> {
   const chunks: Buffer[] = [];
@@ -33,58 +48,76 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
 
 const textOf = (header: string | string[] | undefined): string | undefined => [header].flat()[0];
 
-function retryAfterOf(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,4}$/.test(header) ? Number(header) * 1_000 : undefined;
-}
-
 export interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
-  readonly token: string;
-  readonly runId: string;
+  readonly requestId: string;
   readonly order?: { readonly body: string; readonly idempotencyKey: string; readonly deadline: string };
   readonly signal: AbortSignal;
 }
 
+export interface EndpointAccess {
+  readonly dispatcher: Dispatcher;
+  /** What the endpoint knows its requests by; nothing else that is secret is ever sent to it. */
+  readonly secrets: readonly Buffer[];
+  readonly clock: Clock;
+}
+
+function headersOf({ method, url, requestId, order }: EndpointRequest, { secrets, clock }: EndpointAccess) {
+  return {
+    accept: 'application/json',
+    'x-request-id': requestId,
+    ...signatureHeaders(secrets, {
+      id: order?.idempotencyKey ?? randomUUID(),
+      at: clock(),
+      content: order?.body ?? `${method} ${url.pathname}${url.search}`,
+    }),
+    ...(order && {
+      'content-type': 'application/json',
+      'idempotency-key': order.idempotencyKey,
+      'x-run-deadline': order.deadline,
+    }),
+  };
+}
+
+function asFault(error: unknown): Error {
+  if (error instanceof TaskServiceAway) return error;
+  const { code, message, name } = error as { code?: unknown; message: string; name?: string };
+  const why = `The endpoint could not be asked: ${typeof code === 'string' ? code : message}`;
+  const isAway = AWAY_CODES.has(code) || name === 'TimeoutError';
+  return isAway ? new TaskServiceAway(why, undefined, { cause: error }) : new Error(why, { cause: error });
+}
+
 /**
- * One request. Redirects are not followed: the credential is for the configured origin alone.
+ * One request. Redirects are not followed: the order is for the configured origin alone.
  *
- * @throws Error in words for the run's reason: never the answer's own text.
+ * @throws TaskServiceAway when the endpoint is away, or says so itself; Error for every other fault. Both are in words for
+ * the run's reason: never the answer's own text.
  */
 export async function callEndpoint(
-  dispatcher: Dispatcher,
+  access: EndpointAccess,
   request: EndpointRequest,
 ): Promise<EndpointAnswer> {
-  const { method, url, token, runId, order, signal } = request;
+  const { method, url, order, signal } = request;
   try {
-    const response = await dispatcher.request({
+    const response = await access.dispatcher.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: 'application/json',
-        'x-request-id': runId,
-        ...(order && {
-          'content-type': 'application/json',
-          'idempotency-key': order.idempotencyKey,
-          'x-run-deadline': order.deadline,
-        }),
-      },
+      headers: headersOf(request, access),
       ...(order && { body: order.body }),
       signal:
         method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
     });
-    return {
-      status: response.statusCode,
-      location: textOf(response.headers['location']),
-      retryAfterMs: retryAfterOf(textOf(response.headers['retry-after'])),
-      body: await readBody(response.body),
-    };
+    const { statusCode: status, headers, body } = response;
+    const retryAfterMs = readRetryAfter(textOf(headers['retry-after']), access.clock());
+    if (AWAY_STATUSES.has(status)) {
+      const given = AbortSignal.timeout(DUMP_TIMEOUT_MS);
+      await body.dump({ limit: BODY_BYTES_MAX, signal: given }).catch(() => undefined);
+      throw new TaskServiceAway(`The endpoint answered ${status}`, retryAfterMs);
+    }
+    return { status, location: textOf(headers['location']), retryAfterMs, body: await readBody(body) };
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message: string };
-    throw new Error(`The endpoint could not be asked: ${typeof code === 'string' ? code : message}`, {
-      cause: error,
-    });
+    throw asFault(error);
   }
 }

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Dispatcher } from 'undici';
 import { RunStopped } from '../runs/active-runs.js';
-import { callEndpoint, type EndpointAnswer, type EndpointRequest } from './endpoint-call.js';
-import type { Task, TaskContext, TaskOrder } from './task.js';
+import {
+  callEndpoint,
+  type EndpointAccess,
+  type EndpointAnswer,
+  type EndpointRequest,
+} from './endpoint-call.js';
+import { pauseMs } from './patience.js';
+import { type Task, type TaskContext, type TaskOrder, TaskServiceAway } from './task.js';
 
 /*
  * A crawl done by the connector's own HTTP endpoint.
@@ -12,13 +17,15 @@ import type { Task, TaskContext, TaskOrder } from './task.js';
  *                              (its deadline, which moves, is in `X-Run-Deadline`); a retry is a new one
  *     200, 204                 done
  *     202 + Location           under way; the location, of the same origin, tells how far
+ *     429, 502, 503, 504       away, as when no connection is made: the same order is posted again later
  *     anything else            failed
  *   GET <location>             until done; as often as `Retry-After` says, within limits
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
+ *     away                     asked again, for as long as the setting says
  *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
  *                              over: whoever takes it up hears of the same task
  *
- * Every request carries crawl's own short-lived service credential. What the endpoint says is not
+ * Every request is signed with the endpoint's secret; no credential is sent. What the endpoint says is not
  * believed further than it must be: progress never goes back or past what is not yet complete, an
  * unknown state fails the run, a location elsewhere is refused before anything is sent there.
  */
@@ -31,9 +38,9 @@ const FAULTS_MAX = 5;
 const CANCEL_TIMEOUT_MS = 2_000;
 const REASON_LENGTH_MAX = 500;
 
-export interface HttpTaskDeps {
-  readonly dispatcher: Dispatcher;
-  readonly serviceToken: () => Promise<string>;
+export interface HttpTaskDeps extends EndpointAccess {
+  /** For how long an endpoint that has the task may be away before the attempt fails. */
+  readonly graceMs: number;
 }
 
 interface Progress {
@@ -70,63 +77,66 @@ function statusUrlOf(endpoint: URL, location: string | undefined): URL {
   return url;
 }
 
-export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: HttpTaskDeps): Task {
-  type Method = 'GET' | 'POST' | 'DELETE';
-  async function call(
-    method: Method,
+export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
+  const { clock, graceMs } = deps;
+  const call = (
+    method: EndpointRequest['method'],
     url: URL,
-    runId: string,
-    signal: AbortSignal,
-    given?: EndpointRequest['order'],
-  ): Promise<EndpointAnswer> {
-    const token = await serviceToken();
-    return callEndpoint(dispatcher, {
-      method,
-      url,
-      token,
-      runId,
-      signal,
-      ...(given && { order: given }),
-    });
-  }
+    { requestId, signal }: Pick<TaskContext, 'requestId' | 'signal'>,
+    order?: EndpointRequest['order'],
+  ): Promise<EndpointAnswer> =>
+    callEndpoint(deps, { method, url, requestId, signal, ...(order && { order }) });
 
-  async function follow(
-    order: TaskOrder,
-    statusUrl: URL,
-    { signal, progress }: TaskContext,
-    firstWaitMs: number | undefined,
-  ) {
+  async function follow(statusUrl: URL, context: TaskContext, firstWaitMs: number | undefined) {
+    const { signal } = context;
     let waitMs = firstWaitMs ?? POLL_MS;
-    for (let faults = 0; ;) {
+    let faults = 0;
+    let awaySince: number | undefined;
+
+    /** @returns whether the task is done. @throws what ends the attempt. */
+    async function look(): Promise<boolean> {
+      const answer = await call('GET', statusUrl, context);
+      const told = readProgress(answer);
+      if (awaySince !== undefined) context.away(undefined);
+      awaySince = undefined;
+      faults = 0;
+      waitMs = answer.retryAfterMs ?? POLL_MS;
+      if (told.progress !== undefined) context.progress(told.progress);
+      if (told.state === 'failed') throw new TaskFailed(told.reason);
+      return told.state === 'completed';
+    }
+
+    function waitForReturn({ message, retryAfterMs }: TaskServiceAway): void {
+      if (awaySince === undefined) context.away(message);
+      awaySince ??= clock();
+      const awayForMs = clock() - awaySince;
+      if (awayForMs >= graceMs) throw new Error(`${message}, for ${Math.round(awayForMs / 1_000)} s`);
+      waitMs = Math.min(pauseMs(awayForMs, retryAfterMs), graceMs - awayForMs);
+    }
+
+    for (;;) {
       await delay(Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
       try {
-        const answer = await call('GET', statusUrl, order.runId, signal);
-        const told = readProgress(answer);
-        faults = 0;
-        waitMs = answer.retryAfterMs ?? POLL_MS;
-        if (told.progress !== undefined) progress(told.progress);
-        if (told.state === 'completed') return;
-        if (told.state === 'failed') throw new TaskFailed(told.reason);
+        if (await look()) return;
       } catch (error) {
-        faults += 1;
-        if (error instanceof TaskFailed || signal.aborted || faults >= FAULTS_MAX) throw error;
+        if (error instanceof TaskFailed || signal.aborted) throw error;
+        if (error instanceof TaskServiceAway) waitForReturn(error);
+        else if (++faults >= FAULTS_MAX) throw error;
       }
     }
   }
 
   /** Best effort: an endpoint that does not hear of it finds a run that nobody asks about. */
-  async function cancel(order: TaskOrder, statusUrl: URL): Promise<void> {
-    await call('DELETE', statusUrl, order.runId, AbortSignal.timeout(CANCEL_TIMEOUT_MS)).catch(
-      () => undefined,
-    );
+  async function cancel(statusUrl: URL, { requestId }: TaskContext): Promise<void> {
+    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    await call('DELETE', statusUrl, { requestId, signal }).catch(() => undefined);
   }
 
-  return async (order, context) => {
-    const { deadline, ...told } = order;
-    const answer = await call('POST', endpoint, order.runId, context.signal, {
-      body: JSON.stringify(told),
+  return async (order: TaskOrder, context) => {
+    const answer = await call('POST', endpoint, context, {
+      body: JSON.stringify(order),
       idempotencyKey: `${order.runId}-${order.attempt}`,
-      deadline,
+      deadline: context.deadline,
     });
     if (answer.status === 200 || answer.status === 204) {
       context.accepted();
@@ -136,9 +146,9 @@ export function createHttpTask(endpoint: URL, { dispatcher, serviceToken }: Http
     const statusUrl = statusUrlOf(endpoint, answer.location);
     context.accepted();
     try {
-      await follow(order, statusUrl, context, answer.retryAfterMs);
+      await follow(statusUrl, context, answer.retryAfterMs);
     } catch (error) {
-      if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(order, statusUrl);
+      if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(statusUrl, context);
       throw error;
     }
   };

@@ -10,27 +10,47 @@ export interface TaskOrder {
   readonly connector: Connector;
   readonly userId: string;
   readonly scheduleConfig: ScheduleConfig;
+  readonly priority: number;
   readonly metadata: Record<string, unknown>;
   /** The time that the run stands for, ISO 8601. */
   readonly scheduledFor: string;
-  /** When the attempt will be given up, ISO 8601. */
-  readonly deadline: string;
 }
 
 export interface TaskContext {
   /** Aborted on pause, removal, timeout and shutdown: the task stops what it has begun. */
   readonly signal: AbortSignal;
+  /** When the attempt will be given up, ISO 8601. */
+  readonly deadline: string;
+  /** Of the request that asked for the run; the run's own id where none did. */
+  readonly requestId: string;
   /** The task service has the task. */
   accepted(): void;
   /** 0–100 of the task's own work. */
   progress(percent: number): void;
+  /** The task service, which has the task, can't be asked about it for this reason; or can be again. */
+  away(reason: string | undefined): void;
 }
 
 /**
  * What a run does. Resolves when the crawl is complete, so that its sync event goes out; rejects
  * with the reason when it failed. It may be called again for the same run.
+ *
+ * @throws {@link TaskServiceAway} when the task service could not be given the task at present.
  */
 export type Task = (order: TaskOrder, context: TaskContext) => Promise<void>;
+
+/** Nobody has refused the task, and nobody has taken it: the attempt has not begun. */
+export class TaskServiceAway extends Error {
+  override readonly name = 'TaskServiceAway';
+  /** @param retryAfterMs - what the service asks for, as it says it: unbounded. */
+  constructor(
+    message: string,
+    readonly retryAfterMs?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
 /** Lets the sync event go out, and nothing else: its consumers do the crawling. */
 export const builtInTask: Task = (_order, context) => {

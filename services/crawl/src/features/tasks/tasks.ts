@@ -1,5 +1,7 @@
 import type { Connector } from '@platform/events';
+import type { Clock } from '@platform/service-kit';
 import { Agent } from 'undici';
+import { ANY_CONNECTOR, type TaskEndpoints, type TaskSecrets } from './endpoint-config.js';
 import { createHttpTask } from './http-task.js';
 import { builtInTask, type Task } from './task.js';
 
@@ -8,14 +10,14 @@ export interface Tasks {
   close(): Promise<void>;
 }
 
-/** The default of `TASKS`: every connector without an entry of its own. */
-const ANY = '*';
-
 /** The task of each connector: its own endpoint where one is configured, else the built-in one. */
 export function createTasks(options: {
-  readonly endpoints: ReadonlyMap<string, string>;
-  readonly serviceToken: () => Promise<string>;
+  readonly endpoints: TaskEndpoints;
+  readonly secrets: TaskSecrets;
+  readonly graceMs: number;
+  readonly clock: Clock;
 }): Tasks {
+  const { endpoints, secrets, graceMs, clock } = options;
   // No limit of connections: there are five orders per connector at the most, each of which may take as long as its run,
   // and where one endpoint serves all connectors, those that hang must not hold up the others.
   const dispatcher = new Agent({
@@ -24,12 +26,14 @@ export function createTasks(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const deps = { dispatcher, serviceToken: options.serviceToken };
   const tasks = new Map<string, Task>(
-    [...options.endpoints].map(([connector, url]) => [connector, createHttpTask(new URL(url), deps)]),
+    [...endpoints].map(([connector, url]) => {
+      const deps = { dispatcher, secrets: secrets.get(connector) ?? [], clock, graceMs };
+      return [connector, createHttpTask(new URL(url), deps)];
+    }),
   );
   return {
-    of: (connector) => tasks.get(connector) ?? tasks.get(ANY) ?? builtInTask,
+    of: (connector) => tasks.get(connector) ?? tasks.get(ANY_CONNECTOR) ?? builtInTask,
     close: () => dispatcher.close(),
   };
 }

@@ -1,0 +1,72 @@
+import { isConnector } from '@platform/events';
+import { list, type Variable } from '@platform/service-kit';
+
+/** `*` stands for every connector without an entry of its own. */
+export const ANY_CONNECTOR = '*';
+
+/** Where the crawls of each connector are posted; a connector without an entry has the built-in task. */
+export type TaskEndpoints = ReadonlyMap<string, string>;
+/** The keys that requests to each endpoint are signed with: two while one is being replaced. */
+export type TaskSecrets = ReadonlyMap<string, readonly Buffer[]>;
+
+type Entry = readonly [connector: string, value: string];
+
+/** @returns undefined unless every item is `<connector or *>=<value>`. */
+function parseEntries(text: string, isValue: (value: string) => boolean): Entry[] | undefined {
+  const entries = (list('').parse(text) ?? []).map((item): Entry => {
+    const end = item.indexOf('=');
+    return [item.slice(0, Math.max(0, end)), item.slice(end + 1)];
+  });
+  const isValid = entries.every(
+    ([connector, value]) => (connector === ANY_CONNECTOR || isConnector(connector)) && isValue(value),
+  );
+  return isValid ? entries : undefined;
+}
+
+export const taskEndpoints: Variable<TaskEndpoints> = {
+  mustBe: 'a comma-separated list of <connector>=<http(s) URL>, each connector once, * for every other',
+  parse(text) {
+    const entries = parseEntries(text, (value) => /^https?:\/\/\S+$/.test(value) && URL.canParse(value));
+    const endpoints = new Map(entries);
+    return entries && endpoints.size === entries.length ? endpoints : undefined;
+  },
+};
+
+const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+const SECRET_BYTES_MIN = 24;
+const SECRET_BYTES_MAX = 64;
+
+function parseSecret(value: string): Buffer | undefined {
+  const key = Buffer.from(SECRET.exec(value)?.[1] ?? '', 'base64');
+  return key.length >= SECRET_BYTES_MIN && key.length <= SECRET_BYTES_MAX ? key : undefined;
+}
+
+export const taskSecrets: Variable<TaskSecrets> = {
+  mustBe:
+    'a comma-separated list of <connector>=whsec_<24 to 64 bytes in Base64>, for each endpoint of TASKS; a second one of the same endpoint while it is replaced',
+  parse(text) {
+    const entries = parseEntries(text, (value) => parseSecret(value) !== undefined);
+    if (!entries) return undefined;
+    const secrets = new Map<string, Buffer[]>();
+    for (const [connector, value] of entries) {
+      const key = parseSecret(value);
+      if (key) secrets.set(connector, [...(secrets.get(connector) ?? []), key]);
+    }
+    return secrets;
+  },
+};
+
+/** @returns the faults between the endpoints and their secrets: an endpoint without one would be asked unsigned. */
+export function findTaskContradictions(values: {
+  readonly TASKS?: TaskEndpoints;
+  readonly TASK_SECRETS?: TaskSecrets;
+}): string[] {
+  const { TASKS: endpoints, TASK_SECRETS: secrets } = values;
+  if (!endpoints || !secrets) return [];
+  const without = [...endpoints.keys()].filter((connector) => !secrets.has(connector));
+  const unused = [...secrets.keys()].filter((connector) => !endpoints.has(connector));
+  return [
+    ...without.map((connector) => `TASK_SECRETS has no entry for ${connector}, which TASKS names`),
+    ...unused.map((connector) => `TASK_SECRETS has an entry for ${connector}, which TASKS does not name`),
+  ];
+}
