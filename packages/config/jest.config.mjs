@@ -52,7 +52,12 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
   globalSetup: '<rootDir>/packages/testing/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/packages/testing/jest/global-teardown.mjs',
-  reporters: ['default', ['<rootDir>/packages/testing/jest/left-out-reporter.mjs', { others: leftOut }]],
+  reporters: [
+    'default',
+    '<rootDir>/packages/testing/jest/duration-reporter.mjs',
+    ['<rootDir>/packages/testing/jest/left-out-reporter.mjs', { others: leftOut }],
+  ],
+  testSequencer: '<rootDir>/packages/testing/jest/duration-sequencer.mjs',
   // No test is judged by its speed: this only ends a hang, with the test's name, and also on a busy machine.
   testTimeout: 180_000,
   maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
