@@ -1,7 +1,7 @@
 import { makeDataDir, printed, startPlatform } from './platform.js';
 import { connectors, type ToolClient } from './tool-client.js';
 
-export const START_MS = 60_000;
+export const START_MS = 180_000;
 export const CRAWL = '/api/v1/crawlingManager';
 export const PATS = '/api/v1/personal-access-tokens';
 /** The scopes of an agent that may do everything that a tool does. */

@@ -11,7 +11,7 @@ import { living, makeDataDir, type Platform, printed, startPlatform, until } fro
 const run = promisify(execFile);
 
 /** A first start on a machine that also builds and runs the other tests. */
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
 const started: Platform[] = [];

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
-const START_MS = 60_000;
+const START_MS = 180_000;
 const CRAWL = '/api/v1/crawlingManager';
 const SMTP = '/api/v1/configurationManager/smtpConfig';
 const MIB = 1_048_576;

@@ -116,7 +116,7 @@ export async function makeDataDir(): Promise<{ path: string; remove(): Promise<v
 
 /** Waits until a condition holds; the test's own timeout is the limit. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`never happened: ${condition.toString()}`);
     await new Promise((next) => setTimeout(next, 20));

@@ -5,8 +5,6 @@ import { inspectProcess, listChildren } from '@platform/embedded';
 import { callUrl, describeWith } from '@platform/testing';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
-jest.setTimeout(120_000);
-
 describeWith('own-redis', 'a start with --redis', () => {
   let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
   let platform: Platform;

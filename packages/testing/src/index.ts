@@ -16,6 +16,7 @@ export { describeLeftOut } from './requirements/left-out.js';
 export { findMissing, type Requirement } from './requirements/requirements.js';
 export { type SecuredKafka, startSecuredKafka } from './secured-kafka.js';
 export { type OwnPostgres, startOwnPostgres } from './own-postgres.js';
+export { startStopwatch, type Stopwatch } from './stopwatch.js';
 export { createTestDatabase, type TestDatabase, type TestDatabaseOptions } from './test-database.js';
 export { startTestPostgres, type TestPostgres } from './test-postgres.js';
 export { waitFor, type WaitOptions } from './wait-for.js';

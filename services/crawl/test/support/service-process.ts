@@ -54,7 +54,7 @@ export async function startService({
         if (child.exitCode !== null) throw new Error(logged);
         return (await fetch(`${url}/health/ready`)).ok;
       },
-      { what: `readiness of ${program}`, timeoutMs: 20_000 },
+      { what: `readiness of ${program}` },
     ).catch((error: unknown) => {
       child.kill('SIGKILL');
       throw new Error(`${String(error)}\n${logged}`, { cause: error });

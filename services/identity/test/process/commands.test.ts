@@ -109,7 +109,7 @@ test('reseal: after it the old encryption key can be left out', async () => {
   });
   expect(await command(['reseal'], { ENCRYPTION_KEYS: fresh })).toMatchObject({ code: 0 });
   env.ENCRYPTION_KEYS = fresh;
-}, 60_000); // prettier-ignore
+}); // prettier-ignore
 
 test('a key is listed, rotated, and removed only when another signs', async () => {
   const list = async () => (await command(['keys', 'list'])).stdout.trim().split('\n').map((line) => line.split(/ +/));

@@ -64,7 +64,7 @@ export async function startServer(env: NodeJS.ProcessEnv): Promise<Server> {
       if (started.child.exitCode !== null) throw new Error('the service has ended');
       return /"port":(\d+).*identity is ready/.exec(started.stdout())?.[1];
     },
-    { what: 'the start of the service', timeoutMs: 15_000 },
+    { what: 'the start of the service' },
   );
   return { ...started, url: `http://127.0.0.1:${port}` };
 }

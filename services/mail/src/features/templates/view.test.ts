@@ -70,7 +70,9 @@ test('rendering takes microseconds, far below its bound of 20', () => {
     for (let i = 0; i < times; i += 1) renderTemplate('loginWithOTP', result.view);
   };
   render(2_000);
-  const startedAt = performance.now();
+  // Processor time, which other work on the machine doesn't change.
+  const before = process.cpuUsage();
   render(5_000);
-  expect((performance.now() - startedAt) / 5).toBeLessThan(100);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 5_000).toBeLessThan(100);
 });
