@@ -5,12 +5,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { digestOutputs, digestSources } from './build-stamp.mjs';
 import { showStep } from './progress.mjs';
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.platform-installed');
+const BUILD_STAMP = join(MODULES, '.platform-built');
 const PNPM_DIR = join(MODULES, '.platform-pnpm');
 const TAIL_LINES = 30;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -32,7 +34,16 @@ export async function runMain(main) {
 export async function setUp({ build = true } = {}) {
   checkNode();
   await install();
-  if (build) await runTurbo(['build']);
+  if (build) await buildWhatChanged();
+}
+
+/** What changes while the build runs counts as changed at the next one: the sources are digested before it. */
+async function buildWhatChanged() {
+  const sources = digestSources(ROOT);
+  const built = existsSync(BUILD_STAMP) ? readFileSync(BUILD_STAMP, 'utf8') : '';
+  if (built === `${sources} ${digestOutputs(ROOT)}`) return;
+  await runTurbo(['build']);
+  writeFileSync(BUILD_STAMP, `${sources} ${digestOutputs(ROOT)}`);
 }
 
 /** The environment of every tool: the workspace's programs and the pinned pnpm come first on the PATH. */

@@ -23,7 +23,9 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
     else if (fault === 'breaks') request.socket.destroy();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
+  const failures: unknown[] = [];
   const identity = createIdentityClient({
+    onKeysFailed: (error) => failures.push(error),
     identityUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clientId: 'test',
     clientSecret: 'secret',
@@ -33,6 +35,7 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
     identity,
     asked: () => asked,
     keysAsked: () => keysAsked,
+    failures: () => failures.length,
     setAway: (next: boolean) => {
       isAway = next;
     },
@@ -71,5 +74,14 @@ test('the keys are stale from a poll that failed to one that succeeded, and to a
   }
   expect(polls).toEqual([true, true]);
   expect(identity.keySet.current()).toEqual(new Map());
+  await close();
+});
+
+test('an outage of identity is reported once, however often the keys are asked for', async () => {
+  const { identity, keysAsked, failures, setAway, close } = await startIdentity('breaks', 0);
+  setAway(true);
+  await identity.start();
+  while (keysAsked() < 3) await delay(20);
+  expect(failures()).toBe(1);
   await close();
 });

@@ -20,6 +20,7 @@ export interface IdentityClientOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly clock: Clock;
+  /** Called when the keys could not be loaded; again only after they were loaded in between. */
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
@@ -148,8 +149,9 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
       await load();
       isStale = false;
     } catch (error) {
+      // An outage is reported once, not at every poll.
+      if (!isStale) onFailed(error);
       isStale = true;
-      onFailed(error);
     }
   }
   async function poll(): Promise<void> {

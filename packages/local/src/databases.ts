@@ -1,8 +1,12 @@
 import { Client } from 'pg';
 import { LaunchError } from './launch-error.js';
 
-/** Makes the databases that don't exist yet on the server of `url`. */
-export async function ensureDatabases(url: string, names: readonly string[]): Promise<void> {
+/**
+ * Creates the databases that don't exist yet on the server of `url`.
+ *
+ * @returns the names of those that it created.
+ */
+export async function ensureDatabases(url: string, names: readonly string[]): Promise<readonly string[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   try {
     await client.connect();
@@ -11,9 +15,9 @@ export async function ensureDatabases(url: string, names: readonly string[]): Pr
       [names],
     );
     const existing = new Set(found.rows.map((row) => row.datname));
-    for (const name of names) {
-      if (!existing.has(name)) await client.query(`create database ${client.escapeIdentifier(name)}`);
-    }
+    const missing = names.filter((name) => !existing.has(name));
+    for (const name of missing) await client.query(`create database ${client.escapeIdentifier(name)}`);
+    return missing;
   } catch (cause) {
     const { message, code } = cause as Error & { code?: string };
     throw new LaunchError(

@@ -5,8 +5,6 @@ import { type AdminChoice, chooseAdmin } from './admin.js';
 import { openDataDir } from './data-dir.js';
 import { deleteData, startDatabase } from './database-server.js';
 import { ensureDatabases } from './databases.js';
-import { createGateway } from './gateway/server.js';
-import { startInbox } from './inbox/inbox.js';
 import { acquireLock } from './instance-lock.js';
 import { LaunchError } from './launch-error.js';
 import type { ReadyFacts } from './ready-message.js';
@@ -20,7 +18,7 @@ import {
 } from './secrets.js';
 import { CLIENTS, type ServiceDefinition } from './services.js';
 import { setSmtpDefault } from './smtp-default.js';
-import { startServices } from './start-services.js';
+import { type PlannedService, planServices, startServices } from './start-services.js';
 import type { Teardown } from './teardown.js';
 
 /** How long requests under way may take to end before their connections are cut. */
@@ -36,11 +34,12 @@ export interface LaunchContext {
 }
 
 /**
- * Starts everything in order: lock, inbox, database, services, gateway. What has been opened is in `teardown`, also when a
- * later step fails.
+ * Starts everything: the lock, then the inbox and the stores, then the services, and the gateway while they start. What
+ * has been opened is in `teardown`, also when a later step fails. The gateway and the inbox are imported when they are
+ * wanted, so that the processes that take longest start first.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
-  const { options, teardown, signal } = context;
+  const { options, services, teardown, signal } = context;
   const { dataDir } = options;
   const logsDir = join(dataDir, 'logs');
   await openDataDir(dataDir);
@@ -56,18 +55,26 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   };
   await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
-  await startInbox(options, teardown);
-  const upstreams = await startBackend(context, logsDir, { ...keys, admin });
+  const planned = await planServices(services);
+  // Both come to their end, also when one fails: what has been opened must be known before it is closed.
+  const [stores, inbox] = await Promise.allSettled([startStores(context, logsDir), startInbox(context)]);
+  if (stores.status === 'rejected') throw stores.reason;
+  if (inbox.status === 'rejected') throw inbox.reason;
+  signal.throwIfAborted();
+  const { ready } = await startBackend(planned, stores.value, context, logsDir, { ...keys, admin });
+  await Promise.all([
+    showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, () => ready),
+    startGateway(context, planned),
+  ]);
   await writeSecrets(dataDir, { ...keys, admin: { ...admin.kept, isCreated: true } });
   signal.throwIfAborted();
 
   const smtpNote = await setSmtpDefault({
-    identityUrl: upstreams.find(({ name }) => name === 'identity')?.url ?? '',
+    identityUrl: planned.find(({ name }) => name === 'identity')?.url ?? '',
     adminEmail: admin.email,
     adminPassword: admin.password,
     smtpPort: options.smtpCatcherPort,
   });
-  await startGateway(context, upstreams);
   const notes = [...admin.notes, ...(smtpNote === undefined ? [] : [smtpNote])];
   if (options.databaseUrl !== undefined) {
     notes.push('a database that another data folder set up keeps the admin and the password it has.');
@@ -83,26 +90,41 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   };
 }
 
-type Upstreams = Parameters<typeof createGateway>[0];
+async function startInbox({ options, teardown }: LaunchContext): Promise<void> {
+  const inbox = await import('./inbox/inbox.js');
+  await inbox.startInbox(options, teardown);
+}
 
-/** The database server, Redis when it is asked for, and the services on them. */
+/** The stores that no option names are embedded ones. */
+async function startStores(context: LaunchContext, logsDir: string): Promise<Stores> {
+  const { options } = context;
+  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
+  const redisUrl = options.isRedisEmbedded ? await startRedis(context, logsDir) : options.redisUrl;
+  return { databaseServerUrl, redisUrl };
+}
+
+interface Stores {
+  readonly databaseServerUrl: string;
+  readonly redisUrl: string | undefined;
+}
+
+/** The services on their databases. */
 async function startBackend(
+  planned: readonly PlannedService[],
+  { databaseServerUrl, redisUrl }: Stores,
   context: LaunchContext,
   logsDir: string,
   { admin, ...keys }: Omit<Secrets, 'admin'> & { readonly admin: AdminChoice },
-): Promise<Upstreams> {
-  const { options, services, signal } = context;
-  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
-  signal.throwIfAborted();
-  await ensureDatabases(
+): ReturnType<typeof startServices> {
+  const { options } = context;
+  const newDatabases = await ensureDatabases(
     databaseServerUrl,
-    services.map(({ name }) => name),
+    planned.map(({ name }) => name),
   );
-  const redisUrl = options.isRedisEmbedded ? await startRedis(context, logsDir) : options.redisUrl;
-  signal.throwIfAborted();
-  return startServices(services, {
+  return startServices(planned, {
     ...context,
     databaseServerUrl,
+    newDatabases,
     logsDir,
     service: {
       ...keys,
@@ -116,7 +138,11 @@ async function startBackend(
   });
 }
 
-async function startGateway({ options, teardown }: LaunchContext, upstreams: Upstreams) {
+async function startGateway(
+  { options, teardown }: LaunchContext,
+  upstreams: readonly PlannedService[],
+): Promise<void> {
+  const { createGateway } = await import('./gateway/server.js');
   const gateway = await createGateway(upstreams);
   try {
     await gateway.listen({ port: options.port, host: options.host });

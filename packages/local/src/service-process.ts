@@ -9,6 +9,8 @@ import type { Stoppable } from './teardown.js';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
+/** Exit code of a service whose database lacks a migration: `EXIT_CODE_NOT_MIGRATED` of service-kit. */
+const NOT_MIGRATED_EXIT_CODE = 78;
 /** As in the images: short-lived objects of requests fit, and the heap stays small. */
 const SEMI_SPACE_MB = 8;
 
@@ -26,8 +28,12 @@ interface ProcessOptions {
 export interface ServiceProcess extends Stoppable {
   /** Resolves with how the process ended, whenever and why ever it does. */
   readonly exited: Promise<string>;
-  /** Rejects when the service ends, or isn't ready in time. */
-  waitUntilReady(baseUrl: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the service is ready, or has ended because its database lacks a migration.
+   *
+   * @throws LaunchError when it ends for another reason, or isn't ready in time.
+   */
+  waitUntilReady(baseUrl: string, signal: AbortSignal): Promise<'ready' | 'not migrated'>;
 }
 
 /**
@@ -47,12 +53,13 @@ export function startService(options: ProcessOptions): ServiceProcess {
     waitUntilReady: async (baseUrl, signal) => {
       const wait = new AbortController();
       const ended = exited.then((how) => {
+        if (child.exitCode === NOT_MIGRATED_EXIT_CODE) return 'not migrated' as const;
         throw new LaunchError(
           `${name} ${how} before it was ready. Its log (${log.path}) ends with:\n${log.tail()}`,
         );
       });
       try {
-        await Promise.race([
+        return await Promise.race([
           ended,
           pollUntilReady(`${baseUrl}/health/ready`, AbortSignal.any([signal, wait.signal])),
         ]);
@@ -107,12 +114,12 @@ async function describeExit(child: ChildProcess): Promise<string> {
   }
 }
 
-async function pollUntilReady(url: string, signal: AbortSignal): Promise<void> {
+async function pollUntilReady(url: string, signal: AbortSignal): Promise<'ready'> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(READY_TIMEOUT_MS)]);
   for (;;) {
     const response = await fetch(url, { signal: deadline }).catch(() => undefined);
     await response?.body?.cancel();
-    if (response?.ok) return;
+    if (response?.ok) return 'ready';
     await delay(READY_POLL_MS, undefined, { signal: deadline });
   }
 }

@@ -26,8 +26,6 @@ export interface ServiceDefinition {
   readonly name: string;
   /** Folder with `dist/server.js` and `dist/cli.js`. */
   readonly directory: string;
-  /** Services above it in the list that have to be ready before it starts. */
-  readonly after: readonly string[];
   /** Paths that the gateway gives to it, each with everything below. */
   readonly prefixes: readonly string[];
   /** What of these is for other services only, with everything below: the gateway has no such paths. */
@@ -50,7 +48,6 @@ const clientOf = (name: string, { clientSecrets, urlOf }: ServiceContext) => ({
 const identity: ServiceDefinition = {
   name: 'identity',
   directory: directoryOf('identity'),
-  after: [],
   prefixes: [
     '/api/v1/auth',
     '/api/v1/users',
@@ -83,7 +80,6 @@ const identity: ServiceDefinition = {
 const mail: ServiceDefinition = {
   name: 'mail',
   directory: directoryOf('mail'),
-  after: ['identity'],
   prefixes: ['/api/v1/mail'],
   internal: ['/api/v1/mail/internal'],
   errorShape: 'standard',
@@ -95,7 +91,6 @@ const mail: ServiceDefinition = {
 const crawl: ServiceDefinition = {
   name: 'crawl',
   directory: directoryOf('crawl'),
-  after: ['identity'],
   prefixes: ['/api/v1/crawlingManager'],
   internal: [],
   errorShape: 'crawl',
@@ -107,7 +102,7 @@ const crawl: ServiceDefinition = {
   }),
 };
 
-/** Those that others wait for come first. */
+/** They start in any order. */
 export const SERVICES: readonly ServiceDefinition[] = [identity, mail, crawl];
 
 /** The services that have a secret with identity. */

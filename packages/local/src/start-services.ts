@@ -6,15 +6,22 @@ import { urlOfDatabase } from './databases.js';
 import { LaunchError } from './launch-error.js';
 import { type LogFile, openLogFile } from './log-file.js';
 import type { Upstream } from './gateway/upstream.js';
-import { runCommand, startService } from './service-process.js';
+import { runCommand, type ServiceProcess, startService } from './service-process.js';
 import type { ServiceContext, ServiceDefinition } from './services.js';
 import type { Teardown } from './teardown.js';
 
 const HOST = '127.0.0.1';
 
+/** A service with the address that it will listen on. */
+export interface PlannedService extends ServiceDefinition, Upstream {
+  readonly port: number;
+}
+
 interface StartContext {
   readonly options: Options;
   readonly databaseServerUrl: string;
+  /** Databases that were created just now, and have no tables yet. */
+  readonly newDatabases: readonly string[];
   readonly service: Omit<ServiceContext, 'urlOf'>;
   readonly logsDir: string;
   readonly teardown: Teardown;
@@ -24,50 +31,51 @@ interface StartContext {
   onCrash(error: LaunchError): void;
 }
 
+/** Chooses all ports before anything starts: services are told of one another by their URLs. */
+export async function planServices(
+  services: readonly ServiceDefinition[],
+): Promise<readonly PlannedService[]> {
+  const ports = new Set<number>();
+  while (ports.size < services.length) ports.add(await findFreePort(HOST));
+  const chosen = [...ports];
+  return services.map((service, index) => {
+    const port = chosen[index] as number;
+    return { ...service, port, url: `http://${HOST}:${port}` };
+  });
+}
+
 /**
- * Migrates all databases at once, starts every service as soon as those that it needs are ready, and returns where they
- * listen when all are.
+ * Migrates the databases that are new, then starts all services at once: they wait for one another by themselves. A
+ * service whose database lacks a migration says so by its exit code; it is migrated and started again.
+ *
+ * @returns when every process has been started; `ready` resolves when all services are ready.
  */
 export async function startServices(
-  services: readonly ServiceDefinition[],
+  services: readonly PlannedService[],
   context: StartContext,
-): Promise<readonly Upstream[]> {
-  const ports = await choosePorts(services);
-  const urls = new Map([...ports].map(([name, port]) => [name, `http://${HOST}:${port}`]));
-  const urlOf = (name: string): string => urls.get(name) ?? '';
+): Promise<{ readonly ready: Promise<void> }> {
+  const urls = new Map(services.map(({ name, url }) => [name, url]));
+  const serviceContext = { ...context.service, urlOf: (name: string) => urls.get(name) ?? '' };
   const prepared = await Promise.all(
     services.map(async (service): Promise<Prepared> => {
       const log = await openServiceLog(service.name, context);
-      const env = environmentOf(
-        service,
-        ports.get(service.name) ?? 0,
-        { ...context.service, urlOf },
-        context,
-      );
-      return { service, log, url: urlOf(service.name), env };
+      return { service, log, env: environmentOf(service, serviceContext, context) };
     }),
   );
-  await showStep('Migrating the databases', async () => {
-    await Promise.all(prepared.map((one) => migrateOne(one, context.signal)));
-  });
-  await showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, async () => {
-    const ready = new Map<string, Promise<void>>();
-    for (const one of prepared) {
-      const needed = Promise.all(one.service.after.map(async (name) => ready.get(name)));
-      ready.set(
-        one.service.name,
-        needed.then(() => startOne(one, context)),
-      );
-    }
-    await Promise.all(ready.values());
-  });
-  return prepared.map(({ service, url }) => ({ ...service, url }));
+  const unmigrated = prepared.filter(({ service }) => context.newDatabases.includes(service.name));
+  if (unmigrated.length > 0) {
+    await showStep('Migrating the databases', async () => {
+      await Promise.all(unmigrated.map((one) => migrateOne(one, context.signal)));
+    });
+  }
+  context.signal.throwIfAborted();
+  const starts = prepared.map((one) => startOne(one, context));
+  return { ready: Promise.all(starts).then(() => undefined) };
 }
 
 interface Prepared {
-  readonly service: ServiceDefinition;
+  readonly service: PlannedService;
   readonly log: LogFile;
-  readonly url: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -83,27 +91,39 @@ async function migrateOne({ service, log, env }: Prepared, signal: AbortSignal):
   await runCommand({ name, args, heapMb: service.heapMb, env, log }, signal);
 }
 
-async function startOne({ service, log, url, env }: Prepared, context: StartContext): Promise<void> {
-  const { name, directory, heapMb } = service;
-  context.signal.throwIfAborted();
-  const child = startService({ name, args: [join(directory, 'dist/server.js')], heapMb, env, log });
-  context.teardown.add(child);
-  await child.waitUntilReady(url, context.signal);
+async function startOne(prepared: Prepared, context: StartContext): Promise<void> {
+  const { service, log } = prepared;
+  let child = spawnService(prepared);
+  context.teardown.add({ name: service.name, stop: () => child.stop(), kill: () => child.kill() });
+  if ((await child.waitUntilReady(service.url, context.signal)) === 'not migrated') {
+    await migrateOne(prepared, context.signal);
+    child = spawnService(prepared);
+    if ((await child.waitUntilReady(service.url, context.signal)) === 'not migrated')
+      throw new LaunchError(
+        `The database of ${service.name} does not fit this version. Its log (${log.path}) ends with:\n${log.tail()}`,
+      );
+  }
   void child.exited.then((how) => {
-    context.onCrash(new LaunchError(`${name} ${how}. Its log (${log.path}) ends with:\n${log.tail()}`));
+    context.onCrash(
+      new LaunchError(`${service.name} ${how}. Its log (${log.path}) ends with:\n${log.tail()}`),
+    );
   });
+}
+
+function spawnService({ service, log, env }: Prepared): ServiceProcess {
+  const { name, directory, heapMb } = service;
+  return startService({ name, args: [join(directory, 'dist/server.js')], heapMb, env, log });
 }
 
 /** The launcher's own environment, without what npm adds and what would contradict the values set here. */
 function environmentOf(
-  service: ServiceDefinition,
-  port: number,
+  service: PlannedService,
   serviceContext: ServiceContext,
   { options, databaseServerUrl }: StartContext,
 ): NodeJS.ProcessEnv {
   const set: NodeJS.ProcessEnv = {
     HOST,
-    PORT: String(port),
+    PORT: String(service.port),
     DATABASE_URL: urlOfDatabase(databaseServerUrl, service.name),
     PUBLIC_URL: options.publicUrl,
     LOG_LEVEL: options.logLevel,
@@ -115,11 +135,4 @@ function environmentOf(
       !/^npm_/i.test(name) && !name.startsWith('BOOTSTRAP_ADMIN_') && !(name.replace(/_FILE$/, '') in set),
   );
   return { ...Object.fromEntries(inherited), ...set };
-}
-
-/** Before anything starts: services are told of one another by their URLs. */
-async function choosePorts(services: readonly ServiceDefinition[]): Promise<ReadonlyMap<string, number>> {
-  const ports = new Set<number>();
-  while (ports.size < services.length) ports.add(await findFreePort(HOST));
-  return new Map(services.map(({ name }, index) => [name, [...ports][index] as number]));
 }

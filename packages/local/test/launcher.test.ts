@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort, listChildren } from '@platform/embedded';
+import { findFreePort, listChildren, startEmbeddedPostgres } from '@platform/embedded';
+import { Client } from 'pg';
 import { describeWith } from '@platform/testing';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
@@ -123,6 +124,28 @@ describe('a start on a folder that has been used', () => {
     await until(() => living(pids).length === 0);
     expect(await lockExists()).toBe(false);
   });
+});
+
+describe('a start on a database that lacks migrations', () => {
+  it(
+    'migrates it, and is ready',
+    async () => {
+      const postgres = await startEmbeddedPostgres({ dataDir: join(dataDir.path, 'postgres') });
+      const client = new Client({ connectionString: postgres.url('mail') });
+      await client.connect();
+      await client.query('drop schema public cascade; create schema public');
+      await client.end();
+      await postgres.stop();
+
+      const platform = await start();
+      expect(platform.output()).toContain('The platform is ready');
+      const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
+      expect(await ready.json()).toMatchObject({ services: { mail: 'ready' } });
+      platform.child.kill('SIGTERM');
+      expect(await platform.exited).toBe(0);
+    },
+    START_MS,
+  );
 });
 
 describe('faults while it runs', () => {

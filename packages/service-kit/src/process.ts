@@ -75,6 +75,12 @@ function describeKnown(error: unknown): string | undefined {
     : undefined;
 }
 
+/**
+ * With which a program ends whose database lacks a migration, or has one that it does not know: a supervisor can run
+ * the command `migrate`, and start it again. (EX_CONFIG of sysexits.h)
+ */
+const EXIT_CODE_NOT_MIGRATED = 78;
+
 /** Runs a program's main function; a known fault is told in plain lines, without a stack. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   keepTickShape();
@@ -84,6 +90,6 @@ export async function runMain(main: () => Promise<void>): Promise<void> {
     const text =
       error instanceof Error ? (describeKnown(error) ?? error.stack ?? error.message) : String(error);
     process.stderr.write(`${text}\n`);
-    process.exit(1);
+    process.exit(error instanceof MigrationError ? EXIT_CODE_NOT_MIGRATED : 1);
   }
 }
