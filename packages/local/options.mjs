@@ -1,5 +1,6 @@
 // The options of `npm start`. Plain JavaScript without dependencies: `--help` and faults are answered before anything
 // is installed or built.
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,12 @@ const VALUES = [
     'PUBLIC_URL',
     'base URL that the answers and the printed lines name',
     'http://localhost:<port>',
+  ],
+  [
+    'trusted-proxies',
+    'GATEWAY_TRUSTED_PROXIES',
+    'proxies whose X-Forwarded-For and -Proto the gateway believes',
+    'none',
   ],
   ['log-level', 'LOG_LEVEL', LOG_LEVELS.join(', '), 'info'],
 ];
@@ -95,6 +102,12 @@ export function parseOptions(args, environment) {
   if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
     faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
   }
+  const trustedProxies = (given('trusted-proxies') ?? '').split(/[\s,]+/).filter(Boolean);
+  if (!trustedProxies.every(isProxyRange)) {
+    faults.push(
+      '--trusted-proxies (GATEWAY_TRUSTED_PROXIES) must be addresses or CIDR ranges of proxies, comma-separated',
+    );
+  }
   const [port, smtpCatcherPort, inboxPort] = ['port', 'smtp-catcher-port', 'inbox-port'].map((flag) =>
     Number(check(flag, isPort, 'a port between 1 and 65535')),
   );
@@ -111,6 +124,7 @@ export function parseOptions(args, environment) {
       flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
     isRedisEmbedded: flags.redis ?? false,
+    trustedProxies,
     ...(given('admin-email') && {
       adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
     }),
@@ -141,6 +155,14 @@ function readFlags(args) {
 }
 
 const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
+
+/** An address or a CIDR range, but not one that is everybody. */
+function isProxyRange(value) {
+  const [address, bits, ...rest] = value.split('/');
+  const family = isIP(address);
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1);
+  return family !== 0 && rest.length === 0 && isRange && Number(bits ?? 1) <= (family === 4 ? 32 : 128);
+}
 
 function isDatabaseUrl(value) {
   return (

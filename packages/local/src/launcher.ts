@@ -143,7 +143,7 @@ async function startGateway(
   upstreams: readonly PlannedService[],
 ): Promise<void> {
   const { createGateway } = await import('./gateway/server.js');
-  const gateway = await createGateway(upstreams);
+  const gateway = await createGateway(upstreams, { trustedProxies: options.trustedProxies });
   try {
     await gateway.listen({ port: options.port, host: options.host });
   } catch (error) {

@@ -20,8 +20,10 @@ import { LazyLogger } from './lazy-logger.js';
 import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
 import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
+import { isHeaderRepeated } from './repeated-header.js';
 import { createSecurityHeaders } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
+import { type BodyTimeouts, limitBodyTime } from './body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { refuseCodedBodies } from './content-coding.js';
 import { errorOfStatus, translateError } from './translate-error.js';
@@ -49,6 +51,8 @@ export interface AppOptions {
   readonly trustProxy?: readonly string[];
   /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
   readonly bodyBytesMax?: number;
+  /** Default: 10 s of standing still, 30 s in all. */
+  readonly bodyTimeouts?: BodyTimeouts;
 }
 
 export interface ServiceApp {
@@ -56,6 +60,9 @@ export interface ServiceApp {
   readonly health: Health;
   readonly metrics: Registry;
 }
+
+/** Of requests whose end can't be told, or doesn't come: nothing of them is read on. */
+const CLOSING_STATUSES: ReadonlySet<number> = new Set([400, 408]);
 
 /**
  * A reply in the family's shape. Client errors are told, server errors are logged with their
@@ -85,7 +92,8 @@ export function createErrorHandler(family: ErrorFamily) {
       logServerError(request.log, { error: error.cause ?? error, message, isOutage: statusCode === 503 });
     }
     if (error.headers) void reply.headers(error.headers);
-    if (reply.hasHeader('connection') && !request.raw.complete) discardBody(request, reply);
+    if (reply.hasHeader('connection') && !CLOSING_STATUSES.has(error.statusCode) && !request.raw.complete)
+      discardBody(request, reply);
     void reply.code(error.statusCode);
     if (error.isReused) void reply.type('application/json; charset=utf-8').send(renderOnce(error));
     else void reply.send(render(error));
@@ -125,6 +133,19 @@ function registerRequestLog(app: App): void {
 }
 
 /**
+ * Whether two parsers could disagree about where the request ends or whom it is for: not exactly one `Host` in HTTP/1.1
+ * (RFC 9112 §3.2), or chunks in HTTP/1.0 (RFC 9112 §6.1).
+ */
+function isMalformed({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) return true;
+  return (headers.host === undefined && httpVersion === '1.1') || isHeaderRepeated(rawHeaders, 'host');
+}
+
+/** Node's own limit, behind that of bodies: for heads, and what no route reads. */
+const REQUEST_TIMEOUT_MS = 40_000;
+const CONNECTIONS_CHECK_MS = 5_000;
+
+/**
  * The app every service starts from. It doesn't listen; routes are registered by the caller.
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
@@ -139,7 +160,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     forceCloseConnections: 'idle',
     // A request that comes in while the server drains is still answered; the next one finds no listener.
     return503OnClosing: false,
-    requestTimeout: 30_000,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: createClientErrorHandler(options.errors),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
@@ -148,7 +169,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
       createErrorHandler(options.errors)(error, request, reply);
     },
     // Node's own refusal has no shape: the hook below refuses instead.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: CONNECTIONS_CHECK_MS },
     routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -161,12 +182,15 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     // The connections that outlive the listener end with an answer that says so.
     if (health.isStopping && !app.server.listening) void reply.header('connection', 'close');
     reply.headers(securityHeadersOf(request)).header('x-request-id', request.id);
-    // RFC 9112 §3.2
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw errorOfStatus(400);
+    if (isMalformed(request.raw)) {
+      void reply.header('connection', 'close');
+      throw errorOfStatus(400);
+    }
     done();
   });
   registerRequestSpans(app);
   refuseCodedBodies(app);
+  limitBodyTime(app, options.bodyTimeouts ?? { stallMs: 10_000, totalMs: 30_000 });
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
@@ -14,13 +14,18 @@ export type Upstreams = Readonly<Record<string, readonly string[]>>;
 export interface Nginx {
   /** The entrance of the platform. */
   readonly url: string;
+  readonly port: number;
+  /** All lines of its access log. */
+  log(): string;
+  /** All that it wrote to stderr. */
+  errors(): string;
   /** What a cluster's own addresses are for the services: no path is hidden here. */
   readonly internalUrl: string;
   stop(): Promise<void>;
 }
 
 /** The variables that the Compose file gives its gateway, with these servers in place of its own. */
-function variablesOf(upstreams: Upstreams, listen: string): Record<string, string> {
+function variablesOf(upstreams: Upstreams, listen: string, settings: Settings): Record<string, string> {
   const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
     services: { gateway: { environment: Record<string, string> } };
   };
@@ -31,14 +36,16 @@ function variablesOf(upstreams: Upstreams, listen: string): Record<string, strin
     const [one = ''] = /\bserver [^;]*;/.exec(environment[variable] ?? '') ?? [];
     return [variable, addresses.map((address) => one.replace(`${name}:8080 resolve`, address)).join(' ')];
   });
-  return { ...environment, ...Object.fromEntries(servers), GATEWAY_LISTEN: listen };
+  return { ...environment, ...Object.fromEntries(servers), ...settings, GATEWAY_LISTEN: listen };
 }
 
-/** As the image of nginx does: these variables, and no `$name` of nginx's own. */
+/** As the entrypoint of the Compose file and the image of nginx do: all variables, and no `$name` of nginx's own. */
 function render(variables: Record<string, string>): string {
-  const names = Object.keys(variables).map((name) => `\${${name}}`);
-  return execFileSync('envsubst', [names.join(' ')], {
-    input: readFileSync(join(root, 'packages/config/gateway/nginx.conf.template')),
+  const folder = join(root, 'packages/config/gateway');
+  const script = `
+    . '${folder}/trusted-proxies.sh'
+    envsubst "$(env | sed -n 's/^\\([A-Za-z_]*\\)=.*/\${\\1}/p' | tr '\\n' ' ')" < '${folder}/nginx.conf.template'`;
+  return execFileSync('sh', ['-ec', script], {
     env: { PATH: process.env.PATH, ...variables },
     encoding: 'utf8',
   });
@@ -68,19 +75,26 @@ http {
 }
 `;
 
+/** Variables of the Compose file that whoever runs it may set. */
+export type Settings = Readonly<Record<string, string>>;
+
 /** Starts nginx with the configuration that Compose uses; its servers need not be there yet. */
-export async function startNginx(upstreams: Upstreams): Promise<Nginx> {
+export async function startNginx(upstreams: Upstreams, settings: Settings = {}): Promise<Nginx> {
   assertDeclared('nginx');
   const folder = mkdtempSync(join(tmpdir(), 'platform-nginx-'));
   const [listen, internal] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
-  writeFileSync(join(folder, 'default.conf'), render(variablesOf(upstreams, listen)));
+  writeFileSync(
+    join(folder, 'default.conf'),
+    render(variablesOf(upstreams, listen, { GATEWAY_TRUSTED_PROXIES: '', ...settings })),
+  );
   writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(process.getuid?.() === 0, internal));
   const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    // A file: it opens /dev/stdout by name, which a socket has none of.
+    stdio: ['ignore', openSync(join(folder, 'log'), 'w'), 'pipe'],
   });
   const exited = once(child, 'exit');
   let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const url = `http://${listen}`;
   await waitFor(
     async () => {
@@ -91,6 +105,9 @@ export async function startNginx(upstreams: Upstreams): Promise<Nginx> {
   );
   return {
     url,
+    port: Number(new URL(url).port),
+    errors: () => errors,
+    log: () => readFileSync(join(folder, 'log'), 'utf8'),
     internalUrl: `http://${internal}`,
     async stop() {
       child.kill('SIGTERM');

@@ -1,7 +1,11 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { NOT_FOUND, sendError } from './errors.js';
 import type { Upstream } from './upstream.js';
+
+/** The plugin's own document: it would describe the gateway's routes, which are none. */
+const ownDocument = /^\/docs\/(?:json|yaml)(?:\?|$)/;
 
 /** One page at `/docs` over the documentation of all services, each read from `/docs/<service>/json`. */
 export async function registerDocs(app: FastifyInstance, upstreams: readonly Upstream[]): Promise<void> {
@@ -14,6 +18,12 @@ export async function registerDocs(app: FastifyInstance, upstreams: readonly Ups
       'style-src': ["'self'", "'unsafe-inline'"],
       'img-src': ["'self'", 'data:'],
       'frame-ancestors': "'none'",
+    },
+    uiHooks: {
+      onRequest: (request, reply, done) => {
+        if (ownDocument.test(request.url)) sendError(reply, NOT_FOUND);
+        else done();
+      },
     },
     uiConfig: { urls: upstreams.map(({ name }) => ({ name, url: `/docs/${name}/json` })) },
   });

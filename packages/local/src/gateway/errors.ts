@@ -9,6 +9,17 @@ export interface GatewayError {
 }
 
 export const NOT_FOUND: GatewayError = { status: 404, code: 'NOT_FOUND', message: 'Not found' };
+const REQUEST_TIMEOUT: GatewayError = {
+  status: 408,
+  code: 'REQUEST_TIMEOUT',
+  message: 'Request timeout',
+};
+export const METHOD_NOT_ALLOWED: GatewayError = {
+  status: 405,
+  code: 'METHOD_NOT_ALLOWED',
+  message: 'Method not allowed',
+};
+export const MALFORMED: GatewayError = { status: 400, code: 'BAD_REQUEST', message: 'Bad request' };
 export const HEADERS_TOO_LARGE: GatewayError = {
   status: 431,
   code: 'HEADERS_TOO_LARGE',
@@ -42,9 +53,13 @@ export function sendError(
   return reply.code(error.status).send(renderError(error, shape));
 }
 
+/** The code of the error that ends the body of a request which stopped. */
+export const BODY_STALLED = 'BODY_STALLED';
+
 /** What a fault of the connection to a service is to the client. */
 export function explainUpstreamFault(thrown: unknown): GatewayError {
   const codes = codesOf(thrown);
+  if (codes.includes(BODY_STALLED)) return REQUEST_TIMEOUT;
   if (codes.some((code) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')) return UNAVAILABLE;
   return codes.some((code) => /TIMEOUT/.test(code)) ? TIMEOUT : BAD_GATEWAY;
 }
@@ -60,7 +75,7 @@ function codesOf(thrown: unknown): string[] {
 export function explainRequestFault(statusCode: number | undefined): GatewayError {
   if (statusCode === 404) return NOT_FOUND;
   if (statusCode === 431) return HEADERS_TOO_LARGE;
-  if (statusCode === 408) return { status: 408, code: 'REQUEST_TIMEOUT', message: 'Request timeout' };
+  if (statusCode === 408) return REQUEST_TIMEOUT;
   if (statusCode === 415) {
     return {
       status: 415,
@@ -68,8 +83,7 @@ export function explainRequestFault(statusCode: number | undefined): GatewayErro
       message: 'The media type of the body is not valid',
     };
   }
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return { status: statusCode, code: 'BAD_REQUEST', message: 'Bad request' };
-  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return { ...MALFORMED, status: statusCode };
   return { status: 500, code: 'INTERNAL_ERROR', message: 'Internal server error' };
 }

@@ -25,7 +25,11 @@ function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream):
 }
 
 /** Passes everything below the service's prefixes on, bodies as streams both ways, and its documentation. */
-export async function registerProxy(app: FastifyInstance, upstream: Upstream): Promise<void> {
+export async function registerProxy(
+  app: FastifyInstance,
+  upstream: Upstream,
+  methods: readonly string[],
+): Promise<void> {
   const connections = {
     connections: CONNECTIONS_MAX,
     headersTimeout: ANSWER_TIMEOUT_MS,
@@ -55,6 +59,7 @@ export async function registerProxy(app: FastifyInstance, upstream: Upstream): P
   await app.register(httpProxy, {
     ...common,
     routes: upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
+    httpMethods: [...methods],
     replyOptions,
   });
   await app.register(httpProxy, {

@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { registerDocs } from './docs.js';
-import { explainRequestFault, HEADERS_TOO_LARGE, NOT_FOUND, renderError, sendError } from './errors.js';
+import {
+  explainRequestFault,
+  type GatewayError,
+  HEADERS_TOO_LARGE,
+  MALFORMED,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  renderError,
+  sendError,
+} from './errors.js';
 import { isForwardable } from './forwardable-path.js';
 import { registerHealth } from './health.js';
 import { registerProxy } from './proxy.js';
@@ -16,40 +25,82 @@ const HEADER_BYTES_MAX = 15 * KIB;
 /** Headers up to here are read to their end, so that the client gets an answer and not a closed connection. */
 const HEADER_BYTES_READ = 256 * KIB;
 
-/** From the first byte of a request to its last: longer than the services', whose answer is in the shape of their errors. */
-const REQUEST_TIMEOUT_MS = 40_000;
+/** From the first byte of a request to its last, and between two of them: longer than the services', who know their errors. */
+const REQUEST_TIMEOUT_MS = 50_000;
+const CONNECTIONS_CHECK_MS = 5_000;
+const BODY_STALL_MS = 15_000;
+
+export interface GatewayOptions {
+  /** Addresses and CIDR ranges of proxies that are believed about who the client is and that it came by HTTPS. */
+  readonly trustedProxies?: readonly string[];
+  /** How long a body may stand still. */
+  readonly bodyStallMs?: number;
+}
 
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
 /** Makes the one entrance to the platform; it doesn't listen yet. */
-export async function createGateway(upstreams: readonly Upstream[]): Promise<FastifyInstance> {
+export async function createGateway(
+  upstreams: readonly Upstream[],
+  { trustedProxies = [], bodyStallMs = BODY_STALL_MS }: GatewayOptions = {},
+): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
-    // Nobody stands before this gateway, so nobody's X-Forwarded-For is believed.
-    trustProxy: false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { maxHeaderSize: HEADER_BYTES_READ },
+    // Node's own refusals have no shape: the hook below refuses instead.
+    http: {
+      maxHeaderSize: HEADER_BYTES_READ,
+      requireHostHeader: false,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    },
     clientErrorHandler: answerParserFault,
     frameworkErrors: (error, _request, reply) => void sendError(reply, explainRequestFault(error.statusCode)),
   });
-  app.setNotFoundHandler((_request, reply) => sendError(reply, NOT_FOUND));
+  for (const method of PASSED_METHODS)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+  app.setNotFoundHandler(({ url }, reply) =>
+    app.hasRoute({ method: 'GET', url: url.split('?', 1)[0] ?? '' })
+      ? sendError(reply.header('allow', 'GET, HEAD'), METHOD_NOT_ALLOWED)
+      : sendError(reply, NOT_FOUND),
+  );
+  app.server.on('connect', (_request, socket: Socket) => {
+    refuse(socket, METHOD_NOT_ALLOWED, `allow: ${OWN_ALLOW}\r\n`);
+  });
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
     sendError(reply, explainRequestFault(error.statusCode)),
   );
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    if (headerBytes(request.raw) > HEADER_BYTES_MAX) sendError(reply, HEADERS_TOO_LARGE);
+    if (request.protocol === 'https') reply.header('strict-transport-security', STRICT_TRANSPORT_SECURITY);
+    if (isMalformed(request.raw)) sendError(reply.header('connection', 'close'), MALFORMED);
+    else if (headerBytes(request.raw) > HEADER_BYTES_MAX) sendError(reply, HEADERS_TOO_LARGE);
+    else if (request.method === 'TRACE') sendError(reply.header('allow', OWN_ALLOW), METHOD_NOT_ALLOWED);
     else if (!isForwardable(request.raw.url ?? '')) sendError(reply, NOT_FOUND);
     else done();
   });
-  readToTheEnd(app);
+  readToTheEnd(app, bodyStallMs);
   registerHealth(app, upstreams);
   await registerDocs(app, upstreams);
-  for (const upstream of upstreams) await registerProxy(app, upstream);
+  for (const upstream of upstreams) await registerProxy(app, upstream, PASSED_METHODS);
   return app;
+}
+
+/** Every method that Node's parser knows: which a path takes is for its service to say. */
+const PASSED_METHODS = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
+/** Of TRACE, which would show what the gateway adds, and CONNECT: the gateway itself refuses them. */
+const OWN_ALLOW = 'DELETE, GET, HEAD, PATCH, POST';
+
+/** As the services say it themselves. RFC 6797 §7.2: only where the client came by TLS. */
+const STRICT_TRANSPORT_SECURITY = 'max-age=31536000; includeSubDomains';
+
+/** Not exactly one `Host` in HTTP/1.1 (RFC 9112 §3.2), or chunks in HTTP/1.0 (RFC 9112 §6.1). */
+function isMalformed({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersion === '1.0') return headers['transfer-encoding'] !== undefined;
+  return rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length !== 1;
 }
 
 /** The caller's id when it is short and plain, else a new one. */
@@ -71,12 +122,16 @@ function answerParserFault(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const status =
     error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const fault = explainRequestFault(status);
+  refuse(socket, explainRequestFault(status));
+}
+
+function refuse(socket: Socket, fault: GatewayError, moreHeaders = ''): void {
   const body = JSON.stringify(renderError(fault, 'standard'));
   if (socket.writable) {
     socket.write(
-      `HTTP/1.1 ${status} ${fault.message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${fault.status} ${fault.message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${randomUUID()}\r\n${moreHeaders}` +
+        `connection: close\r\n\r\n${body}`,
     );
   }
   socket.destroySoon();

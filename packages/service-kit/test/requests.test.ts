@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type App, createApp, createLogger, standardErrors } from '../src/index.js';
+
+const STALL_MS = 300;
+const TOTAL_MS = 900;
+
+let app: App;
+beforeAll(async () => {
+  ({ app } = await createApp({
+    service: 'test',
+    title: 'Test',
+    description: 'Test',
+    version: '1',
+    errors: standardErrors,
+    log: createLogger('test', 'silent'),
+    bodyTimeouts: { stallMs: STALL_MS, totalMs: TOTAL_MS },
+  }));
+  app.post('/echo', (request) => ({ body: request.body }));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => app.close());
+
+function open(bytes: string): Socket {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
+  socket.write(bytes);
+  return socket;
+}
+const head = (headers: string) =>
+  `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
+
+test.each([
+  ['a length', head('Content-Length: 20') + '{"a":'],
+  ['chunks', head('Transfer-Encoding: chunked') + '5\r\n{"a":\r\n'],
+])('a body with %s that stops is answered 408 in the shape of every error', async (_what, bytes) => {
+  const startedAt = performance.now();
+  const answer = await text(open(bytes));
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(STALL_MS);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*\r\nx-request-id: \S+\r\n/);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/);
+  expect(answer).toContain('{"error":{"code":"REQUEST_TIMEOUT","message":"Request timeout"}}');
+});
+
+test('a body that trickles is answered 408 when its time is over', async () => {
+  const socket = open(head('Content-Length: 1000') + '{"a":"');
+  const trickle = setInterval(() => socket.write('x'), STALL_MS / 3);
+  const answer = await text(socket);
+  clearInterval(trickle);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('a body that pauses and goes on is taken', async () => {
+  const socket = open(head('Content-Length: 7\r\nConnection: close') + '{"a":');
+  setTimeout(() => socket.write('1}'), STALL_MS / 2);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [^]*\{"body":\{"a":1\}\}$/);
+});
+
+test('a client that leaves in the middle of a body leaves no timer and no error behind', async () => {
+  const socket = open(head('Content-Length: 20') + '{"a":');
+  await once(app.server, 'request');
+  socket.destroy();
+  await new Promise((resolve) => setTimeout(resolve, STALL_MS * 2));
+  expect(await text(open('GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toMatch(/^HTTP\/1\.1 200 /);
+}); // prettier-ignore
+
+test.each([
+  ['two Host headers', 'GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+  ['the same Host twice', 'GET /health/live HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],
+  ['no Host header', 'GET /health/live HTTP/1.1\r\n\r\n'],
+  ['chunks in HTTP/1.0', 'POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+])('a request with %s is 400, and ends the connection', async (_what, bytes) => {
+  const answer = await text(open(bytes));
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/);
+});
