@@ -7,12 +7,13 @@ export interface PoolOptions {
   readonly connectionsMax: number;
   /** PostgreSQL's settings for these connections, such as `enable_seqscan`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** How long a connection may take, and how long a statement. Default 1,000. */
+  readonly timeoutMs?: number | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A request hears of a database that is away within two seconds: half for connecting, half for the answer. */
-const CONNECT_TIMEOUT_MS = 1_000;
-const QUERY_TIMEOUT_MS = 1_000;
+/** A request fails within two seconds when the database is away: half for connecting, half for the answer. */
+const DEFAULT_TIMEOUT_MS = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 
@@ -31,16 +32,17 @@ function discardUnlessIdle(client: pg.PoolClient): void {
 
 /** Opens no connection by itself; the first query does. */
 export function createPool(options: PoolOptions): pg.Pool {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
   const pool = new pg.Pool({
     connectionString: options.connectionString,
     application_name: options.applicationName,
     ...(settings.length > 0 && { options: settings.join(' ') }),
     max: options.connectionsMax,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
     // The server gives up too, or a slow statement would keep its connection after the client left.
-    statement_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: timeoutMs,
     // A transaction that its client has forgotten must not keep its locks.
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,

@@ -22,20 +22,24 @@ export const LIVENESS_CONNECTIONS = 2;
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly connectionsMax: number;
+  /** Of connecting, and of a statement; the default is that of `createPool`. */
+  readonly timeoutMs?: number | undefined;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): Resources {
-  const { databaseUrl: connectionString, log, shutdown } = options;
+  const { databaseUrl: connectionString, timeoutMs, log, shutdown } = options;
   const pool = createPool({
     connectionString,
     applicationName: 'identity',
     connectionsMax: options.connectionsMax,
+    timeoutMs,
     log,
   });
   const livenessPool = createPool({
     connectionString,
     applicationName: 'identity-liveness',
     connectionsMax: LIVENESS_CONNECTIONS,
+    timeoutMs,
     log,
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });

@@ -59,8 +59,10 @@ export const createIdentityDatabase = (adminUrl?: string) =>
     ...(adminUrl === undefined ? {} : { adminUrl }),
   });
 
+const PATIENT_TIMEOUT_MS = 60_000;
+
 /** The service over a database, on a port of its own. */
-async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
+async function start(databaseUrl: string, environment: NodeJS.ProcessEnv, timeoutMs?: number) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,
@@ -75,7 +77,7 @@ async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
   });
   let offsetMs = 0;
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl, connectionsMax: 8, log, shutdown });
+  const resources = openResources({ databaseUrl, connectionsMax: 8, timeoutMs, log, shutdown });
   const clock = () => systemClock() + offsetMs;
   const service = await buildIdentity({ config, resources, shutdown, clock });
   shutdown.on('http', 'listener', () => service.app.close());
@@ -131,7 +133,9 @@ export async function startIdentity(
   options: { readonly environment?: NodeJS.ProcessEnv; readonly adminUrl?: string } = {},
 ): Promise<IdentityUnderTest> {
   const database = await createIdentityDatabase(options.adminUrl);
-  const running = await start(database.url, options.environment ?? {});
+  // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.
+  const timeoutMs = options.adminUrl === undefined ? PATIENT_TIMEOUT_MS : undefined;
+  const running = await start(database.url, options.environment ?? {}, timeoutMs);
   const organisations = createOrganisationService({
     prisma: running.resources.prisma,
     passwords: createPasswords(),
