@@ -1,16 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { EmbeddedServerError } from '@platform/embedded';
+import { collect } from './collect.js';
 import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
-import {
-  type Figure,
-  isReached,
-  type Ratio,
-  type Suite,
-  type SuiteOptions,
-  type SuiteResult,
-} from './suite.js';
+import { isReached, type Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
 import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
@@ -84,25 +78,6 @@ async function main(): Promise<void> {
   if (failure === undefined) return;
   process.stderr.write(`\n${suite.name} failed: ${describeFailure(failure)}\n`);
   process.exitCode = 1;
-}
-
-/** Runs a suite; when one of its parts fails, what the parts before it have measured is kept. */
-async function collect(
-  suite: Suite,
-  wanted: SuiteOptions,
-): Promise<{ result: SuiteResult; failure: unknown }> {
-  const figures: Figure[] = [];
-  const ratios: Ratio[] = [];
-  let failure: unknown;
-  try {
-    for await (const part of suite.run(wanted)) {
-      figures.push(...part.figures);
-      ratios.push(...part.ratios);
-    }
-  } catch (error) {
-    failure = error;
-  }
-  return { result: { figures, ratios }, failure };
 }
 
 /** A server that can't be had is a line that says what to do; a fault of the benchmark shows its stack. */

@@ -1,0 +1,35 @@
+import { collect } from '../src/collect.js';
+import type { Suite } from '../src/suite.js';
+
+const options = { only: new Set<string>(), seconds: 1, progress: () => undefined };
+const suiteOf = (run: Suite['run']): Suite => ({ name: 'any', title: 'any', parts: [], run });
+const partOf = (name: string) => ({
+  figures: [{ name, value: 1, unit: 'ms', note: '' }],
+  ratios: [{ name: `${name}_vs_raw`, value: 2, note: '' }],
+});
+
+test('the figures of all parts are collected', async () => {
+  const suite = suiteOf(async function* () {
+    yield await Promise.resolve(partOf('first'));
+    yield partOf('second');
+  });
+  const { result, failure } = await collect(suite, options);
+  expect(result.figures.map(({ name }) => name)).toEqual(['first', 'second']);
+  expect(failure).toBeUndefined();
+});
+
+test('what was measured before a part failed is kept, and the suite is closed in order', async () => {
+  let isClosed = false;
+  const suite = suiteOf(async function* () {
+    try {
+      yield await Promise.resolve(partOf('first'));
+      throw new Error('no Kafka');
+    } finally {
+      isClosed = true;
+    }
+  });
+  const { result, failure } = await collect(suite, options);
+  expect(result.ratios.map(({ name }) => name)).toEqual(['first_vs_raw']);
+  expect(failure).toEqual(new Error('no Kafka'));
+  expect(isClosed).toBe(true);
+});
