@@ -69,7 +69,7 @@ const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
 ]); // prettier-ignore
 const unavailableText =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
+  /Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
 
 /** Whether the error, or what caused it, means that the database can't be asked now. */
 export function isDatabaseUnavailable(thrown: unknown): boolean {

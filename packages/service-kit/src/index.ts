@@ -1,5 +1,5 @@
 /// <reference types="@fastify/swagger" preserve="true" />
-// Anything exported here is public: services and packages import from this file alone.
+// Anything exported here is public: services and packages import from this file, and runMain from `run-main`.
 export { type App, type AppOptions, createApp, createErrorHandler, type ServiceApp } from './app.js';
 export { type Clock, systemClock } from './clock.js';
 export {
@@ -43,7 +43,7 @@ export {
   Pagination,
   paginationOf,
 } from './pagination.js';
-export { runMain, serve, type ServeOptions } from './process.js';
+export { serve, type ServeOptions } from './serve.js';
 export { serviceVariables } from './service-variables.js';
 export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
 export {

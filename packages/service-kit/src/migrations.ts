@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { Logger } from 'pino';
+import { connectAtStart } from './connect-at-start.js';
 
 /*
  * SQL migrations in Prisma's own layout (`<timestamp>_<name>/migration.sql`) and in its own
@@ -97,18 +99,32 @@ async function applyMigration(client: pg.ClientBase, migration: Migration): Prom
   }
 }
 
+type WarnLog = Pick<Logger, 'warn'>;
+const silent: WarnLog = { warn: () => undefined };
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
 /**
  * Applies what is missing. Safe to run from several processes at once.
  *
  * @param connectionString - a role that may create tables.
  * @param folder - the path of `prisma/migrations`.
+ * @param log - is told when the database can't be reached yet.
  * @returns the names that were applied now.
  * @throws {@link MigrationError} when the database is newer, was changed, or a migration fails.
  */
-export async function migrate(connectionString: string, folder: string): Promise<string[]> {
+export async function migrate(connectionString: string, folder: string, log = silent): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
-  await client.connect();
+  const client = await connectAtStart(() => connect(connectionString), log);
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK_ID]);
     await client.query(createTable);
@@ -121,13 +137,14 @@ export async function migrate(connectionString: string, folder: string): Promise
 }
 
 /**
- * What a service checks before it serves.
+ * What a service checks before it serves; the first thing that it asks of the database.
  *
+ * @param log - is told when the database can't be reached yet.
  * @throws {@link MigrationError} when the database's schema is older or newer than the program's.
  */
-export async function assertMigrated(pool: pg.Pool, folder: string): Promise<void> {
+export async function assertMigrated(pool: pg.Pool, folder: string, log = silent): Promise<void> {
   const migrations = await readMigrations(folder);
-  const client = await pool.connect();
+  const client = await connectAtStart(() => pool.connect(), log);
   try {
     const { rows } = await client.query<{ exists: boolean }>(
       `select to_regclass('_prisma_migrations') is not null as exists`,

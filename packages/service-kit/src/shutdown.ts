@@ -23,7 +23,11 @@ const PHASE_TIMEOUT_MS: Readonly<Record<ShutdownPhase, number>> = {
 };
 
 export interface Shutdown {
-  /** Registers a step; what was opened last is closed first within its phase. */
+  /**
+   * Registers a step; what was opened last is closed first within its phase.
+   *
+   * @throws when the shutdown has begun, which ends a start that is still under way.
+   */
   on(phase: ShutdownPhase, name: string, step: () => unknown): void;
   /** Runs all phases once; later calls wait for the first. Never rejects. */
   run(reason: string): Promise<void>;
@@ -58,7 +62,10 @@ export function createShutdown(log: Logger): Shutdown {
     log.info('shut down');
   }
   return {
-    on: (phase, name, step) => steps.push({ phase, name, step }),
+    on(phase, name, step) {
+      if (running) throw new Error(`The process is stopping: ${name} is not started`);
+      steps.push({ phase, name, step });
+    },
     run: (reason) => (running ??= runPhases(reason)),
   };
 }

@@ -1,34 +1,4 @@
 #!/usr/bin/env node
-import { fileURLToPath } from 'node:url';
-import { describeVariables, migrate, runMain } from '@platform/service-kit';
-import { loadDatabaseConfig, loadMailConfig, mailVariables } from './config.js';
+import { runMain } from '@platform/service-kit/run-main';
 
-const usage = `mail <command>
-
-  migrate   apply the database migrations that are missing
-  config    every variable, and what is wrong with the environment
-
-The database is DATABASE_URL.
-`;
-
-async function runMigrate(): Promise<void> {
-  const folder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-  const applied = await migrate(loadDatabaseConfig(process.env).DATABASE_URL, folder);
-  process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
-}
-
-await runMain(async () => {
-  const [command, ...rest] = process.argv.slice(2);
-  if (command === 'migrate' && rest.length === 0) return runMigrate();
-  if (command === 'config' && rest.length === 0) {
-    process.stdout.write(describeVariables(mailVariables));
-    loadMailConfig(process.env);
-    return;
-  }
-  if (command === undefined || command === '--help' || command === '-h') {
-    process.stdout.write(usage);
-    return;
-  }
-  process.stderr.write(`unknown command ${[command, ...rest].join(' ')}\n\n${usage}`);
-  process.exitCode = 2;
-});
+await runMain(async () => (await import('./commands.js')).main());

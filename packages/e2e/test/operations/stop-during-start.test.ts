@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { SERVICES } from '@platform/local/services';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { root } from '../deploy/kustomize.js';
+import { runCommand } from '../platform/command.js';
+import { type ProcessOne, processKind, startProcessOne } from '../platform/process-one.js';
+
+const environment = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  IDENTITY_URL: 'http://127.0.0.1:9',
+  SERVICE_CLIENT_SECRET: 's'.repeat(40),
+  ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+};
+/** As a shell says it: ended by signal 15. */
+const ENDED_BY_SIGTERM = 143;
+
+/** Takes connections and never answers, as behind a network policy that came late. */
+async function startSilentServer(): Promise<{ readonly server: Server; readonly url: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  server.once('close', () => sockets.forEach((socket) => socket.destroy()));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { server, url: `postgresql://x:x@127.0.0.1:${(server.address() as AddressInfo).port}/x` };
+}
+
+describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to stop`, (service) => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  let started: ProcessOne | undefined;
+
+  beforeAll(async () => {
+    const migrationsDir = join(root, 'services', service, 'prisma/migrations');
+    database = await createTestDatabase({ template: 'empty', migrationsDir, migrate: async () => undefined });
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+  });
+  afterEach(() => started?.kill());
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  type Program = Parameters<typeof startProcessOne>[1];
+  const start = (program: Program, url = database.url) =>
+    (started = startProcessOne(service, program, { ...environment, DATABASE_URL: url }));
+  const waitForLock = () =>
+    waitFor(
+      async () =>
+        (await client.query('select from pg_locks join pg_database on oid = database where datname = current_database() and not granted')).rows.length > 0,
+      { what: 'a wait for the lock', timeoutMs: 20_000 },
+    ); // prettier-ignore
+
+  const programs: readonly [string, Program, number][] = [
+    ['the service', ['server.js'], 0],
+    ['the migration', ['cli.js', 'migrate'], ENDED_BY_SIGTERM],
+  ];
+
+  test.each(programs)('while %s loads', async (_what, program) => {
+    const one = start(program);
+    await one.untilHandled();
+    expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
+  });
+
+  test.each(programs)('while %s waits for its database', async (_what, program, code) => {
+    const silent = await startSilentServer();
+    try {
+      const one = start(program, silent.url);
+      await waitFor(() => one.output().includes('trying again for 30 s'), { what: 'the line about the database', timeoutMs: 20_000 });
+      expect(await one.stop()).toBe(code);
+    } finally {
+      silent.server.close();
+    }
+  }); // prettier-ignore
+
+  test('while the migration waits for another one', async () => {
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock(72707369)');
+    const one = start(['cli.js', 'migrate']);
+    await waitForLock();
+    expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
+    await client.query('rollback');
+    expect((await client.query(`select from pg_tables where schemaname = 'public'`)).rows).toEqual([]);
+  });
+
+  test('while the service looks at its schema, and once it is ready', async () => {
+    expect(await runCommand(service, ['migrate'], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
+    await client.query('begin');
+    await client.query('lock table _prisma_migrations');
+    const looking = start(['server.js']);
+    await waitForLock();
+    expect(await looking.stop()).toBe(0);
+    await client.query('rollback');
+    expect(looking.output()).toContain('"msg":"shut down"');
+    expect(looking.output()).not.toMatch(/is ready|unexpected error|shutdown step failed/);
+    const ready = start(['server.js']);
+    await waitFor(() => ready.output().includes(`${service} is ready`), { what: 'the start', timeoutMs: 20_000 });
+    expect(await ready.stop()).toBe(0);
+  });
+});

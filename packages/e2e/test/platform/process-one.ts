@@ -1,0 +1,64 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitFor } from '@platform/testing';
+import { root } from '../deploy/kustomize.js';
+
+/** Ways into a process namespace, where the first process is number 1 as in a container: as root, and as anybody. */
+const unshare = [
+  ['--pid', '--fork', '--kill-child'],
+  ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'],
+].find((flags) => spawnSync('unshare', [...flags, 'true'], { stdio: 'ignore' }).status === 0);
+
+/** What the tests run: an ordinary process where the machine permits no namespace. */
+export const processKind = unshare ? 'process 1' : 'an ordinary process (unshare is not permitted here)';
+
+/** Node says on stdout when the program begins to handle SIGTERM. */
+const HANDLED = 'SIGTERM is handled';
+const sayHandled = `process.on('newListener', (name) => { if (name === 'SIGTERM') process.stdout.write('${HANDLED}\\n') })`;
+
+/** A program of a built service, as process 1. */
+export interface ProcessOne {
+  output(): string;
+  /** Resolves when the program handles signals, before it has loaded the rest of itself. */
+  untilHandled(): Promise<unknown>;
+  /** Sends SIGTERM to the program. @returns its exit code. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export function startProcessOne(
+  service: string,
+  [program, ...args]: readonly ['cli.js' | 'server.js', ...string[]],
+  env: NodeJS.ProcessEnv,
+): ProcessOne {
+  const node = [
+    process.execPath, '--import', `data:text/javascript,${encodeURIComponent(sayHandled)}`,
+    join(root, 'services', service, 'dist', program), ...args,
+  ]; // prettier-ignore
+  const [command = '', ...rest] = unshare ? ['unshare', ...unshare, ...node] : node;
+  const child = spawn(command, rest, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const exited = once(child, 'close') as Promise<[number | null]>;
+  const { pid } = child;
+  /** Of the program itself, as this side sees it: unshare waits for it. */
+  const findPid = async (): Promise<number | undefined> =>
+    unshare ? Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')) : pid;
+  const until = (text: string) =>
+    waitFor(() => output.includes(text), { what: `"${text}" in the output`, timeoutMs: 20_000 });
+  return {
+    output: () => output,
+    untilHandled: () => until(HANDLED),
+    async stop() {
+      process.kill((await findPid()) ?? NaN, 'SIGTERM');
+      return (await exited)[0];
+    },
+    async kill() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

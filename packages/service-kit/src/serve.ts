@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceApp } from './app.js';
+import { prepareClose } from './close-listener.js';
+import type { Shutdown } from './shutdown.js';
+
+export interface ServeOptions extends ServiceApp {
+  readonly host: string;
+  readonly port: number;
+  /** How long to stay up, not ready, before the listener closes, so that load balancers notice. */
+  readonly shutdownDelayMs: number;
+  readonly shutdown: Shutdown;
+}
+
+/** Listens, until the shutdown closes the listener. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { app, health, shutdown } = options;
+  shutdown.on('unready', 'readiness', async () => {
+    health.isStopping = true;
+    await delay(options.shutdownDelayMs);
+  });
+  const closeListener = prepareClose(app, options.shutdownDelayMs);
+  shutdown.on('http', 'listener', closeListener);
+  await app.listen({ host: options.host, port: options.port });
+}

@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url';
+import { connectors } from '@platform/events';
+import {
+  assertMigrated,
+  createLogger,
+  createShutdown,
+  serve,
+  startTracing,
+  systemClock,
+} from '@platform/service-kit';
+import type { ExitSignals } from '@platform/service-kit/run-main';
+import { Redis } from 'ioredis';
+import { buildCrawl, openIdentity } from './app.js';
+import { loadCrawlConfig } from './config.js';
+import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
+import { openQueues } from './features/queues/queues.js';
+import { createCrawlMetrics } from './metrics.js';
+import { openResources } from './resources.js';
+import { startWorker } from './worker.js';
+
+const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+/** The service, from its configuration to its listener. */
+export async function main(signals: ExitSignals): Promise<void> {
+  const config = loadCrawlConfig(process.env);
+  const tracing = await startTracing('crawl', config, { Redis });
+  const log = createLogger('crawl', config.LOG_LEVEL);
+  tracing.reportTo(log);
+  const shutdown = createShutdown(log);
+  signals.endWith(shutdown, log);
+  shutdown.on('close', 'traces', tracing.stop);
+  const clock = systemClock;
+  const resources = openResources({
+    databaseUrl: config.DATABASE_URL,
+    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    log,
+    shutdown,
+  });
+  await assertMigrated(resources.pool, migrationsFolder, log);
+  if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
+  const engine = createEngine({
+    redisUrl: config.REDIS_URL,
+    databaseUrl: config.DATABASE_URL,
+    workersMax: connectors.length,
+    log,
+  });
+  const queues = openQueues({ engine, retryDelayMs: config.RETRY_DELAY_MS, clock, log });
+  shutdown.on('close', 'queues', async () => {
+    await queues.close();
+    await engine.close();
+  });
+  const identity = openIdentity(config, resources, shutdown, clock);
+  const service = await buildCrawl({ config, resources, queues, identity, shutdown, clock });
+  const metrics = createCrawlMetrics(service.metrics);
+  if (config.ROLE !== 'api')
+    startWorker({
+      config,
+      resources,
+      engine,
+      queues,
+      metrics,
+      registry: service.metrics,
+      shutdown,
+      clock,
+    });
+  await identity.start();
+  await serve({
+    ...service,
+    host: config.HOST,
+    port: config.PORT,
+    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
+    shutdown,
+  });
+  log.info({ address: service.app.server.address(), role: config.ROLE }, 'crawl is ready');
+}
