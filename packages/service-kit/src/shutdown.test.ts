@@ -69,3 +69,12 @@ test('however often it is asked, it runs once, and all wait for it', async () =>
   await shutdown.run('c');
   expect(runs).toBe(1);
 });
+
+test('a start that is still under way when the shutdown begins ends at its next step', async () => {
+  const shutdown = createShutdown(quiet);
+  const done = shutdown.run('test');
+  expect(() => {
+    shutdown.on('workers', 'crawl workers', () => undefined);
+  }).toThrow('The process is stopping: crawl workers is not started');
+  await done;
+});

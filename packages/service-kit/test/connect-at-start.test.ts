@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { connectAtStart } from '../src/connect-at-start.js';
+
+let database: TestDatabase;
+let server: Server | undefined;
+const lines: string[] = [];
+const log = { warn: (_fields: unknown, line?: string) => void lines.push(line ?? '') };
+
+beforeAll(async () => {
+  database = await createTestDatabase({ template: 'empty', migrationsDir: `${__dirname}/fixtures`, migrate: async () => undefined });
+}); // prettier-ignore
+afterEach(() => {
+  server?.close();
+  lines.length = 0;
+});
+afterAll(() => database.drop());
+
+/** @returns what connects to the test's database through a port, where nothing may listen yet. */
+function connectThrough(port: number, change: (url: URL) => void = () => undefined) {
+  const url = new URL(database.url);
+  Object.assign(url, { hostname: '127.0.0.1', port: String(port) });
+  change(url);
+  return async () => {
+    const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 500 });
+    await client.connect();
+    return client;
+  };
+}
+
+async function listen(port: number, isSilent = false): Promise<number> {
+  const { hostname, port: target } = new URL(database.url);
+  server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    if (isSilent) return;
+    const onward = connect(Number(target), hostname).on('error', () => socket.destroy());
+    socket.pipe(onward).pipe(socket);
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** @returns a port where nobody listens. */
+async function findClosedPort(): Promise<number> {
+  const port = await listen(0);
+  if (server) await once(server.close(), 'close');
+  return port;
+}
+
+test('a database that comes later is connected to, and the log says once that it is waited for', async () => {
+  const port = await findClosedPort();
+  const connecting = connectAtStart(connectThrough(port), log);
+  setTimeout(() => void listen(port), 1_200);
+  const client = await connecting;
+  expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await client.end();
+  expect(lines).toEqual([`the database can't be reached: trying again for 30 s`]);
+});
+
+test.each(['closed', 'silent'])('a port that stays %s is given up when the time is over', async (kind) => {
+  const port = kind === 'closed' ? await findClosedPort() : await listen(0, true);
+  const startedAt = performance.now();
+  const error = await connectAtStart(connectThrough(port), log, 2_000).catch((thrown: Error) => thrown);
+  expect(String(error)).toMatch(kind === 'closed' ? /ECONNREFUSED/ : /timeout expired/);
+  expect(performance.now() - startedAt).toBeGreaterThan(1_400);
+  expect(lines).toHaveLength(1);
+});
+
+test('what waiting does not mend fails at once', async () => {
+  const toNowhere = connectThrough(await listen(0), (url) => (url.pathname = '/no_such_database'));
+  await expect(connectAtStart(toNowhere, log)).rejects.toMatchObject({ code: '3D000' });
+  expect(lines).toEqual([]);
+});
