@@ -88,6 +88,9 @@ describeWith('kustomize', 'the manifests', () => {
           expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
           expect(container.livenessProbe.httpGet.path).toBe('/health/live');
           expect(container.startupProbe.httpGet.path).toBe('/health/live');
+          // On a starved machine a start takes minutes; what has not started has nothing to finish.
+          const { periodSeconds, failureThreshold, terminationGracePeriodSeconds } = container.startupProbe;
+          expect([periodSeconds * failureThreshold, terminationGracePeriodSeconds]).toEqual([180, 10]);
           // The phases of a shutdown: requests 65 s, workers 20 s, flush and close 5 s each.
           const delayMs = Number(environmentOf(container, manifests()).SHUTDOWN_DELAY_MS);
           const neededSeconds = container.lifecycle.preStop.sleep.seconds + delayMs / 1_000 + 95;
@@ -133,6 +136,8 @@ describeWith('kustomize', 'the manifests', () => {
           ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
         );
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
+        // The deadline alone ends it: restarts, which come ever later, do not.
+        expect(job?.spec).toMatchObject({ backoffLimit: 2 ** 31 - 1, activeDeadlineSeconds: 7_200 });
         expect(imageOf(job as Manifest)).toBe(imageOf(service as Manifest));
       }
     });
