@@ -5,6 +5,7 @@ import { type ComposeProject, createComposeProject } from './compose.js';
 describe('the Compose file, brought up', () => {
   let project: ComposeProject;
   let session: string;
+  let login: () => Promise<string>;
 
   const call = (method: string, path: string, options: { token?: string; body?: unknown } = {}) =>
     callUrl(`${project.url}/api/v1${path}`, method, options);
@@ -16,14 +17,15 @@ describe('the Compose file, brought up', () => {
       'run', '--rm', '-T', '--entrypoint', 'cat', 'secrets', '/secrets/identity/admin-password',
     );
     const body = { email: 'admin@example.com', password: password.trim() };
-    await waitFor(
-      async () => {
-        const answer = await call('POST', '/auth/login', { body }).catch(() => undefined);
-        session = answer?.body?.accessToken as string;
-        return answer?.status === 200;
-      },
-      { what: 'a login through the gateway', timeoutMs: 180_000 },
-    );
+    login = () =>
+      waitFor(
+        async () => {
+          const answer = await call('POST', '/auth/login', { body }).catch(() => undefined);
+          return answer?.status === 200 && (answer.body.accessToken as string);
+        },
+        { what: 'a login through the gateway', timeoutMs: 180_000 },
+      );
+    session = await login();
   }, 1_500_000);
   afterAll(() => project.remove(), 120_000);
 
@@ -52,4 +54,34 @@ describe('the Compose file, brought up', () => {
       { what: 'the event', timeoutMs: 60_000 },
     );
   }, 90_000);
+
+  const sql = (statement: string) =>
+    project.compose('exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-tAc', statement);
+  const containers = async () => (await project.compose('ps', '--quiet')).split('\n').toSorted();
+
+  test('a second start makes no container anew, and completes a database volume that is half made', async () => {
+    const before = await containers();
+    await project.compose('up', '--detach');
+    expect(await containers()).toEqual(before);
+    await project.compose('stop', 'mail');
+    await sql('drop database mail with (force)');
+    await sql('drop role mail');
+    await project.compose('up', '--detach');
+    await login();
+    expect((await sql(`select datname from pg_database where datname = 'mail'`)).trim()).toBe('mail');
+    expect((await call('GET', '/mail/records', { token: await login() })).status).toBe(200);
+  }, 300_000);
+
+  test('a database volume that belongs to other secrets is told', async () => {
+    await sql(`alter role postgres password 'another'`);
+    await expect(project.compose('run', '--rm', '-T', 'databases')).rejects.toMatchObject({
+      stderr: expect.stringContaining('was made with other secrets'),
+    });
+  }, 60_000);
+
+  test('no container has a volume without a name, which would be left behind', async () => {
+    const mounts = await project.mounts();
+    expect(mounts.length).toBeGreaterThan(8);
+    expect(mounts.filter((name) => /^[0-9a-f]{64}$/.test(name))).toEqual([]);
+  });
 }); // prettier-ignore

@@ -4,17 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@platform/embedded';
+import { SERVICES } from '@platform/local/services';
 import { root } from '../deploy/kustomize.js';
 
 const run = promisify(execFile);
 const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
 
-/** The Compose file under a project's name, with ports and volumes of its own. */
+/** Beside the platform's own 172.16.203.0/24 and those of other test runs, if it may be. */
+const chooseSubnet = (): string => `172.16.${process.pid % 200}.0/24`;
+
+/** The Compose file under a project's name, with ports, volumes, a network and images of its own. */
 export interface ComposeProject {
   /** Of the gateway. */
   readonly url: string;
   /** Runs `docker compose` with these arguments. @returns what it printed. */
   compose(...args: string[]): Promise<string>;
+  /** The names of the volumes that the containers have, those that have ended included. */
+  mounts(): Promise<string[]>;
   /** Ends and removes everything but the images. */
   remove(): Promise<void>;
 }
@@ -23,7 +29,14 @@ export async function createComposeProject(): Promise<ComposeProject> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-compose-'));
   const [gatewayPort, catcherPort] = [await findFreePort(), await findFreePort()];
   const url = `http://127.0.0.1:${gatewayPort}`;
+  const subnet = chooseSubnet();
   const own: Readonly<Record<string, string>> = {
+    // A platform that runs here keeps the images that it was started with.
+    ...Object.fromEntries(
+      SERVICES.map(({ name }) => [`${name.toUpperCase()}_IMAGE`, `platform/${name}:test`]),
+    ),
+    PLATFORM_SUBNET: subnet,
+    TRUST_PROXY: subnet,
     GATEWAY_PORT: String(gatewayPort),
     MAIL_CATCHER_PORT: String(catcherPort),
     PUBLIC_URL: url,
@@ -35,13 +48,17 @@ export async function createComposeProject(): Promise<ComposeProject> {
   const envFile = join(folder, 'env');
   await writeFile(envFile, settings);
   const project = ['compose', '--project-name', `platform-test-${process.pid}`, '--env-file', envFile];
-  const compose = async (...args: string[]): Promise<string> => {
-    const { stdout } = await run('docker', [...project, ...args], { cwd: root, maxBuffer: OUTPUT_BYTES_MAX });
-    return stdout;
-  };
+  const docker = async (...args: string[]): Promise<string> =>
+    (await run('docker', args, { cwd: root, maxBuffer: OUTPUT_BYTES_MAX })).stdout;
+  const compose = (...args: string[]): Promise<string> => docker(...project, ...args);
   return {
     url,
     compose,
+    async mounts() {
+      const containers = (await compose('ps', '--all', '--quiet')).trim().split('\n');
+      const format = '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name}}{{end}}{{end}}';
+      return (await docker('inspect', '--format', format, ...containers)).split('\n').filter(Boolean);
+    },
     async remove() {
       await compose('down', '--volumes', '--remove-orphans');
       await rm(folder, { recursive: true });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -10,7 +10,11 @@ interface ComposeService {
   readonly image: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly restart?: string;
-  readonly healthcheck?: unknown;
+  readonly security_opt?: readonly string[];
+  readonly logging?: unknown;
+  readonly tmpfs?: readonly string[];
+  readonly volumes?: readonly (string | { readonly target: string })[];
+  readonly healthcheck?: { readonly test?: readonly string[] };
   readonly deploy?: { readonly resources?: { readonly limits?: { readonly memory?: string } } };
 }
 
@@ -36,7 +40,7 @@ function readSchema(): Record<string, unknown> {
     key === 'id' && typeof value === 'string' ? undefined : value,
   );
   schema.properties.name = { type: 'string' };
-  schema.definitions.config.properties.content = { type: 'string' };
+  schema.definitions.healthcheck.properties.start_interval = { type: 'string' };
   const [, mount] = schema.definitions.service.properties.volumes.items.oneOf;
   mount.properties.volume.properties.subpath = { type: 'string' };
   return schema as Record<string, unknown>;
@@ -97,14 +101,59 @@ describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name)
   });
 });
 
-test('what stays up has a limit, a health check and a restart policy', () => {
+/** What does its work and ends. */
+const endsByItself = (name: string): boolean =>
+  name === 'secrets' || name === 'databases' || name.startsWith('migrate-');
+
+test('what stays up has a health check and a restart policy', () => {
   for (const [name, service] of Object.entries(compose.services)) {
-    if (name === 'secrets' || name.startsWith('migrate-')) continue;
-    expect([name, service.deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
+    if (endsByItself(name)) continue;
     // The three of the platform bring the check of their image.
     const hasCheck = service.healthcheck !== undefined || SERVICES.some((one) => one.name === name);
     expect([name, hasCheck, service.restart]).toEqual([name, true, 'unless-stopped']);
   }
+});
+
+test('every container is bounded: its memory, its log, its privileges', () => {
+  for (const [name, { deploy, logging, security_opt: options }] of Object.entries(compose.services)) {
+    expect([name, deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
+    expect([name, logging]).toEqual([name, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } }]);
+    expect([name, options]).toEqual([name, ['no-new-privileges:true']]);
+  }
+}); // prettier-ignore
+
+/** The volumes that images of others declare: without a mount there, each container leaves an anonymous one behind. */
+const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
+  postgres: ['/var/lib/postgresql'],
+  redis: ['/data'],
+  'apache/kafka': ['/etc/kafka/secrets', '/var/lib/kafka/data', '/mnt/shared/config'],
+};
+
+test('no container leaves an anonymous volume behind', () => {
+  for (const [name, { image, volumes = [], tmpfs = [] }] of Object.entries(compose.services)) {
+    const targets = volumes.map((volume) => (typeof volume === 'string' ? volume.split(':')[1] : volume.target));
+    for (const declared of declaredVolumes[interpolate(image).split(':')[0] ?? ''] ?? [])
+      expect([name, [...targets, ...tmpfs]]).toEqual([name, expect.arrayContaining([declared])]);
+  }
+}); // prettier-ignore
+
+test('files that the containers run are there, and can be executed', () => {
+  const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);
+  expect(mounted).toEqual(['packages/config/compose/databases.sh', expect.stringContaining('nginx.conf')]);
+  for (const file of mounted)
+    expect([file, (statSync(join(root, file)).mode & 0o100) !== 0]).toEqual([file, file.endsWith('.sh')]);
+});
+
+test("the default network lies outside of Docker's own address pools", () => {
+  const [first, second] = (example.get('PLATFORM_SUBNET') ?? '').split('.').map(Number);
+  // 172.17.0.0 to 172.31.255.255, and 192.168.0.0/16.
+  expect([first, second]).toEqual([172, 16]);
+  expect(example.get('TRUST_PROXY')).toBe(example.get('PLATFORM_SUBNET'));
+});
+
+test('the check of Kafka starts no JVM, and nothing is built unless it is asked for', () => {
+  expect(compose.services.kafka?.healthcheck?.test?.join(' ')).toContain('/dev/tcp/');
+  expect(example.get('IMAGES_PULL_POLICY')).toBe('never');
 });
 
 test('the images of the services are made alike', () => {

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVICES } from '@platform/local/services';
+import { root } from './kustomize.js';
+
+const wildcards: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '*': '[^/]*' };
+
+/** A pattern of .dockerignore as an expression for the path and all below it. */
+const toExpression = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.replace(/\*\*\/|\*|[.+^$()|]/g, (part) => wildcards[part] ?? `\\${part}`)}(?:/.*)?$`);
+
+/** As the builder reads it: the last pattern that fits decides. */
+const patterns = readFileSync(join(root, '.dockerignore'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => ({
+    isIgnored: !line.startsWith('!'),
+    expression: toExpression(line.replace(/^!/, '')),
+  }));
+const isDockerIgnored = (path: string): boolean =>
+  patterns.findLast(({ expression }) => expression.test(path))?.isIgnored ?? false;
+
+const git = (args: readonly string[], input = ''): string[] =>
+  execFileSync('git', args, { cwd: root, input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] })
+    .split('\0')
+    .filter(Boolean);
+function isGitIgnored(path: string): boolean {
+  try {
+    return git(['check-ignore', '--no-index', '-z', '--stdin'], `${path}\0`).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+const readManifest = (folder: string) =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
+
+/** The folders that the image of a service is built from: its own, and those of the workspace packages below it. */
+function foldersOf(folder: string, found = new Set<string>()): Set<string> {
+  if (found.has(folder)) return found;
+  found.add(folder);
+  const { dependencies, devDependencies } = readManifest(folder);
+  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+    if (version.startsWith('workspace:')) foldersOf(name.replace('@platform/', 'packages/'), found);
+  return found;
+}
+
+// Sources that came without their history, as in a release, have no list of what belongs to them.
+const describeInGit = existsSync(join(root, '.git')) ? describe : describe.skip;
+
+describeInGit('the ignore files', () => {
+  const tracked = git(['ls-files', '-z']);
+
+  test.each(SERVICES.map(({ name }) => name))('hide nothing that the image of %s is built from', (service) => {
+    const folders = [...foldersOf(`services/${service}`)];
+    expect(folders).toContain('packages/service-kit');
+    const named = [...readFileSync(join(root, `services/${service}/Dockerfile`), 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)];
+    const copied = named.flatMap(([, sources = '']) => sources.split(' ')).filter((source) => source !== '.');
+    const read = tracked.filter((path) => !path.includes('/') || copied.includes(path) || folders.some((folder) => path.startsWith(`${folder}/`)));
+    expect(read).toEqual(expect.arrayContaining([...copied, 'pnpm-lock.yaml', `services/${service}/src/server.ts`]));
+    const left = ['.env.example'];
+    expect(read.filter((path) => isDockerIgnored(path) && !left.includes(path))).toEqual([]);
+  }); // prettier-ignore
+
+  test('hide nothing that is committed from git, nor anything that the other keeps', () => {
+    expect(git(['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'])).toEqual([]);
+    const local = ['node_modules', 'packages/auth/node_modules', 'services/mail/dist/server.js', '.turbo/x', '.data/postgres', 'services/mail/src/generated/x.ts', 'packages/auth/tsconfig.build.tsbuildinfo', 'npm-debug.log', '.env'];
+    const generated = tracked.filter((path) => path.startsWith('packages/clients/src/generated/'));
+    expect(generated.length).toBeGreaterThan(2);
+    for (const path of [...local, ...generated])
+      expect([path, isDockerIgnored(path)]).toEqual([path, isGitIgnored(path)]);
+    expect(local.filter((path) => !isGitIgnored(path))).toEqual([]);
+    // Secrets that git does not know of are kept out of the images, too.
+    for (const path of ['.env.production', '.git/config', 'secrets/identity/admin-password'])
+      expect([path, isDockerIgnored(path)]).toEqual([path, true]);
+  }); // prettier-ignore
+});
