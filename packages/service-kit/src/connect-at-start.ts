@@ -24,7 +24,8 @@ export async function connectAtStart<Connection>(
       return await connect();
     } catch (error) {
       if (!isDatabaseUnavailable(error) || performance.now() + RETRY_DELAY_MS > deadline) throw error;
-      if (!isTold) log.warn({ err: error }, `the database can't be reached: trying again for ${waitMs / 1_000} s`);
+      if (!isTold)
+        log.warn({ err: error }, `the database can't be reached: trying again for ${waitMs / 1_000} s`);
       isTold = true;
       await delay(RETRY_DELAY_MS);
     }

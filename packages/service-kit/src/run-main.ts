@@ -20,9 +20,7 @@ export async function runMain(main: (signals: ExitSignals) => Promise<void>): Pr
     if (signals.isStopping) return;
     const { describeKnownFault, toExitCode } = await import('./known-faults.js');
     const text =
-      error instanceof Error
-        ? (describeKnownFault(error) ?? error.stack ?? error.message)
-        : String(error);
+      error instanceof Error ? (describeKnownFault(error) ?? error.stack ?? error.message) : String(error);
     process.stderr.write(`${text}\n`);
     process.exit(toExitCode(error));
   }

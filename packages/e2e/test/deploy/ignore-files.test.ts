@@ -8,7 +8,9 @@ const wildcards: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '*': '[
 
 /** A pattern of .dockerignore as an expression for the path and all below it. */
 const toExpression = (pattern: string): RegExp =>
-  new RegExp(`^${pattern.replace(/\*\*\/|\*|[.+^$()|]/g, (part) => wildcards[part] ?? `\\${part}`)}(?:/.*)?$`);
+  new RegExp(
+    `^${pattern.replace(/\*\*\/|\*|[.+^$()|]/g, (part) => wildcards[part] ?? `\\${part}`)}(?:/.*)?$`,
+  );
 
 /** As the builder reads it: the last pattern that fits decides. */
 const patterns = readFileSync(join(root, '.dockerignore'), 'utf8')

@@ -97,7 +97,10 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     expect(looking.output()).toContain('"msg":"shut down"');
     expect(looking.output()).not.toMatch(/is ready|unexpected error|shutdown step failed/);
     const ready = start(['server.js']);
-    await waitFor(() => ready.output().includes(`${service} is ready`), { what: 'the start', timeoutMs: 20_000 });
+    await waitFor(() => ready.output().includes(`${service} is ready`), {
+      what: 'the start',
+      timeoutMs: 20_000,
+    });
     expect(await ready.stop()).toBe(0);
   });
 });

@@ -38,7 +38,10 @@ export function startProcessOne(
     join(root, 'services', service, 'dist', program), ...args,
   ]; // prettier-ignore
   const [command = '', ...rest] = unshare ? ['unshare', ...unshare, ...node] : node;
-  const child = spawn(command, rest, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, rest, {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
