@@ -33,6 +33,8 @@ export interface ServiceDefinition {
   readonly errorShape: ErrorShape;
   /** Bound of the heap in MiB; without one, V8 lets the heap of a service grow well past what it uses. */
   readonly heapMb: number;
+  /** What a machine of one's own differs in from production; the launcher's environment may say otherwise. */
+  readonly defaults?: Readonly<Record<string, string>>;
   env(context: ServiceContext): Readonly<Record<string, string>>;
 }
 
@@ -85,6 +87,10 @@ const mail: ServiceDefinition = {
   errorShape: 'standard',
   // A mail with 25 MiB of attachments takes about 70 MiB of it while its body is read.
   heapMb: 512,
+  defaults: {
+    // The catcher, and whatever SMTP server runs on this machine or beside it.
+    SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
+  },
   env: (context) => clientOf('mail', context),
 };
 

@@ -134,5 +134,5 @@ function environmentOf(
     ([name]) =>
       !/^npm_/i.test(name) && !name.startsWith('BOOTSTRAP_ADMIN_') && !(name.replace(/_FILE$/, '') in set),
   );
-  return { ...Object.fromEntries(inherited), ...set };
+  return { ...service.defaults, ...Object.fromEntries(inherited), ...set };
 }

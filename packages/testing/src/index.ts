@@ -1,5 +1,6 @@
 // Public API of @platform/testing: anything exported here is meant to be used by the tests of other packages.
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
+export { issueCertificate } from './certificates.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {

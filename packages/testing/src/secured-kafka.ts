@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OwnKafka, startOwnKafka } from './lazy/test-servers.js';
+import { issueCertificate } from './certificates.js';
 import { makeTemporaryDir } from './temporary-dir.js';
 
 /** A broker that takes nobody without TLS and an account. */
@@ -22,26 +23,10 @@ const login = (module: string) =>
 
 /** Starts a broker that speaks TLS alone, with a certificate of an authority of its own, and asks for SCRAM-SHA-512 or PLAIN. */
 export async function startSecuredKafka(): Promise<SecuredKafka> {
-  // Loaded by those tests alone that need it.
-  const { generate } = await import('selfsigned');
-  const authority = await generate([{ name: 'commonName', value: 'authority' }], {
-    algorithm: 'sha256',
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, critical: true },
-    ],
-  });
-  const broker = await generate([{ name: 'commonName', value: 'broker' }], {
-    algorithm: 'sha256',
-    ca: { key: authority.private, cert: authority.cert },
-    extensions: [
-      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true },
-      { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
-    ],
-  });
+  const { authority, certificate } = await issueCertificate('broker', ['127.0.0.1']);
   const folder = await makeTemporaryDir('platform-kafka-tls-');
   const keystore = join(folder, 'broker.pem');
-  await writeFile(keystore, `${broker.private}\n${broker.cert}`, { mode: 0o600 });
+  await writeFile(keystore, `${certificate.private}\n${certificate.cert}`, { mode: 0o600 });
   const authorityFile = join(folder, 'authority.pem');
   await writeFile(authorityFile, authority.cert);
   const kafka = await startOwnKafka({

@@ -1,8 +1,11 @@
+import { hostname } from 'node:os';
 import { authPlugin, createIdentityClient } from '@platform/auth';
 import { type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
+import { createTestLimit } from './features/connection-test/limit.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
+import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
@@ -16,6 +19,7 @@ import { createRecordService } from './features/records/service.js';
 import { createManagerClient } from './features/smtp-configuration/manager.js';
 import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
 import { createSmtpConfigurations } from './features/smtp-configuration/service.js';
+import { createTargetPolicy } from './features/smtp-targets/policy.js';
 import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 
@@ -38,10 +42,15 @@ export interface MailDeps {
 }
 
 const limitsOf = ({ config }: MailDeps): TransportLimits => ({
-  clientName: new URL(config.PUBLIC_URL).hostname,
+  clientName: config.SMTP_CLIENT_NAME ?? defaultClientName(config.PUBLIC_URL, hostname()),
   connectionsPerPool: config.SMTP_CONNECTIONS_PER_POOL,
   idleMs: config.SMTP_IDLE_MS,
   timeoutMs: config.SMTP_TIMEOUT_MS,
+  targets: createTargetPolicy({
+    allowed: config.SMTP_ALLOWED_TARGETS,
+    denied: config.SMTP_DENIED_TARGETS,
+    ports: config.SMTP_ALLOWED_PORTS,
+  }),
 });
 
 /** What runs beside the requests, tied to the shutdown. */
@@ -128,5 +137,9 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   // Administrators
   recordRoutes(app, createRecordService(resources.prisma));
   previewRoute(app, preview);
-  connectionTestRoute(app, { configurations, testConnection: createTestConnection(limitsOf(deps), clock) });
+  connectionTestRoute(app, {
+    configurations,
+    testConnection: createTestConnection(limitsOf(deps), clock),
+    limit: createTestLimit(clock),
+  });
 }

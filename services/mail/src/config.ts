@@ -1,5 +1,6 @@
 import {
   integer,
+  list,
   loadConfig,
   serviceVariables,
   text,
@@ -7,12 +8,32 @@ import {
   type Variable,
   withDefault,
 } from '@platform/service-kit';
+import { parseTarget, type RangeTarget } from './features/smtp-targets/target.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/mail');
 
 const clientSecret: Variable<string> = {
   mustBe: "this service's secret in identity's SERVICE_CLIENTS: 32 characters or more",
   parse: (value) => (value.length >= 32 && value.length <= 256 ? value : undefined),
+};
+
+const listOf = <T>(mustBe: string, parseItem: (item: string) => T | undefined): Variable<readonly T[]> => ({
+  mustBe: `a comma-separated list of ${mustBe}`,
+  parse(value) {
+    const items = (list('').parse(value) ?? []).map(parseItem);
+    return items.every((item) => item !== undefined) ? items : undefined;
+  },
+});
+
+const parseDenied = (item: string): RangeTarget | undefined => {
+  const target = parseTarget(item);
+  return target?.kind === 'range' ? target : undefined;
+};
+
+/** RFC 5321 §4.1.1.1: a domain, or an address literal. */
+const clientName: Variable<string> = {
+  mustBe: 'a host name, or an address literal such as [192.0.2.1]',
+  parse: (value) => (/^(?:[\w-]+(?:\.[\w-]+)*|\[[\w.:]+\])$/.test(value) ? value : undefined),
 };
 
 /** What the commands need that only touch the database. */
@@ -29,12 +50,26 @@ export const mailVariables = {
   SERVICE_CLIENT_ID: withDefault(text('a client id of SERVICE_CLIENTS'), 'mail'),
   SERVICE_CLIENT_SECRET: clientSecret,
   TOKEN_ISSUER: withDefault(text('the "iss" of credentials, as in identity'), 'workspace-platform'),
-  /** Its host name is how this client introduces itself to SMTP servers (EHLO). */
+  /** How this client introduces itself to SMTP servers (EHLO). Without it: the host of PUBLIC_URL, or this machine's. */
+  SMTP_CLIENT_NAME: withDefault(clientName, undefined),
   PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
   SMTP_POOLS_MAX: withDefault(integer(1, 10_000), 1_000),
   SMTP_CONNECTIONS_PER_POOL: withDefault(integer(1, 100), 5),
   SMTP_IDLE_MS: withDefault(integer(1_000, 3_600_000), 60_000),
   SMTP_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
+  /** Where SMTP configurations may lead, beyond public addresses on SMTP_ALLOWED_PORTS: private networks, other ports. */
+  SMTP_ALLOWED_TARGETS: withDefault(
+    listOf('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    [],
+  ),
+  SMTP_DENIED_TARGETS: withDefault(
+    listOf('addresses and CIDR ranges, each with :port or without', parseDenied),
+    [],
+  ),
+  SMTP_ALLOWED_PORTS: withDefault(
+    listOf('ports from 1 to 65535', (item) => integer(1, 65_535).parse(item)),
+    [25, 465, 587, 2525],
+  ),
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
   /** Idempotency keys last a day: what they answer is there at least as long. */
   UNSENT_MAILS_KEPT_DAYS: withDefault(integer(1, 3_650), 30),

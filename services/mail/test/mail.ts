@@ -27,6 +27,7 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   SERVICE_CLIENT_SECRET: clientSecret,
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
+  SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
 });
 
 export interface MailOptions {

@@ -86,6 +86,7 @@ export async function createMailService(port: number, identityUrl: string): Prom
         DATABASE_URL: database.url,
         IDENTITY_URL: identityUrl,
         SERVICE_CLIENT_SECRET: mailClientSecret,
+        SMTP_ALLOWED_TARGETS: '127.0.0.0/8',
         LOG_LEVEL: 'debug',
       },
       stdio: ['ignore', 'pipe', 'inherit'],

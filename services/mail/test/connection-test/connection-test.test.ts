@@ -24,6 +24,8 @@ async function start(options: SMTPServerOptions): Promise<number> {
 }
 
 const report = async (fields: object) => {
+  // Ten a minute are allowed.
+  mail.advance(60_000);
   await mail.configure({ host: '127.0.0.1', fromEmail: 'noreply@corp.example', ...fields });
   return (await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session })).body;
 };
@@ -82,4 +84,16 @@ test('nobody there, silence and garbage are told apart', async () => {
   smtp.behave((step) => (step === 'CONNECT' ? 'HTTP/1.1 400 Bad Request' : undefined));
   expect(await report({ port: smtp.port })).toMatchObject({ ok: false, problem: { code: 'EPROTOCOL' } });
   await smtp.close();
+});
+
+test('an organisation has ten tests a minute', async () => {
+  mail.advance(60_000);
+  const port = await start({ disabledCommands: ['STARTTLS', 'AUTH'] });
+  await mail.configure({ host: '127.0.0.1', port, fromEmail: 'noreply@corp.example' });
+  const run = () => mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
+  for (let count = 0; count < 10; count += 1) expect((await run()).status).toBe(200);
+  const refused = await run();
+  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  mail.advance(60_000);
+  expect((await run()).status).toBe(200);
 });

@@ -17,6 +17,7 @@ afterEach(() => smtp.close());
 const start = (poolsMax: number, idleMs: number) =>
   createTransportPools({
     clientName: 'mail.example',
+    targets: { allows: () => true },
     connectionsPerPool: 2,
     idleMs,
     timeoutMs: 5_000,

@@ -20,6 +20,7 @@ afterEach(async () => {
 function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadlineMs: number }): Deliver {
   pools = createTransportPools({
     clientName: 'mail.example',
+    targets: { allows: () => true },
     connectionsPerPool: 2,
     idleMs: 600_000,
     timeoutMs: limits.stepTimeoutMs,

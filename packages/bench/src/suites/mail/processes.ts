@@ -64,6 +64,7 @@ export async function startMail(ground: Ground, identityUrl: string): Promise<Se
     IDENTITY_URL: identityUrl,
     SERVICE_CLIENT_SECRET: SECRET,
     NODE_EXTRA_CA_CERTS: ground.certificate,
+    SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
     HOST: '127.0.0.1',
     PORT: String(port),
     NODE_ENV: 'production',

@@ -7,14 +7,17 @@ export interface Explanation {
   readonly advice: string;
 }
 
+/** The same for a name that is unknown and for one that leads where mail may not go: this is no way to explore a network. */
+const noAddress = (server: string): Explanation => ({
+  message: `${server} has no address that mail may be sent to`,
+  advice:
+    'Check the spelling of the host, and the port. Servers in private networks, and other ports than those of SMTP, have to be allowed by the operator of the mail service (SMTP_ALLOWED_TARGETS).',
+});
+
 const byDetail: Readonly<Record<string, (server: string) => Explanation>> = {
   ECONNREFUSED: (server) => ({
     message: `Nothing listens at ${server}`,
     advice: 'Check the host and the port: 587 with STARTTLS and 465 with implicit TLS are usual.',
-  }),
-  ENOTFOUND: (server) => ({
-    message: `The host of ${server} has no address`,
-    advice: 'Check the spelling of the host, and that the mail service can use DNS.',
   }),
 };
 
@@ -54,10 +57,7 @@ export function explain(problem: SmtpProblem, configuration: SmtpConfiguration):
         advice: 'The server may not offer STARTTLS on this port: try 587, or 465 with tls "implicit".',
       };
     case 'EDNS':
-      return {
-        message: `The address of ${server} could not be found out`,
-        advice: 'Check the host and DNS.',
-      };
+      return noAddress(server);
     case 'ETIMEDOUT':
       return {
         message: `${server} did not answer in time`,

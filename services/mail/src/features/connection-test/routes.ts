@@ -1,27 +1,37 @@
 import { memberOf, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
+import type { TestLimit } from './limit.js';
 import { ConnectionReport } from './schemas.js';
 import type { TestConnection } from './service.js';
 
 /** Administrators: a session, or a token with `FETCH_CONFIG`. */
 export function connectionTestRoute(
   app: App,
-  deps: { readonly configurations: SmtpConfigurations; readonly testConnection: TestConnection },
+  deps: {
+    readonly configurations: SmtpConfigurations;
+    readonly testConnection: TestConnection;
+    readonly limit: TestLimit;
+  },
 ): void {
+  const countTest: onRequestHookHandler = (request, _reply, done) => {
+    deps.limit.count(memberOf(request).orgId);
+    done();
+  };
   app.post(
     '/api/v1/mail/testConnection',
     {
-      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdminRole],
+      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdminRole, countTest],
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],
         summary:
           'Connect to the SMTP server as it is configured now: what works, or what is wrong and what to do',
         security: bearer,
-        response: { 200: ConnectionReport, ...answers(400, 401, 403, 404) },
+        response: { 200: ConnectionReport, ...answers(400, 401, 403, 404, 429) },
       },
     },
     async (request) => {

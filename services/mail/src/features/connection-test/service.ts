@@ -26,7 +26,9 @@ export const createTestConnection =
     const result = await probe(configuration, limits);
     const common = { server: `${configuration.host}:${configuration.port}`, durationMs: clock() - startedAt };
     if ('problem' in result) {
-      const { code, reply, detail } = result.problem;
+      const { code, reply } = result.problem;
+      // Why a host has no address is not told: see `explain`.
+      const detail = code === 'EDNS' ? undefined : result.problem.detail;
       const problem = {
         code,
         ...(reply && { reply }),

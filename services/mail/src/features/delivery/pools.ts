@@ -1,8 +1,9 @@
 import { pipeline, Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer';
+import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { openSocket } from './connect.js';
 import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
@@ -37,9 +38,23 @@ function strip(mail: MailMessage): void {
   mail.message = new MimeNode();
 }
 
+const connectWith =
+  (configuration: SmtpConfiguration, limits: TransportLimits): NonNullable<SMTPPoolOptions['getSocket']> =>
+  (_options, callback) => {
+    openSocket(configuration, limits).then(
+      (socket) => {
+        callback(null, socket);
+      },
+      (error: unknown) => {
+        callback(error as Error);
+      },
+    );
+  };
+
 function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   const transporter = createTransport({
     ...transportOptions(configuration, limits),
+    getSocket: connectWith(configuration, limits),
     pool: true,
     maxConnections: limits.connectionsPerPool,
     maxMessages: Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { SMTPPoolOptions } from 'nodemailer';
 import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configuration.js';
+import type { TargetPolicy } from '../smtp-targets/policy.js';
 
 /** What the operator sets, the same for every organisation. */
 export interface TransportLimits {
@@ -11,6 +12,8 @@ export interface TransportLimits {
   readonly idleMs: number;
   /** For each step: connecting, the greeting, every answer. */
   readonly timeoutMs: number;
+  /** Where configurations may lead. */
+  readonly targets: TargetPolicy;
 }
 
 type TlsOptions = Pick<SMTPPoolOptions, 'secure' | 'requireTLS' | 'ignoreTLS'>;
@@ -22,10 +25,13 @@ const tlsOptions: Readonly<Record<TlsMode, (port: number) => TlsOptions>> = {
   auto: (port) => ({ secure: port === 465 }),
 };
 
+export const isImplicitTls = ({ tls, port }: SmtpConfiguration): boolean =>
+  tlsOptions[tls](port).secure === true;
+
 let secureContext: SecureContext | undefined;
 
 /** One for all connections: each would make its own, with the trusted authorities in it, and hold it. */
-const sharedSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
+export const sharedSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
 
 /** nodemailer's options. A certificate is always checked, also where TLS itself is optional. */
 export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
@@ -40,6 +46,5 @@ export const transportOptions = (configuration: SmtpConfiguration, limits: Trans
   connectionTimeout: limits.timeoutMs,
   greetingTimeout: limits.timeoutMs,
   socketTimeout: limits.timeoutMs,
-  dnsTimeout: limits.timeoutMs,
   socketCloseTimeout: 1_000,
 });

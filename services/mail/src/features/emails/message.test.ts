@@ -52,6 +52,7 @@ test('an attached message is not composed beforehand: its bytes go out as they a
 
 test('what can not be composed is a mail that failed, not an exception', async () => {
   const pools = createTransportPools({
+    targets: { allows: () => true },
     clientName: 'test',
     connectionsPerPool: 1,
     idleMs: 1_000,

@@ -1,0 +1,118 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { isImplicitTls, sharedSecureContext, type TransportLimits } from './transport-options.js';
+
+/** The same codes as nodemailer's: see `problemOf`. */
+class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  readonly command = 'CONN';
+  constructor(
+    readonly code: 'EDNS' | 'ESOCKET' | 'ETIMEDOUT',
+    readonly originalCode?: string,
+  ) {
+    super(originalCode ?? code);
+  }
+}
+
+/** The code of a refusal by the operator's rules. */
+export const DENIED = 'EDENIED';
+
+const ADDRESSES_MAX = 8;
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+async function resolve(host: string): Promise<readonly LookupAddress[]> {
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  try {
+    return await lookup(host, { all: true });
+  } catch (error) {
+    throw new ConnectError('EDNS', codeOf(error));
+  }
+}
+
+/** @returns when the event comes. The socket is destroyed when it is aborted, or breaks. */
+async function waitFor(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((done, fail) => {
+    const abort = (): void => {
+      fail(new ConnectError('ETIMEDOUT'));
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    socket.once('error', (error) => {
+      fail(new ConnectError('ESOCKET', codeOf(error)));
+    });
+    socket.once('close', () => {
+      fail(new ConnectError('ESOCKET'));
+    });
+    socket.once(event, () => {
+      signal.removeEventListener('abort', abort);
+      done();
+    });
+  }).catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
+}
+
+/** Tries the addresses in turn (RFC 8305); nothing is resolved again. */
+async function connectTo(
+  addresses: readonly LookupAddress[],
+  { host, port }: SmtpConfiguration,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const socket = connect({
+    host,
+    port,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / addresses.length)),
+    lookup: (_host, _options, callback) => {
+      callback(null, [...addresses]);
+    },
+  });
+  await waitFor(socket, 'connect', signal);
+  return socket;
+}
+
+/** As nodemailer's `getSocket` hands it over. */
+export interface OpenSocket {
+  readonly connection: Socket;
+  /** Whether TLS has been negotiated. */
+  readonly secured: boolean;
+}
+
+/**
+ * Resolves the host once, leaves out what the operator's rules don't allow, and connects to the rest of these very
+ * addresses: a name that has another address a moment later gains nothing. The certificate is checked for the host as
+ * it is configured.
+ *
+ * @throws an error with the codes that `problemOf` reads.
+ */
+export async function openSocket(
+  configuration: SmtpConfiguration,
+  { targets, timeoutMs }: Pick<TransportLimits, 'targets' | 'timeoutMs'>,
+): Promise<OpenSocket> {
+  const { host, port } = configuration;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const late = delay(timeoutMs, undefined, { signal: ended.signal }).then(() => {
+      throw new ConnectError('ETIMEDOUT');
+    });
+    const resolved = await Promise.race([resolve(host), late]);
+    const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));
+    if (allowed.length === 0) throw new ConnectError('EDNS', DENIED);
+    const socket = await connectTo(allowed.slice(0, ADDRESSES_MAX), configuration, timeoutMs, signal);
+    if (!isImplicitTls(configuration)) return { connection: socket, secured: false };
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const secured = connectTls({ socket, host, ...servername, secureContext: sharedSecureContext() });
+    await waitFor(secured, 'secureConnect', signal);
+    return { connection: secured, secured: true };
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,78 @@
+import { BlockList, isIP } from 'node:net';
+import { embeddedIpv4 } from './embedded-ipv4.js';
+import { type NameTarget, parseRange, type RangeTarget, type SmtpTarget } from './target.js';
+
+/** Which addresses and ports SMTP configurations may lead to. */
+export interface TargetPolicy {
+  /**
+   * @param host - as the configuration names it.
+   * @param address - what it resolved to: the one that is connected to.
+   */
+  allows(host: string, address: string, port: number): boolean;
+}
+
+/**
+ * What is not part of the public Internet (IANA's registries of special-purpose addresses, RFC 6890), and the metadata
+ * services of clouds, each by itself, so that allowing the range around one doesn't open it.
+ */
+const specialRanges = [
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
+  '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
+  '224.0.0.0/4', '240.0.0.0/4',
+  '169.254.169.254/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128',
+  // All but 2000::/3, the global unicast addresses, and what is special in these.
+  '::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20',
+]; // prettier-ignore
+
+interface Rule {
+  readonly isAllowed: boolean;
+  /** Greater rules decide first: the narrower range, then the operator's denial, then the operator's permission. */
+  readonly weight: number;
+  matches(address: string, family: 4 | 6, port: number): boolean;
+}
+
+function toRule(range: RangeTarget, isAllowed: boolean, weight: number): Rule {
+  const type = range.family === 4 ? 'ipv4' : 'ipv6';
+  const list = new BlockList();
+  list.addSubnet(range.address, range.prefix, type);
+  return {
+    isAllowed,
+    weight: range.prefix * 3 + weight,
+    matches: (address, family, port) =>
+      family === range.family &&
+      (range.port === undefined || range.port === port) &&
+      list.check(address, type),
+  };
+}
+
+const isRange = (target: SmtpTarget | undefined): target is RangeTarget => target?.kind === 'range';
+const isName = (target: SmtpTarget): target is NameTarget => target.kind === 'name';
+
+/**
+ * The narrowest range that an address lies in decides. An address in no range is a public one: there the ports of SMTP
+ * are open. A name that the operator allows may have any address: it is the operator who vouches for it.
+ */
+export function createTargetPolicy(options: {
+  readonly allowed: readonly SmtpTarget[];
+  readonly denied: readonly RangeTarget[];
+  /** Of addresses that no range speaks of. */
+  readonly ports: readonly number[];
+}): TargetPolicy {
+  const names = options.allowed.filter(isName);
+  const rules = [
+    ...specialRanges.map((range) => parseRange(range)).filter(isRange).map((range) => toRule(range, false, 0)),
+    ...options.allowed.filter(isRange).map((range) => toRule(range, true, 1)),
+    ...options.denied.map((range) => toRule(range, false, 2)),
+  ].toSorted((a, b) => b.weight - a.weight); // prettier-ignore
+  return {
+    allows(host, address, port) {
+      if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;
+      // An IPv4 address in the clothes of IPv6 is judged as what it is.
+      const judged = embeddedIpv4(address) ?? address;
+      const family = isIP(judged);
+      if ((family !== 4 && family !== 6) || judged.includes('%')) return false;
+      const rule = rules.find(({ matches }) => matches(judged, family, port));
+      return rule ? rule.isAllowed : options.ports.includes(port);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+
+/** What an operator lists: a host name, or a range of addresses; with a port, that port alone. */
+export type SmtpTarget = NameTarget | RangeTarget;
+
+export interface NameTarget {
+  readonly kind: 'name';
+  readonly name: string;
+  readonly port: number | undefined;
+}
+
+export interface RangeTarget {
+  readonly kind: 'range';
+  readonly address: string;
+  readonly family: 4 | 6;
+  readonly prefix: number;
+  readonly port: number | undefined;
+}
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
+
+/** `host`, `host:port`, `[address]`, `[address]:port`; an IPv6 address without a port needs no brackets. */
+function splitPort(text: string): { readonly host: string; readonly port: string | undefined } {
+  const bracketed = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text);
+  if (bracketed) return { host: bracketed[1] ?? '', port: bracketed[2] };
+  const [, host, port] = /^([^:]*):(\d{1,5})$/.exec(text) ?? [];
+  return host === undefined ? { host: text, port: undefined } : { host, port };
+}
+
+/** @returns undefined when it is no address or CIDR range. */
+export function parseRange(text: string, port?: number): RangeTarget | undefined {
+  const [address = '', prefixText, ...rest] = text.split('/');
+  const family = isIP(address);
+  if ((family !== 4 && family !== 6) || rest.length > 0 || address.includes('%')) return undefined;
+  const bits = family === 4 ? 32 : 128;
+  const prefix = prefixText === undefined ? bits : /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : -1;
+  return prefix < 0 || prefix > bits ? undefined : { kind: 'range', address, family, prefix, port };
+}
+
+/** @returns undefined when it is no target. */
+export function parseTarget(text: string): SmtpTarget | undefined {
+  const { host, port: portText } = splitPort(text.toLowerCase());
+  const port = portText === undefined ? undefined : Number(portText);
+  if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
+  const range = parseRange(host, port);
+  if (range) return range;
+  // A name that ends in a number is an unusual spelling of an IPv4 address.
+  return hostName.test(host) && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)
+    ? { kind: 'name', name: host, port }
+    : undefined;
+}
