@@ -12,7 +12,8 @@ import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
 import { createEmailService } from './features/emails/service.js';
-import { createTurnstile } from './features/emails/turnstile.js';
+import { createFairShares } from './features/emails/fair-shares.js';
+import { createFollowedSends, type FollowedSends } from './features/emails/followed-sends.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
@@ -26,8 +27,6 @@ import type { Resources } from './resources.js';
 const VERSION = '0.1.0';
 /** How far this machine's clock may run ahead of identity's. */
 const CLOCK_TOLERANCE_MS = 5_000;
-/** All attempts of one mail together, in time-outs of one step. */
-const DEADLINE_STEPS = 2;
 
 export interface MailDeps {
   readonly config: Omit<
@@ -72,13 +71,18 @@ async function startBackground(deps: MailDeps) {
     clock,
     log,
     unsentKeptDays: config.UNSENT_MAILS_KEPT_DAYS,
+    recordsKeptDays: config.RECORDS_KEPT_DAYS,
     ...(journalTimes && { times: journalTimes }),
   });
-  await Promise.all([identity.start(), journal.start()]);
+  const followed = createFollowedSends(config.SEND_DEADLINE_MS);
+  await identity.start();
+  // Not waited for: until it is up, this service listens, isn't ready, and says so where it is asked.
+  void journal.start();
+  shutdown.on('http', 'accepted mails', followed.stop);
   shutdown.on('workers', 'SMTP pools', pools.close);
   shutdown.on('flush', 'journal', journal.stop);
   shutdown.on('close', 'identity', identity.close);
-  return { identity, pools, journal };
+  return { identity, pools, journal, followed };
 }
 
 async function createMailApp({ config, resources }: MailDeps): Promise<ServiceApp> {
@@ -98,8 +102,11 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
 /** The service without a listener: what tests drive, and what `server.ts` serves. */
 export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
-  const { identity, pools, journal } = await startBackground(deps);
+  const { identity, pools, journal, followed } = await startBackground(deps);
   const service = await createMailApp(deps);
+  service.health.checks.set('journal', async () => {
+    if (!journal.isUp) throw new Error('the journal has not started');
+  });
   service.health.checks.set('identity', () => Promise.resolve().then(() => identity.keySet.current()));
   await service.app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
@@ -113,7 +120,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
     serviceToken: identity.serviceToken,
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
-  await registerRoutes(service, deps, { configurations, pools, journal });
+  await registerRoutes(service, deps, { configurations, pools, journal, followed });
   return service;
 }
 
@@ -121,19 +128,30 @@ interface Parts {
   readonly configurations: ReturnType<typeof createSmtpConfigurations>;
   readonly pools: TransportPools;
   readonly journal: Journal;
+  readonly followed: FollowedSends;
 }
 
 /** Who may call what, by the authority that a route needs. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
-  const { configurations, pools, journal } = parts;
-  const deliver = createDeliver(pools, config.SMTP_TIMEOUT_MS * DEADLINE_STEPS);
+  const { configurations, pools, journal, followed } = parts;
+  const { SEND_DEADLINE_MS: deadlineMs } = config;
+  const deliver = createDeliver(pools, deadlineMs);
   const onSettled = registerMailMetrics(metrics, { pools, journal });
-  const turnstile = createTurnstile(config.SENDS_MAX, config.SENDS_PER_ORG_MAX);
-  const emails = createEmailService({ journal, deliver, clock, turnstile, onSettled });
+  const places = createFairShares({
+    capacity: config.SENDS_MAX,
+    ownerMax: config.SENDS_PER_ORG_MAX,
+    message: 'Too many mails are under way',
+  });
+  const emails = createEmailService({ journal, deliver, clock, places, followed, onSettled });
+  const runtime = {
+    get isUp() {
+      return pools.isUp && journal.isUp;
+    },
+  };
   // Scoped tokens, and the platform's own services
-  await sendRoutes(app, { emails, configurations });
-  smtpConfigurationRoutes(app, { configurations, runtime: pools });
+  await sendRoutes(app, { emails, configurations, deadlineMs });
+  smtpConfigurationRoutes(app, { configurations, runtime });
   // Administrators
   recordRoutes(app, createRecordService(resources.prisma));
   previewRoute(app, preview);

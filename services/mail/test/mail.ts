@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
-import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@platform/testing';
+import { type Answer, type CallOptions, callUrl, createTestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
@@ -55,6 +55,8 @@ export interface MailUnderTest {
   /** Saves the SMTP configuration and has it reloaded. */
   configure(smtp: object): Promise<void>;
   send(fields?: object, headers?: Record<string, string>): Promise<Answer>;
+  /** Ends the service, not what it was tested with. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,10 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   shutdown.on('http', 'listener', () => service.app.close());
   await service.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = service.app.server.address() as AddressInfo;
+  await waitFor(async () => (await service.app.inject('/health/ready')).statusCode === 200, {
+    what: 'the mail runtime',
+    timeoutMs: 20_000,
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     shutdown,
@@ -153,6 +159,7 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
         body: letter(fields),
         ...(headers && { headers }),
       }),
+    stop: () => running.shutdown.run('test asked'),
     async close() {
       await running.shutdown.run('test done');
       await db.end();

@@ -63,6 +63,7 @@ async function start(secure: boolean, disabledCommands: string[] = []) {
     disabledCommands,
     authOptional: true,
     allowInsecureAuth: true,
+    closeTimeout: 200,
     onAuth: ({ username }, _session, done) => {
       done(null, { user: username });
     },

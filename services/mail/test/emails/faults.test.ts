@@ -49,14 +49,14 @@ const failed = {
   state: 'failed',
   isRecorded: false,
 };
+const refused = { ...failed, code: 'SMTP_REFUSED' };
 const unknown = { ...failed, code: 'DELIVERY_UNKNOWN', state: 'unknown' };
 
 test.each<[string, Behaviour, number]>([
   ['refuses the connection politely', at('CONNECT', '554 no'), 1],
-  ['refuses the sender', at('MAIL', '550 no'), 1],
-  ['refuses every recipient', at('RCPT', '550 no'), 1],
-  ['refuses DATA', at('DATA', '554 no'), 1],
-  ['refuses the message', at('MESSAGE', '554 spam'), 1],
+  ['wants a login first', at('MAIL', '530 5.7.0 authentication required'), 1],
+  ['has a full mailbox', at('RCPT', '552 5.2.2 full'), 1],
+  ['puts the recipient off by its enhanced status', at('RCPT', '550 4.2.1 not now'), 3],
   ['speaks garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
   ['never ends its greeting', at('CONNECT', '220-well\r\n'.repeat(400_000)), 1],
   ['closes at once', at('CONNECT', 'close'), 3],
@@ -71,6 +71,26 @@ test.each<[string, Behaviour, number]>([
   expect(smtp.connections()).toBeLessThanOrEqual(connectionsMax);
 });
 
+test.each<[string, Behaviour]>([
+  ['the sender', at('MAIL', '550 no')],
+  ['every recipient', at('RCPT', '550 no')],
+  ['every recipient, by the enhanced status', at('RCPT', '450 5.1.1 unknown user')],
+  ['DATA', at('DATA', '554 no')],
+  ['the message', at('MESSAGE', '554 5.7.1 spam')],
+])('a server that refuses %s for good: told apart, tried once', async (_name, behaviour) => {
+  smtp.behave(behaviour);
+  expect(await outcome()).toEqual(refused);
+  expect([smtp.accepted, smtp.connections()]).toEqual([[], 1]);
+});
+
+test('of two recipients, one refused for good and one for now: the mail may be accepted later', async () => {
+  smtp.behave((step, line) =>
+    step === 'RCPT' ? (line.includes('bad@') ? '550 5.1.1 unknown' : '451 4.7.1 greylisted') : undefined,
+  );
+  const { body } = await mail.send({ sendEmailTo: ['new@example.com', 'bad@example.com'] });
+  expect(body.error.code).toBe('SMTP_ERROR');
+});
+
 /** The whole envelope and DATA come in one piece (RFC 2920), as most servers let them. */
 const pipelining =
   (replies: Partial<Record<Step, string>>): Behaviour =>
@@ -78,11 +98,11 @@ const pipelining =
     step === 'EHLO' ? '250-test\r\n250-PIPELINING\r\n250 8BITMIME' : replies[step];
 
 test.each<[string, Partial<Record<Step, string>>, object]>([
-  ['refuses the sender', { MAIL: '550 no', RCPT: '503 no sender', DATA: '503 no' }, failed],
-  ['refuses every recipient', { RCPT: '550 no', DATA: '554 no recipients' }, failed],
-  ['refuses DATA', { DATA: '554 no' }, failed],
+  ['refuses the sender', { MAIL: '550 no', RCPT: '503 no sender', DATA: '503 no' }, refused],
+  ['refuses every recipient', { RCPT: '550 no', DATA: '554 no recipients' }, refused],
+  ['refuses DATA', { DATA: '554 no' }, refused],
   ['closes instead of taking DATA', { DATA: 'close' }, failed],
-  ['refuses the message', { MESSAGE: '554 spam' }, failed],
+  ['refuses the message', { MESSAGE: '554 spam' }, refused],
   ['closes while it reads the message', { CHUNK: 'close' }, unknown],
   ['closes after the message', { MESSAGE: 'close' }, unknown],
 ])('a server with PIPELINING that %s', async (_name, replies, expected) => {

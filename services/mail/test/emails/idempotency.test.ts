@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
@@ -45,7 +46,8 @@ test('the same key with another body is 422', async () => {
 
 test('a failure and an unknown outcome are answered again, too, and nothing is sent', async () => {
   for (const [reply, code] of [
-    ['554 no', 'SMTP_ERROR'],
+    ['554 no', 'SMTP_REFUSED'],
+    ['451 later', 'SMTP_ERROR'],
     ['close', 'DELIVERY_UNKNOWN'],
   ]) {
     const key = randomUUID();
@@ -92,3 +94,49 @@ test('a key that is too long, empty or not plain is 400', async () => {
     expect((await withKey({}, key)).body.error.details[0].field).toBe('Idempotency-Key');
   expect((await withKey({}, 'x'.repeat(255))).status).toBe(200);
 });
+
+test('a replay is answered without a configuration, and whatever the configuration has become', async () => {
+  const key = randomUUID();
+  expect((await withKey({}, key)).status).toBe(200);
+  await mail.identity('DELETE', '/api/v1/configurationManager/smtpConfig', { token: mail.session });
+  await mail.call('POST', '/api/v1/mail/updateSmtpConfig', { token: mail.token });
+  expect((await withKey({}, randomUUID())).status).toBe(404);
+  const again = await withKey({}, key);
+  expect([again.status, again.body.data]).toEqual([200, { status: true, data: 'Email sent' }]);
+  expect((await withKey({ subject: 'Another' }, key)).status).toBe(422);
+  expect(smtp.accepted).toHaveLength(1);
+});
+
+test('a replay is answered while every place of the organisation is taken', async () => {
+  const narrow = await startMail({
+    environment: { SENDS_MAX: '1', SENDS_PER_ORG_MAX: '1', SMTP_TIMEOUT_MS: '10000' },
+  });
+  await narrow.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  const key = { 'idempotency-key': randomUUID() };
+  expect((await narrow.send({}, key)).status).toBe(200);
+  smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+  const stuck = narrow.send();
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  expect((await narrow.send()).status).toBe(429);
+  expect((await narrow.send({}, key)).status).toBe(200);
+  smtp.say('250 queued');
+  expect((await stuck).status).toBe(200);
+  await narrow.close();
+}, 30_000);
+
+test("organisations don't share keys, records or results", async () => {
+  const key = randomUUID();
+  await withKey({ subject: 'of the first' }, key);
+  // Another organisation's mail under the same key, as it is written.
+  const other = randomUUID();
+  await mail.db.query(
+    `update mails set org_id = $1 where idempotency_key = $2`, [other, key],
+  );
+  const sent = await withKey({ subject: 'of the second' }, key);
+  expect([sent.status, smtp.accepted.length]).toEqual([200, 2]);
+  const { rows } = await mail.db.query('select org_id, subject from mails where idempotency_key = $1 order by id', [key]);
+  expect(rows).toEqual([
+    { org_id: other, subject: 'of the first' },
+    { org_id: mail.orgId, subject: 'of the second' },
+  ]);
+}); // prettier-ignore

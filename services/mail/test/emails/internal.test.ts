@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
 import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
 import { openResources } from '../../src/resources.js';
@@ -74,6 +75,9 @@ beforeAll(async () => {
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
+  await waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, {
+    what: 'the mail runtime',
+  });
   send = async (token, body) => {
     const response = await app.inject({
       method: 'POST',

@@ -311,3 +311,26 @@ test('bodies under 1 MiB count as well, as soon as they are announced', async ()
   const send = () => mail.send({ attachments: [attachment({ content })] });
   await waitFor(async () => (await send()).status === 200, { what: 'a place' });
 });
+
+test('a body of unknown length takes what it is, not what it could be', async () => {
+  const bodies = Array.from({ length: 5 }, () => {
+    const started = request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mail.token}`, 'content-type': 'application/json' },
+      agent: false,
+    });
+    started.write('{');
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      started.on('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      started.on('error', reject);
+    });
+    return { started, answered };
+  });
+  // All five are open when the first one ends.
+  const rest = JSON.stringify(letter()).slice(1);
+  for (const { started } of bodies) started.end(rest);
+  expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200, 200, 200]);
+});

@@ -34,7 +34,7 @@ const subjects = async () =>
 test('what was not sent is deleted when its time is over; records and what is under way stay', async () => {
   for (const state of ['sent', 'pending', 'failed', 'unknown'])
     for (const ageDays of [1, 6, 8]) await insert(state, ageDays);
-  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7 });
+  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, recordsKeptDays: 0 });
   await journal.start();
   await journal.stop();
   expect(await subjects()).toEqual([
@@ -49,7 +49,14 @@ test('many of them go in bites of a thousand, one each beat', async () => {
     [uuidv7(), new Date(now - 8 * DAY_MS)],
   );
   const times = { heartbeatMs: 300, silentMs: 10_000, keyLifetimeMs: DAY_MS };
-  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, times });
+  const journal = createJournal({
+    pool: db,
+    clock: () => now,
+    log,
+    unsentKeptDays: 7,
+    recordsKeptDays: 0,
+    times,
+  });
   await journal.start();
   expect(await subjects()).toHaveLength(1_500);
   await waitFor(async () => (await subjects()).length === 0, { what: 'the end of the old mails' });

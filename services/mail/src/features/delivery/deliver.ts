@@ -16,6 +16,10 @@ export interface Delivery {
   /** Makes a new message for each attempt: an attachment that is a stream can be read once. */
   readonly message: (signal: AbortSignal) => Message;
   readonly messageBytes: number;
+  /** When somebody waits for the outcome: until then, in `performance.now()`, however large the mail is. */
+  readonly deadlineAt?: number;
+  /** Ends all attempts early. */
+  readonly signal?: AbortSignal;
 }
 
 export type Deliver = (delivery: Delivery) => Promise<Outcome>;
@@ -42,20 +46,28 @@ async function attemptUntil(
 /**
  * Sends, and tries again only where nothing can have been accepted. Never rejects: what was begun has an outcome.
  *
- * @param deadlineMs - for all attempts of a small mail together: a server that trickles its answers trips no
- *   other timeout.
+ * @param followedMs - for all attempts of a small mail together, when nobody waits: a server that trickles its answers
+ *   trips no other timeout. Large ones get more.
  */
 export const createDeliver =
-  (pools: TransportPools, deadlineMs: number): Deliver =>
+  (pools: TransportPools, followedMs: number): Deliver =>
   async (delivery) => {
+    const { deadlineAt, messageBytes, signal } = delivery;
+    const leftMs =
+      deadlineAt === undefined
+        ? followedMs + Math.ceil(messageBytes / BYTES_PER_MS)
+        : deadlineAt - performance.now();
     const deadline = new AbortController();
     const expire = (): void => {
       deadline.abort();
     };
-    const timer = setTimeout(expire, deadlineMs + Math.ceil(delivery.messageBytes / BYTES_PER_MS));
+    const timer = setTimeout(expire, Math.max(0, leftMs));
+    signal?.addEventListener('abort', expire, { once: true });
+    if (signal?.aborted) expire();
     try {
       return await attemptUntil(deadline.signal, pools, delivery);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', expire);
     }
   };

@@ -20,6 +20,8 @@ export interface SmtpProblem {
   readonly command?: string;
   /** The SMTP reply code (RFC 5321 §4.2). */
   readonly reply?: number;
+  /** The enhanced status code (RFC 3463), such as 5.1.1: digits only. */
+  readonly status?: string;
 }
 
 interface SmtpFailure {
@@ -27,16 +29,48 @@ interface SmtpFailure {
   readonly originalCode?: unknown;
   readonly command?: unknown;
   readonly responseCode?: unknown;
+  readonly response?: unknown;
+  /** One for each recipient that was refused. */
+  readonly rejectedErrors?: readonly unknown[];
 }
 
-export function problemOf(thrown: unknown): SmtpProblem {
-  const { code, originalCode, command, responseCode } = (thrown ?? {}) as SmtpFailure;
+const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?!\S)/;
+
+function describe({ code, originalCode, command, responseCode, response }: SmtpFailure): SmtpProblem {
+  const status = typeof response === 'string' ? enhancedStatus.exec(response)?.[1] : undefined;
   return {
     code: typeof code === 'string' ? code : 'EUNKNOWN',
     ...(typeof originalCode === 'string' ? { detail: originalCode } : {}),
     ...(typeof command === 'string' ? { command } : {}),
     ...(typeof responseCode === 'number' ? { reply: responseCode } : {}),
+    ...(status === undefined ? {} : { status }),
   };
+}
+
+/** Of several refused recipients, one that may be accepted later stands for the mail. */
+export function problemOf(thrown: unknown): SmtpProblem {
+  const failure = (thrown ?? {}) as SmtpFailure;
+  const refusals = (failure.rejectedErrors ?? []).map((error) => describe((error ?? {}) as SmtpFailure));
+  return refusals.find((refusal) => !isPermanentRefusal(refusal)) ?? describe(failure);
+}
+
+/** The commands that speak of the mail. What is refused before them is this client, or its login. */
+const ofTheMail: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
+
+/** RFC 3463 has class 5 for them, and they pass: a full mailbox, a full system, one that takes no mail now. */
+const passing: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
+
+/** RFC 4954 §6: the server wants a login first, which is a matter of the configuration. */
+const AUTHENTICATION_REQUIRED = 530;
+
+/**
+ * Whether the server will never take this mail as it is. The class of the enhanced status counts where there is one
+ * (RFC 3463 §2), else that of the reply.
+ */
+export function isPermanentRefusal({ command = '', reply = 0, status }: SmtpProblem): boolean {
+  if (!ofTheMail.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
+  if (status !== undefined) return status.startsWith('5.') && !passing.has(status);
+  return reply >= 500;
 }
 
 /** Connections that break at once are worth another try; a silent server would only be waited for again. */
@@ -46,7 +80,8 @@ const transientCodes: ReadonlySet<string> = new Set(['ECONNECTION', 'ESOCKET', '
 export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
   /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(detail);
 
-const isTemporaryReply = ({ reply = 0 }: SmtpProblem): boolean => reply >= 400 && reply < 500;
+const isTemporaryReply = ({ reply = 0, status }: SmtpProblem): boolean =>
+  status === undefined ? reply >= 400 && reply < 500 : status.startsWith('4.');
 
 export interface Verdict {
   readonly outcome: Outcome;

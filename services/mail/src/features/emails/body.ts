@@ -2,21 +2,26 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { principalOf } from '@platform/auth';
 import { AppError, type App, findUnstorableText, validationError } from '@platform/service-kit';
-import type { FastifyRequest } from 'fastify';
-import { createByteBudget } from './byte-budget.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createFairShares, type FairShares } from './fair-shares.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** SHA-256 of the body as it came, where an `Idempotency-Key` came with it. */
     bodyDigest: string | null;
+    /** The memory that the body takes; given back when the answer has gone and the mail is no longer under way. */
+    bodyMemory: BodyMemory | null;
+    /** Whether the body is only compared with an earlier one: then nothing of it is kept. */
+    isReplay: boolean;
   }
 }
 
 /** Above this, each step gets a turn of the event loop for itself. */
 const LARGE = 1_048_576;
 
-/** Smaller ones are bounded by the number of mails under way (`SENDS_MAX`). */
+/** Smaller ones are bounded by the number of mails under way (`SENDS_MAX`), and by their number alone. */
 const COUNTED = 131_072;
 
 /** Of the counted bodies in memory at once: three of the largest. */
@@ -35,6 +40,36 @@ function countStructure(chunk: Buffer, stopAt: number): number {
     for (let at = chunk.indexOf(byte); at >= 0 && count <= stopAt; at = chunk.indexOf(byte, at + 1))
       count += 1;
   return count;
+}
+
+/** What one body takes of the bytes that all share. */
+export interface BodyMemory {
+  /** @throws AppError 429. */
+  growTo(bytes: number): void;
+  /** Holds the bytes until then. */
+  keepUntil(ended: Promise<unknown>): void;
+}
+
+function openBodyMemory(shares: FairShares, owner: string, { raw }: FastifyReply): BodyMemory {
+  let held = 0;
+  const holds: Promise<unknown>[] = [];
+  // `close` comes whether the answer was sent or the client has gone.
+  raw.once('close', () => {
+    void Promise.allSettled(holds).then(() => {
+      shares.release(owner, held);
+      held = 0;
+    });
+  });
+  return {
+    growTo(bytes) {
+      if (bytes <= Math.max(held, COUNTED)) return;
+      shares.acquire(owner, bytes - held);
+      held = bytes;
+    },
+    keepUntil(ended) {
+      holds.push(ended);
+    },
+  };
 }
 
 const tooLarge = (): AppError =>
@@ -64,6 +99,7 @@ async function readBytes(
   announced: number | undefined,
   bytesMax: number,
   digest: Hash | undefined,
+  memory: BodyMemory | null,
 ): Promise<Buffer> {
   const whole = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
   const chunks: Buffer[] = [];
@@ -71,6 +107,7 @@ async function readBytes(
   let structure = 0;
   for await (const chunk of chunksOf(payload)) {
     if (length + chunk.length > bytesMax) throw tooLarge();
+    memory?.growTo(length + chunk.length);
     structure += countStructure(chunk, STRUCTURE_MAX);
     if (structure > STRUCTURE_MAX) throw validationError([{ field: 'body', message: 'has too many parts' }]);
     digest?.update(chunk);
@@ -101,11 +138,27 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
+/** Reads it to the end without keeping anything. */
+async function digestBody(payload: Readable, bytesMax: number): Promise<string> {
+  const digest = createHash('sha256');
+  let length = 0;
+  for await (const chunk of chunksOf(payload)) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge();
+    digest.update(chunk);
+  }
+  return digest.digest('base64url');
+}
+
 async function readBody(request: FastifyRequest, payload: Readable, bytesMax: number): Promise<unknown> {
   const announced = announcedBytes(request);
   if (announced !== undefined && announced > bytesMax) throw tooLarge();
+  if (request.isReplay) {
+    request.bodyDigest = await digestBody(payload, bytesMax);
+    return undefined;
+  }
   const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
-  const bytes = await readBytes(payload, announced, bytesMax, digest);
+  const bytes = await readBytes(payload, announced, bytesMax, digest, request.bodyMemory);
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
   if (bytes.length > LARGE) await nextTurn();
@@ -118,6 +171,12 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
   return value;
 }
 
+/** The platform's own services send small mails for everybody: they share as one. */
+function ownerOf(request: FastifyRequest): string {
+  const principal = principalOf(request);
+  return principal.kind === 'service' ? 'services' : principal.orgId;
+}
+
 /**
  * JSON of up to 36 MB on the routes of this scope, without holding up the others: measured at 25 MiB of
  * attachments, decoding takes 15 ms, parsing 25, each attachment's base64 up to 30, each in a turn of its
@@ -125,12 +184,16 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
  * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
  */
 export function registerLargeJson(scope: App, bytesMax: number): void {
-  const budget = createByteBudget(COUNTED_BYTES_MAX);
+  const shares = createFairShares({ capacity: COUNTED_BYTES_MAX, message: 'Too many large mails at once' });
   scope.decorateRequest('bodyDigest', null);
+  scope.decorateRequest('bodyMemory', null);
+  scope.decorateRequest('isReplay', false);
   scope.addHook('preParsing', (request, reply, _payload, done) => {
-    const bytes = Math.min(announcedBytes(request) ?? bytesMax, bytesMax);
-    // `close` comes whether the answer was sent or the client has gone.
-    if (bytes > COUNTED) reply.raw.once('close', budget.take(bytes));
+    if (!request.isReplay) {
+      request.bodyMemory = openBodyMemory(shares, ownerOf(request), reply);
+      // One of unknown length takes what it is, as it comes.
+      request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, bytesMax));
+    }
     done();
   });
   scope.removeContentTypeParser('application/json');

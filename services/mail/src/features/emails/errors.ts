@@ -1,14 +1,22 @@
 import { AppError } from '@platform/service-kit';
-import type { SmtpProblem } from '../delivery/outcome.js';
+import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 
 export const unknownTemplate = (): AppError =>
   new AppError({ status: 400, code: 'UNKNOWN_TEMPLATE', message: 'Unknown Template' });
 
 const MESSAGE = 'Error sending mail';
 
-/** Nothing was accepted: sending again, with a new idempotency key, is safe. */
+/**
+ * Nothing was accepted: sending again, with a new idempotency key, is safe. With SMTP_REFUSED it is of no use: the server
+ * will never take this mail.
+ */
 export const sendingFailed = (problem?: SmtpProblem): AppError =>
-  new AppError({ status: 500, code: 'SMTP_ERROR', message: MESSAGE, cause: describe(problem) });
+  new AppError({
+    status: 500,
+    code: problem && isPermanentRefusal(problem) ? 'SMTP_REFUSED' : 'SMTP_ERROR',
+    message: MESSAGE,
+    cause: describe(problem),
+  });
 
 /** It may have been accepted: it isn't sent again by itself. */
 export const outcomeUnknown = (problem?: SmtpProblem): AppError =>

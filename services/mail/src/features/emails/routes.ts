@@ -1,14 +1,22 @@
 import { memberOf, requireScopes, requireService } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import type { FastifyRequest, onRequestAsyncHookHandler, preValidationHookHandler } from 'fastify';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preValidationAsyncHookHandler,
+  preValidationHookHandler,
+} from 'fastify';
 import { requireAdminRole, requireScopedToken } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { isTemplateType } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
+import { readPreference } from './preference.js';
 import type { preview } from './preview.js';
 import {
+  AcceptedAnswer,
   InternalMailBody,
   MailBody,
   PreviewAnswer,
@@ -16,15 +24,17 @@ import {
   SEND_BODY_BYTES_MAX,
   SendAnswer,
 } from './schemas.js';
-import type { EmailService, SendRequest } from './service.js';
+import type { EmailService, Idempotency, Patience, Submission } from './service.js';
 
 const tags = ['Mail'];
 
-function readIdempotency(request: FastifyRequest): SendRequest['idempotency'] {
-  const key = request.headers['idempotency-key'];
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+function readIdempotency({ headers, bodyDigest }: FastifyRequest): Idempotency | undefined {
+  const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) throw keyInvalid();
-  return { key, digest: request.bodyDigest ?? '' };
+  if (typeof key !== 'string' || !KEY.test(key)) throw keyInvalid();
+  return { key, digest: bodyDigest ?? '' };
 }
 
 /** Before the other faults of the body are looked for. */
@@ -37,57 +47,107 @@ const refuseUnknownTemplate: preValidationHookHandler = (request, _reply, done) 
 interface Deps {
   readonly emails: EmailService;
   readonly configurations: SmtpConfigurations;
+  /** From the first byte of a request to the answer. */
+  readonly deadlineMs: number;
 }
 
-const idempotencyHeader = {
+const headers = {
   type: 'object',
   properties: {
     'idempotency-key': {
       type: 'string',
       description: 'The same key and body within 24 hours answer the first result again and send nothing.',
     },
+    prefer: {
+      type: 'string',
+      description:
+        '`respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is.',
+    },
   },
 };
+const response = {
+  200: SendAnswer,
+  202: AcceptedAnswer,
+  ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500),
+};
+
+/** What came before the handler, the body's upload above all, counts. */
+function patienceOf(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
+  const startedAt = performance.now() - reply.elapsedTime;
+  const { isAsync, waitMs } = readPreference(request.headers.prefer);
+  const deadlineAt = startedAt + Math.min(deadlineMs, isAsync ? Infinity : (waitMs ?? Infinity));
+  return { deadlineAt, acceptedAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
+}
+
+/** A mail that is still under way keeps the memory of its body. */
+function tell(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
+  if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
+  request.bodyMemory?.keepUntil(submission.ended);
+  const { id } = submission;
+  void reply
+    .code(202)
+    .headers({ location: `/api/v1/mail/records/${id}`, 'preference-applied': 'respond-async' });
+  return { data: { status: true, data: 'Email accepted', id } };
+}
+
+/**
+ * What was answered once is answered again, before the configuration, the limits and the body are looked at. The others
+ * need a configuration, before their bodies are read.
+ */
+const findReplay =
+  ({ emails, configurations }: Deps): onRequestAsyncHookHandler =>
+  async (request) => {
+    const { orgId } = memberOf(request);
+    const key = request.headers['idempotency-key'];
+    request.isReplay =
+      typeof key === 'string' && KEY.test(key) && (await emails.findEarlier(orgId, key)) !== undefined;
+    if (!request.isReplay) await configurations.get(orgId, request.id);
+  };
+
+const answerReplay =
+  ({ emails, deadlineMs }: Deps): preValidationAsyncHookHandler =>
+  async (request, reply) => {
+    const idempotency = readIdempotency(request);
+    if (!request.isReplay || !idempotency) return undefined;
+    const patience = patienceOf(request, reply, deadlineMs);
+    const submission = await emails.replay(memberOf(request).orgId, idempotency, patience);
+    return reply.send(tell(request, reply, submission));
+  };
 
 /** Personal access tokens with `SEND_MAIL`. */
-function sendRoute(scope: App, { emails, configurations }: Deps): void {
-  /** 404 and 400 of the configuration come before the body is read. */
-  const requireConfiguration: onRequestAsyncHookHandler = async (request) => {
-    await configurations.get(memberOf(request).orgId, request.id);
-  };
+function sendRoute(scope: App, deps: Deps): void {
   scope.post(
     '/api/v1/mail/emails/sendEmail',
     {
       bodyLimit: SEND_BODY_BYTES_MAX,
-      onRequest: [scope.authenticate, requireScopedToken('SEND_MAIL'), requireConfiguration],
-      preValidation: refuseUnknownTemplate,
+      onRequest: [scope.authenticate, requireScopedToken('SEND_MAIL'), findReplay(deps)],
+      preValidation: [answerReplay(deps), refuseUnknownTemplate],
       schema: {
         operationId: 'sendEmail',
         tags,
         summary: 'Send a template mail',
         security: bearer,
-        headers: idempotencyHeader,
+        headers,
         body: MailBody,
-        response: { 200: SendAnswer, ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500) },
+        response,
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { orgId } = memberOf(request);
-      const idempotency = readIdempotency(request);
-      const configuration = await configurations.get(orgId, request.id);
-      const data = await emails.send({
+      const submission = await deps.emails.send({
         orgId,
-        configuration,
+        configuration: await deps.configurations.get(orgId, request.id),
         body: request.body,
-        ...(idempotency && { idempotency }),
+        idempotency: readIdempotency(request),
+        patience: patienceOf(request, reply, deps.deadlineMs),
       });
-      return { data: { status: true, data } };
+      return tell(request, reply, submission);
     },
   );
 }
 
 /** The platform's own services, for an organisation; the gateway doesn't route it. */
-function internalSendRoute(scope: App, { emails, configurations }: Deps): void {
+function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: Deps): void {
   scope.post(
     '/api/v1/mail/internal/sendEmail',
     {
@@ -99,17 +159,20 @@ function internalSendRoute(scope: App, { emails, configurations }: Deps): void {
         tags: ['Services'],
         summary: "Send a template mail through an organisation's SMTP server",
         security: bearer,
-        headers: idempotencyHeader,
+        headers,
         body: InternalMailBody,
-        response: { 200: SendAnswer, ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500) },
+        response,
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { orgId, ...body } = request.body;
       const idempotency = readIdempotency(request);
+      const patience = patienceOf(request, reply, deadlineMs);
+      // The organisation is in the body, so the body comes first here.
+      if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
+        return tell(request, reply, await emails.replay(orgId, idempotency, patience));
       const configuration = await configurations.get(orgId, request.id);
-      const data = await emails.send({ orgId, configuration, body, ...(idempotency && { idempotency }) });
-      return { data: { status: true, data } };
+      return tell(request, reply, await emails.send({ orgId, configuration, body, idempotency, patience }));
     },
   );
 }

@@ -65,6 +65,18 @@ export const SendAnswer = Type.Object({
   }),
 });
 
+/** RFC 7240: for clients that prefer not to wait for the SMTP server. */
+export const AcceptedAnswer = Type.Object(
+  {
+    data: Type.Object({
+      status: Type.Boolean(),
+      data: Type.String(),
+      id: Type.String({ format: 'uuid', description: 'Of the record that tells what becomes of the mail.' }),
+    }),
+  },
+  { description: 'Accepted: the mail is on its way; `Location` is the record to look at.' },
+);
+
 export const PreviewBody = Type.Object(
   { emailTemplateType: TemplateType, templateData: TemplateData, productName },
   { additionalProperties: false, title: 'PreviewBody' },

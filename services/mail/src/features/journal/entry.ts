@@ -1,3 +1,5 @@
+import type { SmtpProblem } from '../delivery/outcome.js';
+
 /** A mail as it is written down before the SMTP server hears of it. */
 export interface JournalEntry {
   readonly id: string;
@@ -19,6 +21,8 @@ export interface Settlement {
   readonly id: string;
   readonly state: Exclude<MailState, 'pending'>;
   readonly refused: readonly string[];
+  /** Why it wasn't sent, or may not have been. */
+  readonly problem?: SmtpProblem | undefined;
 }
 
 /** An earlier mail under the same idempotency key. */
@@ -26,6 +30,6 @@ export interface EarlierMail {
   readonly id: string;
   readonly state: MailState;
   readonly digest: string;
-  readonly recipients: number;
   readonly refused: readonly string[];
+  readonly problem: SmtpProblem | undefined;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { SmtpProblem } from '../delivery/outcome.js';
 import type { EarlierMail, JournalEntry, MailState, Settlement } from './entry.js';
 
 /*
@@ -6,6 +7,7 @@ import type { EarlierMail, JournalEntry, MailState, Settlement } from './entry.j
  * be the most expensive thing that the service does.
  */
 const insertEntriesSql = `
+  with written as (
   insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type,
                      idempotency_key, request_digest, created_at, updated_at)
   select id, org_id, $1, subject, from_address, to_addresses, cc_addresses, template_type,
@@ -14,7 +16,12 @@ const insertEntriesSql = `
     id uuid, org_id uuid, subject text, from_address text, to_addresses text[], cc_addresses text[],
     template_type text, idempotency_key text, request_digest text, created_at timestamptz)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
-  returning id`;
+  returning id, org_id, to_addresses, cc_addresses
+  ), found_by as (
+    insert into mail_recipients (org_id, address, mail_id)
+    select distinct org_id, lower(address), id from written, unnest(to_addresses || cc_addresses) as address
+  )
+  select id from written`;
 
 /** @returns the ids that were written; the others' idempotency keys were taken. */
 export async function insertEntries(
@@ -51,6 +58,7 @@ export async function insertEntries(
 const settleEntriesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
+    problem = $2::jsonb -> id::text -> 'problem',
     refused_addresses = array(select jsonb_array_elements_text($2::jsonb -> id::text -> 'refused')),
     updated_at = $3
   where id = any($1::uuid[]) and state in ('pending', 'unknown')`;
@@ -71,16 +79,37 @@ export async function settleEntries(
   });
 }
 
-export async function findByKey(db: pg.Pool, orgId: string, key: string): Promise<EarlierMail | undefined> {
-  const { rows } = await db.query<[string, MailState, string, number, string[]]>({
-    name: 'find_by_key',
-    text: `select id, state, request_digest, cardinality(to_addresses) + cardinality(cc_addresses), refused_addresses
-           from mails where org_id = $1 and idempotency_key = $2`,
-    values: [orgId, key],
+export interface EarlierKey {
+  readonly orgId: string;
+  readonly key: string;
+}
+
+const findByKeysSql = `
+  select wanted.at::int, mails.id, state, request_digest, refused_addresses, problem
+  from unnest($1::uuid[], $2::text[]) with ordinality as wanted (org_id, key, at)
+  cross join lateral (
+    select * from mails where org_id = wanted.org_id and idempotency_key = wanted.key
+  ) as mails`;
+
+/** @returns the mail of each key, in the order of the keys. */
+export async function findByKeys(
+  db: pg.Pool,
+  keys: readonly EarlierKey[],
+): Promise<(EarlierMail | undefined)[]> {
+  type Row = [number, string, MailState, string, string[], SmtpProblem | null];
+  const { rows } = await db.query<Row>({
+    name: 'find_by_keys',
+    text: findByKeysSql,
+    values: [keys.map(({ orgId }) => orgId), keys.map(({ key }) => key)],
     rowMode: 'array',
   });
-  const [row] = rows;
-  return row && { id: row[0], state: row[1], digest: row[2], recipients: row[3], refused: row[4] };
+  const found = new Map(
+    rows.map(([at, id, state, digest, refused, problem]) => [
+      at,
+      { id, state, digest, refused, problem: problem ?? undefined },
+    ]),
+  );
+  return keys.map((_key, index) => found.get(index + 1));
 }
 
 export async function touchSender(db: pg.Pool, senderId: string): Promise<void> {
@@ -142,6 +171,16 @@ export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<nu
        select id from mails where state in ('failed', 'unknown') and created_at < $1
        order by created_at limit 1000 for update skip locked)`,
     [createdBefore],
+  );
+  return rowCount ?? 0;
+}
+
+/** Ids are UUIDv7: the first ones are the oldest. @param before - the least id of what is kept. */
+export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from mails where id in (
+       select id from mails where id < $1 and state <> 'pending' order by id limit 1000 for update skip locked)`,
+    [before],
   );
   return rowCount ?? 0;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { coalesce } from '@platform/auth';
 import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@platform/service-kit';
 import type pg from 'pg';
@@ -6,7 +7,9 @@ import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
 import {
   abandonEntries,
   deleteUnsent,
-  findByKey,
+  deleteOld,
+  type EarlierKey,
+  findByKeys,
   forgetKeys,
   insertEntries,
   removeSender,
@@ -31,8 +34,11 @@ export interface Journal {
   settle(settlement: Settlement): Promise<void>;
   /** @throws AppError 503. */
   findByKey(orgId: string, key: string): Promise<EarlierMail | undefined>;
+  /** Whether mails can be journalled, and so sent: from the first heartbeat on, until it is stopped. */
+  readonly isUp: boolean;
   /** Outcomes that aren't stored yet. */
   readonly backlog: number;
+  /** Resolves with the first heartbeat, however long the database is away. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -44,7 +50,13 @@ export interface JournalTimes {
   readonly keyLifetimeMs: number;
 }
 
+const START_RETRY_MS = 500;
 const DAY_MS = 24 * 3_600_000;
+
+/** The least UUIDv7 of a time. */
+export const firstIdAt = (msecs: number): string =>
+  uuidv7({ msecs: Math.max(0, msecs), seq: 0, random: new Uint8Array(16) });
+
 const standardTimes: JournalTimes = { heartbeatMs: 2_000, silentMs: 10_000, keyLifetimeMs: DAY_MS };
 
 export function createJournal(deps: {
@@ -53,14 +65,18 @@ export function createJournal(deps: {
   readonly log: Logger;
   /** How long mails are kept that failed or are unknown: not less than their idempotency keys. */
   readonly unsentKeptDays: number;
+  /** How long any mail is kept; 0: for ever. */
+  readonly recordsKeptDays: number;
   readonly times?: JournalTimes;
 }): Journal {
-  const { pool, clock, log, unsentKeptDays, times = standardTimes } = deps;
+  const { pool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
   const settlements = createSettlements(deps);
   /** From before an entry is written until its outcome is. */
   const underWay = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  let isUp = false;
+  let isStopped = false;
 
   const write = coalesce({
     keyOf: (entry: JournalEntry) => entry.id,
@@ -73,7 +89,15 @@ export function createJournal(deps: {
     inFlightMax: 1,
   });
 
+  const find = coalesce({
+    keyOf: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
+    ask: (keys) => findByKeys(pool, keys),
+    batchMax: 200,
+    inFlightMax: 2,
+  });
+
   async function begin(entry: JournalEntry): Promise<boolean> {
+    if (!isUp) throw nothingDone(dependencyUnavailable('mail runtime'));
     underWay.add(entry.id);
     let isWritten = false;
     try {
@@ -108,7 +132,8 @@ export function createJournal(deps: {
 
   let beatenAt = performance.now();
   let othersJudgedFrom = 0;
-  async function beat(): Promise<void> {
+  /** @returns whether all of it was done. */
+  async function beat(): Promise<boolean> {
     try {
       await touchSender(pool, senderId);
       const now = performance.now();
@@ -121,8 +146,11 @@ export function createJournal(deps: {
         log.warn({ mails: withdrawn }, 'mails that the database took too late: they were not sent');
       await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
+      if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
+      return true;
     } catch (error) {
       log.warn({ err: error }, 'journal upkeep failed; it is tried again');
+      return false;
     }
   }
 
@@ -130,20 +158,28 @@ export function createJournal(deps: {
     begin,
     settle,
     findByKey: (orgId, key) =>
-      findByKey(pool, orgId, key).catch((error: unknown) => {
+      find({ orgId, key }).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);
       }),
     get backlog() {
       return settlements.backlog;
     },
+    get isUp() {
+      return isUp;
+    },
     async start() {
-      await beat();
+      // Without its row, nobody would notice that this sender died: nothing is sent before.
+      while (!isStopped && !(await beat())) await delay(START_RETRY_MS, undefined, { ref: false });
+      isUp = !isStopped;
       let beating = Promise.resolve();
       timer = setInterval(() => {
-        beating = beating.then(beat);
+        beating = beating.then(async () => void (await beat()));
       }, times.heartbeatMs).unref();
+      if (isStopped) clearInterval(timer);
     },
     async stop() {
+      isUp = false;
+      isStopped = true;
       clearInterval(timer);
       await settlements.stop();
       await removeSender(pool, senderId).catch((error: unknown) => {

@@ -10,6 +10,8 @@ const columns = {
   ccAddresses: true,
   refusedAddresses: true,
   templateType: true,
+  state: true,
+  problem: true,
   createdAt: true,
   updatedAt: true,
 } as const;
@@ -38,4 +40,4 @@ export async function findRecords(db: Client, orgId: string, window: PageWindow)
 }
 
 export const findRecord = (db: Client, orgId: string, id: string) =>
-  db.mail.findFirst({ where: { id, orgId, state: 'sent' }, select: columns });
+  db.mail.findFirst({ where: { id, orgId }, select: columns });

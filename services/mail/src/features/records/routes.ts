@@ -32,7 +32,7 @@ export function recordRoutes(app: App, service: RecordService): void {
       schema: {
         operationId: 'getMailRecord',
         tags,
-        summary: 'One sent mail',
+        summary: 'One mail: sent, or what became of it',
         security: bearer,
         params: RecordPath,
         response: { 200: RecordAnswer, ...answers(400, 401, 403, 404) },

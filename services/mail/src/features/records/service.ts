@@ -1,4 +1,6 @@
 import { notFound, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import type { SmtpProblem } from '../delivery/outcome.js';
+import { toFailure } from './failure.js';
 import type { Prisma } from '../../resources.js';
 import { countRecords, findRecord, findRecords, type RecordRow } from './queries.js';
 import type { MailRecord } from './schemas.js';
@@ -19,6 +21,8 @@ const describe = (row: RecordRow): MailRecord => ({
   cc: row.ccAddresses,
   refused: row.refusedAddresses,
   emailTemplateType: row.templateType,
+  state: row.state,
+  failure: row.problem === null ? null : toFailure(row.problem as unknown as SmtpProblem),
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
 });

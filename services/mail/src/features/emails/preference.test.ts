@@ -1,0 +1,11 @@
+import { readPreference } from './preference.js';
+
+test.each([
+  [undefined, { isAsync: false, waitMs: undefined }],
+  ['respond-async', { isAsync: true, waitMs: undefined }],
+  ['Respond-Async; foo="bar" , wait = 10', { isAsync: true, waitMs: 10_000 }],
+  [['return=minimal', 'wait="5"'], { isAsync: false, waitMs: 5_000 }],
+  ['wait=-1, respond-asynchronously', { isAsync: false, waitMs: undefined }],
+])('%s is read', (header, expected) => {
+  expect(readPreference(header)).toEqual(expected);
+});

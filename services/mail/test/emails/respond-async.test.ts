@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+beforeEach(async () => {
+  mail = await startMail({ environment: { SEND_DEADLINE_MS: '2000', SMTP_TIMEOUT_MS: '10000' } });
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterEach(async () => {
+  await smtp.close();
+  await mail.close();
+});
+
+const hang = () => {
+  smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+};
+const record = (location: string | null) =>
+  mail.call('GET', location ?? '', { token: mail.session }).then(({ body }) => body.data);
+
+test('respond-async: 202 at once, and the record tells what became of the mail', async () => {
+  hang();
+  const sent = await mail.send({}, { prefer: 'respond-async' });
+  expect([sent.status, sent.headers.get('preference-applied'), sent.body.data]).toEqual([
+    202,
+    'respond-async',
+    { status: true, data: 'Email accepted', id: expect.any(String) },
+  ]);
+  const location = sent.headers.get('location');
+  expect(location).toBe(`/api/v1/mail/records/${sent.body.data.id}`);
+  expect((await record(location)).state).toBe('pending');
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  smtp.say('250 queued');
+  await waitFor(async () => (await record(location)).state === 'sent', { what: 'the outcome' });
+});
+
+test('respond-async with wait: the outcome when it comes in time, and a failure is told as one', async () => {
+  const sent = await mail.send({}, { prefer: 'respond-async, wait=10' });
+  expect([sent.status, sent.body.data.data]).toEqual([200, 'Email sent']);
+  smtp.behave((step) => (step === 'RCPT' ? '550 5.1.1 unknown' : undefined));
+  const refused = await mail.send({}, { prefer: 'respond-async, wait=10' });
+  expect([refused.status, refused.body.error.code]).toEqual([500, 'SMTP_REFUSED']);
+});
+
+test('a replay of a mail that is under way is 202 with the same record, then its outcome', async () => {
+  hang();
+  const key = { 'idempotency-key': randomUUID(), prefer: 'respond-async' };
+  const first = await mail.send({}, key);
+  const again = await mail.send({}, key);
+  expect([again.status, again.body]).toEqual([202, first.body]);
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  smtp.say('250 queued');
+  await waitFor(async () => (await mail.send({}, key)).status === 200, { what: 'the outcome' });
+  expect(smtp.accepted).toHaveLength(0);
+  expect(smtp.count('MESSAGE')).toBe(1);
+});
+
+test('without the preference the outcome is answered by the deadline, whatever it is', async () => {
+  hang();
+  const startedAt = performance.now();
+  const sent = await mail.send();
+  const tookMs = performance.now() - startedAt;
+  expect([sent.status, sent.body.error.code]).toEqual([500, 'DELIVERY_UNKNOWN']);
+  expect(tookMs).toBeGreaterThan(1_900);
+  expect(tookMs).toBeLessThan(9_000);
+});
+
+test('a client that has less time says so with wait', async () => {
+  smtp.behave((step) => (step === 'CONNECT' ? 'hang' : undefined));
+  const startedAt = performance.now();
+  const sent = await mail.send({}, { prefer: 'wait=1' });
+  expect([sent.status, sent.body.error.code]).toEqual([500, 'SMTP_ERROR']);
+  expect(performance.now() - startedAt).toBeLessThan(1_900);
+});
+
+test('a stop ends what was accepted within the deadline, with an outcome', async () => {
+  hang();
+  const sent = await mail.send({}, { prefer: 'respond-async' });
+  await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+  await mail.stop();
+  const { rows } = await mail.db.query('select state from mails where id = $1', [sent.body.data.id]);
+  expect(rows).toEqual([{ state: 'unknown' }]);
+});

@@ -1,0 +1,64 @@
+import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
+import pg from 'pg';
+import { buildMail } from '../../src/app.js';
+import { loadMailConfig } from '../../src/config.js';
+import { openResources } from '../../src/resources.js';
+import { startIdentityProcess } from '../identity-process.js';
+import { createAdministrator, createMailDatabase, letter, mailEnvironment } from '../mail.js';
+
+test('Mail container not found: while the mail runtime starts, and from when it stops', async () => {
+  const identity = await startIdentityProcess();
+  const database = await createMailDatabase();
+  const administrator = await createAdministrator(identity.url);
+  const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example' };
+  await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
+    token: administrator.session,
+    body: smtp,
+  });
+  const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
+  // The first heartbeat of a sender waits for this.
+  const db = new pg.Pool({ connectionString: database.url, max: 1 });
+  const lock = await db.connect();
+  await lock.query('begin; lock table senders in access exclusive mode');
+
+  const log = createLogger('mail', 'silent');
+  const shutdown = createShutdown(log);
+  const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
+  const config = loadMailConfig(mailEnvironment(database.url, identity.url));
+  const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
+  const call = async (url: string, payload?: object) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url,
+      headers,
+      ...(payload && { payload }),
+    });
+    return [statusCode, (JSON.parse(body) as { error?: { code: string; message: string } }).error] as const;
+  };
+  const update = () => call('/api/v1/mail/updateSmtpConfig');
+  const notFound = [404, { code: 'NOT_FOUND', message: 'Mail container not found' }];
+
+  expect(await update()).toEqual(notFound);
+  expect((await app.inject('/health/ready')).statusCode).toBe(503);
+  expect(await call('/api/v1/mail/emails/sendEmail', letter())).toMatchObject([
+    503,
+    { code: 'NOTHING_DONE' },
+  ]);
+  await lock.query('rollback');
+  lock.release();
+  await waitFor(async () => (await update())[0] === 200, { what: 'the mail runtime', timeoutMs: 20_000 });
+
+  // A request that outlasts the phase of requests comes in beside this step.
+  let whileStopping: unknown;
+  shutdown.on('workers', 'a late request', async () => {
+    whileStopping = await update();
+  });
+  await shutdown.run('test done');
+  expect(whileStopping).toEqual(notFound);
+  await app.close();
+  await db.end();
+  await database.drop();
+  await identity.close();
+}, 60_000);
