@@ -88,6 +88,8 @@ const mail: ServiceDefinition = {
   // A mail with 25 MiB of attachments takes about 70 MiB of it while its body is read.
   heapMb: 512,
   defaults: {
+    // Less than the launcher gives a service to stop.
+    SEND_DEADLINE_MS: '15000',
     // The catcher, and whatever SMTP server runs on this machine or beside it.
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
   },

@@ -23,6 +23,18 @@ export function findUnstorableText(root: unknown): FaultDetail | undefined {
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
+/** The parser refuses these, wherever they are: who merges such an object changes what all objects have. */
+const PROTOTYPE_KEY = 'must not have the key "__proto__", nor "constructor" with "prototype" in it';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A fault of a body that the parser took. @param text of which `value` was parsed */
 export type FindBodyFault = (text: string, value: unknown) => FaultDetail | undefined;
 
@@ -46,6 +58,10 @@ export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault
     }
     const text = bytes.toString();
     void parse(request, text, (error, value) => {
+      if (error !== null && isJson(text)) {
+        done(validationError([{ field: 'body', message: PROTOTYPE_KEY }]), undefined);
+        return;
+      }
       // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
       const unstorable = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
       const fault = unstorable ?? (error === null ? findFault?.(text, value) : undefined);

@@ -153,7 +153,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
   // Administrators
-  recordRoutes(app, createRecordService(resources.prisma));
+  recordRoutes(app, createRecordService(resources));
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,

@@ -83,3 +83,16 @@ test('nothing of it was stored, nothing secret was logged, and the service goes 
   expectCleanLog(identity, [session, serviceToken, basic.slice(6), admin.password, serviceClient.secret]);
   expect((await identity.call('GET', '/api/v1/users/me', { token: session })).status).toBe(200);
 }); // prettier-ignore
+
+test('a prototype key is named, rather than called no JSON', async () => {
+  const [route] = withBody().filter(({ isJson }) => isJson);
+  for (const raw of ['{"__proto__": {"role": "admin"}}', '{"a": [{"constructor": {"prototype": 1}}]}']) {
+    const { status, body } = await send(route as Route, raw);
+    expect([status, body.error.details]).toEqual([
+      400,
+      [{ field: 'body', message: expect.stringContaining('must not have the key "__proto__"') }],
+    ]);
+  }
+  const { body } = await send(route as Route, '{"a": ');
+  expect(body.error.code).toBe('INVALID_JSON');
+});

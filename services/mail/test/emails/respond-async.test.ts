@@ -54,8 +54,7 @@ test('a replay of a mail that is under way is 202 with the same record, then its
   await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
   smtp.say('250 queued');
   await waitFor(async () => (await mail.send({}, key)).status === 200, { what: 'the outcome' });
-  expect(smtp.accepted).toHaveLength(0);
-  expect(smtp.count('MESSAGE')).toBe(1);
+  expect([smtp.count('MESSAGE'), smtp.accepted.length]).toEqual([1, 1]);
 });
 
 test('without the preference the outcome is answered by the deadline, whatever it is', async () => {

@@ -42,6 +42,24 @@ test('what was not sent is deleted when its time is over; records and what is un
   ]); // prettier-ignore
 });
 
+test('records are deleted when their time is over, and are counted no more', async () => {
+  const orgId = uuidv7();
+  const insertSent = (ageDays: number) =>
+    db.query(
+      `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+       values ($1, $2, 'pending', $2, $3, 'a@b.example', '{}', '{}', 'loginWithOTP', $4, $4)`,
+      [uuidv7({ msecs: now - ageDays * DAY_MS }), orgId, `sent ${ageDays}`, new Date(now - ageDays * DAY_MS)],
+    );
+  for (const ageDays of [1, 29, 31, 400]) await insertSent(ageDays);
+  await db.query(`update mails set state = 'sent'`);
+  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, recordsKeptDays: 30 });
+  await journal.start();
+  await journal.stop();
+  expect(await subjects()).toEqual(['sent 1', 'sent 29']);
+  const { rows } = await db.query('select sent::int from mail_counters where org_id = $1', [orgId]);
+  expect(rows).toEqual([{ sent: 2 }]);
+});
+
 test('many of them go in bites of a thousand, one each beat', async () => {
   await db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)

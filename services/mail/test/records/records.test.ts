@@ -76,3 +76,62 @@ test('a preview is what would be sent, and sends nothing', async () => {
   );
   expect(smtp.accepted).toHaveLength(count);
 });
+
+const listed = async (query: string) => {
+  const { status, body } = await list(query);
+  expect([query, status]).toEqual([query, 200]);
+  return body.data.map(({ subject }: { subject: string }) => subject) as string[];
+};
+
+describe('what became of mails', () => {
+  let since: string;
+  beforeAll(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    since = encodeURIComponent(new Date().toISOString());
+    smtp.behave((step, line) => (step === 'RCPT' && line.includes('gone@') ? '550 5.1.1 no such user' : undefined));
+    await mail.send({ subject: 'to two', sendEmailTo: ['Ada@example.com'], sendCcTo: ['bob@example.com'] });
+    await mail.send({ subject: 'to ada', sendEmailTo: ['ada@example.com'], emailTemplateType: 'accountCreation' });
+    await mail.send({ subject: 'to nobody', sendEmailTo: ['gone@example.com'] });
+  });
+
+  test('is listed by state, recipient, template and time', async () => {
+    expect(await listed('?state=failed')).toEqual(['to nobody', 'failed']);
+    expect(await listed(`?state=any&since=${since}`)).toEqual(['to nobody', 'to ada', 'to two']);
+    expect(await listed(`?since=${since}&emailTemplateType=accountCreation`)).toEqual(['to ada']);
+    expect(await listed(`?state=any&until=${since}&recipient=gone@example.com`)).toEqual([]);
+    expect(await listed('?state=any&recipient=GONE@example.com')).toEqual(['to nobody']);
+    expect(await listed('?recipient=ada@example.com')).toEqual(['to ada', 'to two']);
+    expect(await listed('?recipient=ada@example.com&limit=1&page=2')).toEqual(['to two']);
+    expect(await listed('?state=unknown')).toEqual([]);
+    expect((await list('?state=lost')).status).toBe(400);
+    const { body } = await list('?state=failed&limit=1');
+    expect(body.pagination).toEqual({ page: 1, limit: 1, total: 2, totalPages: 2 });
+    expect(body.data[0].failure).toEqual({
+      kind: 'permanent',
+      code: 'EENVELOPE',
+      reply: 550,
+      status: '5.1.1',
+      message: 'The recipient does not exist',
+    });
+  });
+
+  test("without parameters the list is what was sent; another organisation's is not in any list", async () => {
+    expect(await listed('')).not.toContain('to nobody');
+    await mail.db.query(`update mails set org_id = gen_random_uuid() where subject = 'failed'`);
+    expect(await listed('?state=failed')).toEqual(['to nobody']);
+  });
+
+  test('a recipient is erased from it: alone with the mail, among others by address', async () => {
+    const before = (await list()).body.pagination.total as number;
+    const erase = (address: string) =>
+      mail.call('DELETE', `/api/v1/mail/records?recipient=${address}`, { token: mail.session });
+    const { status, body } = await erase('ADA@example.com');
+    expect([status, body]).toEqual([200, { message: 'Recipient erased', deleted: 1, changed: 1 }]);
+    expect(await listed('?state=any&recipient=ada@example.com')).toEqual([]);
+    expect((await list('?recipient=bob@example.com')).body.data[0].to).toEqual(['erased@invalid']);
+    expect((await list()).body.pagination.total).toBe(before - 1);
+    const { rows } = await mail.db.query(`select from mails where 'ada@example.com' = any(to_addresses)`);
+    expect(rows).toEqual([]);
+    expect((await erase('ada@example.com')).body).toMatchObject({ deleted: 0, changed: 0 });
+  });
+});

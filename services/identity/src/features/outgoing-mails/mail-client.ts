@@ -5,6 +5,8 @@ export type SendResult =
   | { readonly state: 'sent' }
   /** It will never be taken as it is. */
   | { readonly state: 'rejected'; readonly reason: string }
+  /** The SMTP server will never take it: the recipient doesn't exist, for example. */
+  | { readonly state: 'refused'; readonly reason: string }
   /** The SMTP server certainly hasn't taken it. */
   | { readonly state: 'failed'; readonly reason: string }
   /** The SMTP server may have taken it. */
@@ -21,11 +23,18 @@ export interface SendOptions {
 
 export type SendMail = (letter: Letter, options: SendOptions) => Promise<SendResult>;
 
+/** The reason of a mail that the mail service has accepted and still tries to deliver. */
+export const UNDER_WAY = 'under way';
+
+/** A slot is for this long held by an SMTP server that doesn't answer; what becomes of the mail is asked later. */
+const WAIT_SECONDS = 2;
+
 /** The mail service may go on meanwhile: the next attempt, with the same key, is told the outcome. */
 const TIMEOUT_MS = 10_000;
 
-const states: Readonly<Record<string, 'failed' | 'unknown' | 'waiting'>> = {
+const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waiting'>> = {
   SMTP_ERROR: 'failed',
+  SMTP_REFUSED: 'refused',
   DELIVERY_UNKNOWN: 'unknown',
   // The administrator may complete it while the mail is still worth sending.
   SMTP_INCOMPLETE: 'waiting',
@@ -35,15 +44,21 @@ const states: Readonly<Record<string, 'failed' | 'unknown' | 'waiting'>> = {
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 async function readResult(response: Response): Promise<SendResult> {
+  if (response.status === 202) {
+    await response.body?.cancel();
+    return { state: 'waiting', reason: UNDER_WAY };
+  }
   if (response.ok) {
     await response.body?.cancel();
     return { state: 'sent' };
   }
   const answer = (await response.json().catch(() => undefined)) as
-    { error?: { code?: unknown } } | null | undefined;
+    { error?: { code?: unknown; details?: { message?: unknown }[] } } | null | undefined;
   const code = typeof answer?.error?.code === 'string' ? answer.error.code : 'no code';
   const state = states[code] ?? (FINAL_STATUSES.has(response.status) ? 'rejected' : 'waiting');
-  return { state, reason: `${response.status} ${code}` };
+  const explanation = answer?.error?.details?.[0]?.message;
+  const isExplained = state === 'refused' && typeof explanation === 'string';
+  return { state, reason: isExplained ? explanation : `${response.status} ${code}` };
 }
 
 /** Sends through the mail service, in the name of an organisation. */
@@ -60,6 +75,7 @@ export function createMailClient(options: {
           authorization: `Bearer ${await options.serviceToken()}`,
           'content-type': 'application/json',
           'idempotency-key': idempotencyKey,
+          prefer: `respond-async, wait=${WAIT_SECONDS}`,
           ...(requestId !== null && { 'x-request-id': requestId }),
         },
         body: JSON.stringify(letter),

@@ -10,7 +10,7 @@ import {
   resetLetter,
   suspiciousLoginLetter,
 } from './letters.js';
-import { type Addressee, findAddressee, type OutgoingMail, saveLetter } from './queries.js';
+import { type Addressee, clearUndeliverable, findAddressee, type OutgoingMail, saveLetter } from './queries.js';
 
 /**
  * Writes the letter of a mail, once: each attempt sends the same bytes under the same idempotency key.
@@ -49,6 +49,7 @@ async function composeInvitation(
   to: Addressee,
 ): Promise<Letter | undefined> {
   const token = await secrets.issueToken(tx, 'invitation', to, createdAt);
+  await clearUndeliverable(tx, to.id);
   return token === undefined ? undefined : invitationLetter(to, token, links);
 }
 

@@ -1,3 +1,4 @@
+import { Prisma as Sql } from '../../generated/prisma/client.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { MailKind } from './mail-kind.js';
 
@@ -16,6 +17,7 @@ export interface NewMail {
 }
 
 export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt'> {
+  readonly orgId: string;
   readonly letterSealed: string | null;
   readonly attempts: number;
   readonly refusals: number;
@@ -24,25 +26,78 @@ export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
   db.outgoingMail.create({ data: mail, select: { id: true } });
 
+/** Of an address that has no account. */
+const NO_ORGANISATION = '00000000-0000-0000-0000-000000000000';
+
+/** Finds out whose mails the new ones are: see the column. */
+export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown> => db.$executeRaw`
+  update outgoing_mails mails
+  set org_id = coalesce(
+    (select org_id from users where id = mails.user_id),
+    (select org_id from users where email = mails.email and removed_at is null),
+    ${NO_ORGANISATION}::uuid)
+  where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
+
+/** Mails that share slots. */
+export const lanes = ['urgent', 'other'] as const;
+export type Lane = (typeof lanes)[number];
+
+/** As the indexes have it. A person sits in front of a screen and waits for the urgent ones. */
+const ofLane: Readonly<Record<Lane, Sql.Sql>> = {
+  urgent: Sql.sql`kind in ('login_code', 'password_reset')`,
+  other: Sql.sql`kind not in ('login_code', 'password_reset')`,
+};
+
+export interface Claim {
+  readonly lane: Lane;
+  readonly now: Date;
+  readonly leasedUntil: Date;
+  readonly limit: number;
+  /** Of one organisation at once. */
+  readonly share: number;
+  /** How many of each organisation this replica has in hand. */
+  readonly held: ReadonlyMap<string, number>;
+}
+
 /**
- * Takes mails that are due, what was tried least first, and leaves what another replica has in hand.
- * No transaction stays open while a mail is sent: a row is taken by moving it to when it may be taken
- * again, should this process die with it.
+ * Claims mails that are due: of each organisation up to its share, one after the other, the longest due first. Mails that
+ * another replica has in hand are left to it. The organisations are found by steps through the index, so that those with
+ * many mails cost no more than others.
+ *
+ * No transaction stays open while a mail is sent: a row is claimed by moving it to when it may be claimed again, should
+ * this process die with it.
  */
 export const claimMails = (
   db: Prisma,
-  now: Date,
-  leasedUntil: Date,
-  limit: number,
+  { lane, now, leasedUntil, limit, share, held }: Claim,
 ): Promise<OutgoingMail[]> => db.$queryRaw<OutgoingMail[]>`
+  with recursive organisations (org_id) as (
+    (select org_id from outgoing_mails where ${ofLane[lane]} and org_id is not null order by org_id limit 1)
+    union all
+    select (select mails.org_id from outgoing_mails mails
+            where ${ofLane[lane]} and mails.org_id > organisations.org_id order by mails.org_id limit 1)
+    from organisations where organisations.org_id is not null
+  ), due as (
+    select mails.id, mails.next_attempt_at,
+           row_number() over (partition by organisations.org_id order by mails.next_attempt_at) as turn
+    from organisations cross join lateral (
+      select id, next_attempt_at from outgoing_mails
+      where ${ofLane[lane]} and org_id = organisations.org_id
+        and next_attempt_at <= ${now.toISOString()}::timestamptz and expires_at > ${now.toISOString()}::timestamptz
+      order by next_attempt_at
+      limit greatest(${share}::int
+        - coalesce((${JSON.stringify(Object.fromEntries(held))}::jsonb ->> organisations.org_id::text)::int, 0), 0)
+    ) mails
+  ), claimed as (
+    select id from outgoing_mails
+    where id in (select id from due order by turn, next_attempt_at limit ${limit})
+      and next_attempt_at <= ${now.toISOString()}::timestamptz
+    for update skip locked
+  )
   update outgoing_mails
   set attempts = attempts + 1, next_attempt_at = ${leasedUntil.toISOString()}::timestamptz
-  where id in (
-    select id from outgoing_mails
-    where next_attempt_at <= ${now.toISOString()}::timestamptz and expires_at > ${now.toISOString()}::timestamptz
-    order by attempts, next_attempt_at limit ${limit} for update skip locked
-  )
-  returning id::text, kind, user_id::text as "userId", email, detail, created_at as "createdAt",
+  where id in (select id from claimed)
+  returning id::text, kind, org_id::text as "orgId", user_id::text as "userId", email, detail, created_at as "createdAt",
             letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals`;
 
 export const saveLetter = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
@@ -57,6 +112,22 @@ export const postponeMail = (
   nextAttemptAt: Date,
   refusals: number,
 ): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
+
+/** Ends a mail that will never be accepted; an invited member shows why. */
+export const giveUpMail = (
+  db: Prisma,
+  { id, kind, userId }: OutgoingMail,
+  undeliverableReason: string,
+): Promise<unknown> =>
+  db.$transaction(async (tx) => {
+    await tx.outgoingMail.deleteMany({ where: { id } });
+    if (kind === 'invitation' && userId !== null)
+      await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { undeliverableReason } });
+  });
+
+/** The next invitation may arrive. */
+export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
+  db.user.updateMany({ where: { id, undeliverableReason: { not: null } }, data: { undeliverableReason: null } });
 
 /** The count ends at `countMax`: what waits can be many. */
 export async function countWaiting(db: Prisma, countMax: number): Promise<number> {

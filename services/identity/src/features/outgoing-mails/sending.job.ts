@@ -1,16 +1,26 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { SendMail, SendResult } from './mail-client.js';
+import { type SendMail, type SendResult, UNDER_WAY } from './mail-client.js';
 import { isNotice, retryDelay } from './mail-kind.js';
 import type { Prepare } from './prepare.js';
-import { claimMails, deleteMail, type OutgoingMail, postponeMail } from './queries.js';
+import {
+  assignOrganisations,
+  claimMails,
+  deleteMail,
+  giveUpMail,
+  type Lane,
+  lanes,
+  type OutgoingMail,
+  postponeMail,
+} from './queries.js';
+import { createSlots } from './slots.js';
 
 /*
  * The life of a row:
  *
  *   due        nextAttemptAt has come; it has no letter before the first attempt
  *   claimed    moved LEASE_MS ahead by whoever sends it
- *   gone       sent; or never to be taken; or there is nobody to send it to
+ *   gone       sent; or never to be taken, which an invited member shows; or there is nobody to send it to
  *   postponed  due again after a back-off, for as long as its code or link works
  *
  * Without a verdict the next attempt has the same idempotency key, so the mail service sends once.
@@ -20,8 +30,13 @@ import { claimMails, deleteMail, type OutgoingMail, postponeMail } from './queri
 const POLL_MS = 1_000;
 /** Longer than one attempt can take. */
 const LEASE_MS = 30_000;
-/** Mails under way at once; an organisation whose SMTP server hangs holds one for 10 seconds each. */
-const IN_FLIGHT_MAX = 16;
+/** Mails under way at once, and of one organisation: one whose SMTP server hangs holds its own slots only. */
+const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly share: number }>> = {
+  urgent: { total: 32, share: 4 },
+  other: { total: 32, share: 4 },
+};
+/** More than are written between two looks. */
+const ASSIGNED_MAX = 500;
 
 /** What the log says of a mail; a mail without a request is logged without one. */
 const describeMail = ({ id, kind, requestId }: OutgoingMail) => ({
@@ -39,6 +54,7 @@ export function createSendingJob(deps: {
 }) {
   const { prisma, prepare, send, clock, log } = deps;
   const inFlight = new Set<Promise<void>>();
+  const slots = { urgent: createSlots(SLOTS.urgent.total), other: createSlots(SLOTS.other.total) };
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
@@ -46,7 +62,7 @@ export function createSendingJob(deps: {
 
   async function settle(mail: OutgoingMail, result: SendResult): Promise<void> {
     const { id, kind, attempts } = mail;
-    if (result.state !== 'sent' && !stopping.signal.aborted)
+    if (result.state !== 'sent' && result.reason !== UNDER_WAY && !stopping.signal.aborted)
       log.warn(
         { ...describeMail(mail), attempts, state: result.state, reason: result.reason },
         'mail not sent',
@@ -55,10 +71,8 @@ export function createSendingJob(deps: {
       result.state === 'sent' ||
       result.state === 'rejected' ||
       (result.state === 'unknown' && isNotice(kind));
-    if (isOver) {
-      await deleteMail(prisma, id);
-      return;
-    }
+    if (isOver) return void (await deleteMail(prisma, id));
+    if (result.state === 'refused') return void (await giveUpMail(prisma, mail, result.reason));
     const refusals = mail.refusals + (result.state === 'waiting' ? 0 : 1);
     await postponeMail(prisma, id, new Date(clock() + retryDelay(kind, attempts)), refusals);
   }
@@ -76,21 +90,30 @@ export function createSendingJob(deps: {
     }
   }
 
-  function start(mail: OutgoingMail): void {
+  function start(lane: Lane, mail: OutgoingMail): void {
+    slots[lane].take(mail.orgId);
     const underWay: Promise<void> = attempt(mail).finally(() => {
+      slots[lane].giveBack(mail.orgId);
       inFlight.delete(underWay);
       wake();
     });
     inFlight.add(underWay);
   }
 
+  async function claimLane(lane: Lane): Promise<void> {
+    const { free, held } = slots[lane];
+    if (free === 0) return;
+    const [now, leasedUntil] = [new Date(clock()), new Date(clock() + LEASE_MS)];
+    const { share } = SLOTS[lane];
+    for (const mail of await claimMails(prisma, { lane, now, leasedUntil, limit: free, share, held }))
+      start(lane, mail);
+  }
+
   async function claim(): Promise<void> {
     do {
       isWakeMissed = false;
-      const free = IN_FLIGHT_MAX - inFlight.size;
-      if (free === 0) return;
-      const now = clock();
-      (await claimMails(prisma, new Date(now), new Date(now + LEASE_MS), free)).forEach(start);
+      await assignOrganisations(prisma, ASSIGNED_MAX);
+      for (const lane of lanes) await claimLane(lane);
     } while (isWakeMissed && !stopping.signal.aborted);
   }
 

@@ -1,4 +1,5 @@
 import { AppError } from '@platform/service-kit';
+import { describeProblem } from '../delivery/describe.js';
 import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 
 export const unknownTemplate = (): AppError =>
@@ -15,12 +16,17 @@ export const sendingFailed = (problem?: SmtpProblem): AppError =>
     status: 500,
     code: problem && isPermanentRefusal(problem) ? 'SMTP_REFUSED' : 'SMTP_ERROR',
     message: MESSAGE,
+    ...(problem && isPermanentRefusal(problem) && { details: [{ field: 'smtp', message: explainRefusal(problem) }] }),
     cause: describe(problem),
   });
 
 /** It may have been accepted: it isn't sent again by itself. */
 export const outcomeUnknown = (problem?: SmtpProblem): AppError =>
   new AppError({ status: 500, code: 'DELIVERY_UNKNOWN', message: MESSAGE, cause: describe(problem) });
+
+/** With the server's codes, never its words. */
+const explainRefusal = (problem: SmtpProblem): string =>
+  `${describeProblem(problem)} (${[problem.reply, problem.status].filter((code) => code !== undefined).join(' ')})`;
 
 const describe = (problem: SmtpProblem | undefined): Error =>
   new Error(problem ? Object.values(problem).join(' ') : 'the result of an earlier request with this key');

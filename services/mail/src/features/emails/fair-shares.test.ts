@@ -18,7 +18,7 @@ function fill(shares: ReturnType<typeof createFairShares>, owner: string): numbe
 test('an owner that takes all it can leaves room for others, and they for the next', () => {
   const shares = createFairShares({ capacity: 500, message });
   expect(['a', 'b', 'c', 'd', 'e', 'f'].map((owner) => fill(shares, owner))).toEqual([
-    250, 125, 62, 31, 16, 8,
+    250, 125, 63, 31, 16, 8,
   ]);
 });
 

@@ -53,7 +53,8 @@ export async function insertEntries(
 /**
  * From `unknown` too: a sender that was taken for dead knows better when it comes back.
  *
- * No join: planned on an empty table, as a prepared statement is, one reads the whole index for each batch.
+ * No join: planned on an empty table, as a prepared statement is, one reads the whole index for each batch. The state as
+ * text, for the same reason: the rows are found by their ids, not by the index that begins with organisation and state.
  */
 const settleEntriesSql = `
   update mails set
@@ -61,7 +62,7 @@ const settleEntriesSql = `
     problem = $2::jsonb -> id::text -> 'problem',
     refused_addresses = array(select jsonb_array_elements_text($2::jsonb -> id::text -> 'refused')),
     updated_at = $3
-  where id = any($1::uuid[]) and state in ('pending', 'unknown')`;
+  where id = any($1::uuid[]) and state::text in ('pending', 'unknown')`;
 
 export async function settleEntries(
   db: pg.Pool,

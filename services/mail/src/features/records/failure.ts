@@ -1,41 +1,6 @@
-import { isCertificateFault, isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
+import { describeProblem } from '../delivery/describe.js';
+import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 import type { Failure } from './schemas.js';
-
-/** By enhanced status (RFC 3463 §3), what is worth a sentence of its own. */
-const byStatus: Readonly<Record<string, string>> = {
-  '5.1.1': 'The recipient does not exist',
-  '5.1.2': "The recipient's domain does not exist, or takes no mail",
-  '5.1.3': 'The address of the recipient is not one',
-  '5.1.10': "The recipient's domain takes no mail",
-  '5.2.1': "The recipient's mailbox is disabled",
-  '5.2.2': "The recipient's mailbox is full",
-  '5.2.3': 'The mail is too large for the recipient',
-  '5.3.4': 'The mail is too large for the server',
-  '5.4.1': 'The server does not take mail for the recipient',
-  '5.7.1': 'The server refused the mail by its rules',
-};
-
-const byCommand: Readonly<Record<string, string>> = {
-  'MAIL FROM': 'The server refused the sender',
-  'RCPT TO': 'The server refused the recipients',
-  DATA: 'The server refused the mail',
-};
-
-const byCode: Readonly<Record<string, string>> = {
-  EAUTH: 'The server refused the login',
-  EDNS: 'The SMTP server has no address that mail may be sent to',
-  ETIMEDOUT: 'The server did not answer in time',
-  ETLS: 'The connection could not be secured',
-  EPROTOCOL: 'The server does not answer as an SMTP server does',
-};
-
-function describe(problem: SmtpProblem): string {
-  const { code, command = '', reply, status = '' } = problem;
-  if (reply !== undefined && byStatus[status] !== undefined) return byStatus[status];
-  if (reply !== undefined && reply >= 400 && byCommand[command] !== undefined) return byCommand[command];
-  if (isCertificateFault(problem)) return "The server's certificate was refused";
-  return byCode[code] ?? 'The connection to the server broke';
-}
 
 /** What an administrator is told of a failure: never the server's own words. */
 export const toFailure = (problem: SmtpProblem): Failure => ({
@@ -43,5 +8,5 @@ export const toFailure = (problem: SmtpProblem): Failure => ({
   code: problem.code,
   ...(problem.reply !== undefined && { reply: problem.reply }),
   ...(problem.status !== undefined && { status: problem.status }),
-  message: describe(problem),
+  message: describeProblem(problem),
 });

@@ -32,12 +32,15 @@ export async function findRecords(db: Client, orgId: string, window: PageWindow)
     take: window.count,
     select: { id: true },
   });
-  return db.mail.findMany({
-    where: { id: { in: page.map(({ id }) => id) } },
+  return findByIds(db, orgId, page.map(({ id }) => id)); // prettier-ignore
+}
+
+export const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<RecordRow[]> =>
+  db.mail.findMany({
+    where: { id: { in: [...ids] }, orgId },
     orderBy: { id: 'desc' },
     select: columns,
   });
-}
 
 export const findRecord = (db: Client, orgId: string, id: string) =>
   db.mail.findFirst({ where: { id, orgId }, select: columns });

@@ -1,8 +1,8 @@
 import { memberOf, requireScopes } from '@platform/auth';
-import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, PageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { MailRecord, RecordAnswer, RecordPath } from './schemas.js';
+import { ErasureAnswer, ErasureQuery, MailRecord, RecordAnswer, RecordPath, RecordQuery } from './schemas.js';
 import type { RecordService } from './service.js';
 
 const tags = ['Mail records'];
@@ -17,9 +17,9 @@ export function recordRoutes(app: App, service: RecordService): void {
       schema: {
         operationId: 'listMailRecords',
         tags,
-        summary: 'What the organisation sent, newest first',
+        summary: 'What the organisation sent, newest first; with `state`, what failed or is unknown, too',
         security: bearer,
-        querystring: PageQuery,
+        querystring: RecordQuery,
         response: { 200: PageOf(MailRecord), ...answers(400, 401, 403) },
       },
     },
@@ -39,5 +39,23 @@ export function recordRoutes(app: App, service: RecordService): void {
       },
     },
     async (request) => ({ data: await service.get(memberOf(request).orgId, request.params.id) }),
+  );
+  app.delete(
+    '/api/v1/mail/records',
+    {
+      onRequest,
+      schema: {
+        operationId: 'eraseMailRecipient',
+        tags,
+        summary: 'Erase a recipient from all records of the organisation',
+        security: bearer,
+        querystring: ErasureQuery,
+        response: { 200: ErasureAnswer, ...answers(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'Recipient erased',
+      ...(await service.erase(memberOf(request).orgId, request.query.recipient)),
+    }),
   );
 }

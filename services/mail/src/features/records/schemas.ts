@@ -1,3 +1,4 @@
+import { PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /** Codes only: a server's words may repeat a password. */
@@ -40,3 +41,27 @@ export type MailRecord = Type.Static<typeof MailRecord>;
 
 export const RecordPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const RecordAnswer = Type.Object({ data: MailRecord });
+
+const Recipient = Type.String({ minLength: 3, maxLength: 320, description: 'An address in To or Cc.' });
+
+export const RecordQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    state: Type.Optional(
+      Type.Enum(['sent', 'failed', 'unknown', 'pending', 'any'], { description: 'Default `sent`.' }),
+    ),
+    recipient: Type.Optional(Recipient),
+    emailTemplateType: Type.Optional(Type.String({ maxLength: 100 })),
+    since: Type.Optional(Type.String({ format: 'date-time' })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included.' })),
+  },
+  { additionalProperties: false },
+);
+export type RecordQuery = Type.Static<typeof RecordQuery>;
+
+export const ErasureQuery = Type.Object({ recipient: Recipient }, { additionalProperties: false });
+export const ErasureAnswer = Type.Object({
+  message: Type.String(),
+  deleted: Type.Integer({ description: 'Mails to this recipient alone.' }),
+  changed: Type.Integer({ description: 'Mails to others as well: they keep everything but the address.' }),
+});

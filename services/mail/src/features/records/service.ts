@@ -1,15 +1,22 @@
-import { notFound, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import { notFound, type Page, pageWindow, paginationOf } from '@platform/service-kit';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
-import type { Prisma } from '../../resources.js';
-import { countRecords, findRecord, findRecords, type RecordRow } from './queries.js';
-import type { MailRecord } from './schemas.js';
+import { mailStates } from '../journal/entry.js';
+import { firstIdAt } from '../journal/service.js';
+import { templateTypes } from '../templates/view.js';
+import { type Erased, eraseRecipient } from './erasure.queries.js';
+import { countFound, findIds, type RecordFilter } from './filtered.queries.js';
+import type { Resources } from '../../resources.js';
+import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from './queries.js';
+import type { MailRecord, RecordQuery } from './schemas.js';
 
 export interface RecordService {
-  /** What the organisation sent, newest first. */
-  list(orgId: string, query: PageQuery): Promise<Page<MailRecord>>;
+  /** What the organisation sent, newest first; with a filter, up to a thousand of what it finds. */
+  list(orgId: string, query: RecordQuery): Promise<Page<MailRecord>>;
   /** @throws AppError 404, for another organisation's too. */
   get(orgId: string, id: string): Promise<MailRecord>;
+  /** Takes a recipient out of everything that is kept. */
+  erase(orgId: string, recipient: string): Promise<Erased>;
 }
 
 const describe = (row: RecordRow): MailRecord => ({
@@ -27,16 +34,49 @@ const describe = (row: RecordRow): MailRecord => ({
   updatedAt: row.updatedAt.toISOString(),
 });
 
-export const createRecordService = (prisma: Prisma): RecordService => ({
-  async list(orgId, query) {
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
+  const { state = 'sent', recipient, emailTemplateType, since, until } = query;
+  return {
+    orgId,
+    states: state === 'any' ? mailStates : [state],
+    templates: emailTemplateType === undefined ? templateTypes : [emailTemplateType],
+    fromId: since === undefined ? FIRST_ID : firstIdAt(Date.parse(since)),
+    beforeId: until === undefined ? LAST_ID : firstIdAt(Date.parse(until)),
+    recipient: recipient?.toLowerCase(),
+  };
+};
+
+const isFiltered = ({ page: _page, limit: _limit, ...filter }: RecordQuery): boolean =>
+  Object.values(filter).some((value) => value !== undefined);
+
+export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' | 'pool'>): RecordService {
+  async function listSent(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
     const total = await countRecords(prisma, orgId);
     const window = pageWindow(query, total);
     const rows = window ? await findRecords(prisma, orgId, window) : [];
     return { data: rows.map(describe), pagination: paginationOf(query, total) };
-  },
-  async get(orgId, id) {
-    const row = await findRecord(prisma, orgId, id);
-    if (!row) throw notFound('Mail record not found');
-    return describe(row);
-  },
-});
+  }
+
+  async function listFound(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
+    const filter = toFilter(orgId, query);
+    const total = await countFound(prisma, filter);
+    const offset = (query.page - 1) * query.limit;
+    const count = Math.min(query.limit, total - offset);
+    const ids = count > 0 ? await findIds(prisma, filter, offset, count) : [];
+    const rows = await findByIds(prisma, orgId, ids);
+    return { data: rows.map(describe), pagination: paginationOf(query, total) };
+  }
+
+  return {
+    list: (orgId, query) => (isFiltered(query) ? listFound(orgId, query) : listSent(orgId, query)),
+    async get(orgId, id) {
+      const row = await findRecord(prisma, orgId, id);
+      if (!row) throw notFound('Mail record not found');
+      return describe(row);
+    },
+    erase: (orgId, recipient) => eraseRecipient(pool, orgId, recipient.toLowerCase()),
+  };
+}

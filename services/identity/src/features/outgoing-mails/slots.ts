@@ -1,0 +1,22 @@
+/** Places for mails under way, and who holds them. */
+export function createSlots(total: number) {
+  const held = new Map<string, number>();
+  let taken = 0;
+  return {
+    get free() {
+      return total - taken;
+    },
+    /** By organisation. */
+    held: held as ReadonlyMap<string, number>,
+    take(orgId: string): void {
+      held.set(orgId, (held.get(orgId) ?? 0) + 1);
+      taken += 1;
+    },
+    giveBack(orgId: string): void {
+      const left = (held.get(orgId) ?? 1) - 1;
+      if (left > 0) held.set(orgId, left);
+      else held.delete(orgId);
+      taken -= 1;
+    },
+  };
+}

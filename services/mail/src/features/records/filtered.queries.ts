@@ -1,0 +1,72 @@
+import { Prisma as Sql } from '../../generated/prisma/client.js';
+import type { Prisma as Client } from '../../resources.js';
+import type { MailState } from '../journal/entry.js';
+
+/** What is listed, newest first. Each field is a part of an index: nothing else is read. */
+export interface RecordFilter {
+  readonly orgId: string;
+  readonly states: readonly MailState[];
+  readonly templates: readonly string[];
+  /** Ids are UUIDv7s: these are times. */
+  readonly fromId: string;
+  readonly beforeId: string;
+  /** In lower case. */
+  readonly recipient: string | undefined;
+}
+
+/** More than this are counted as this, and not paged to. */
+export const FOUND_MAX = 1_000;
+/** The newest mails of one recipient that are looked through. */
+const OF_RECIPIENT_MAX = 10_000;
+
+/** A range of the index for each state and template, each in the order of its ids. */
+const byState = ({ orgId, states, templates, fromId, beforeId }: RecordFilter, count: number): Sql.Sql => Sql.sql`
+  select page.id
+  from unnest(${states}::text[]) wanted_state cross join unnest(${templates}::text[]) wanted_template
+  cross join lateral (
+    select id from mails
+    where org_id = ${orgId}::uuid and state = wanted_state::mail_state and template_type = wanted_template
+      and id >= ${fromId}::uuid and id < ${beforeId}::uuid
+    order by id desc limit ${count}
+  ) page
+  order by page.id desc limit ${count}`; // prettier-ignore
+
+const byRecipient = (
+  { orgId, states, templates, fromId, beforeId, recipient }: RecordFilter,
+  count: number,
+): Sql.Sql => Sql.sql`
+  select mails.id
+  from (
+    select mail_id from mail_recipients
+    where org_id = ${orgId}::uuid and address = ${recipient}
+      and mail_id >= ${fromId}::uuid and mail_id < ${beforeId}::uuid
+    order by mail_id desc limit ${OF_RECIPIENT_MAX}
+  ) found
+  cross join lateral (
+    select id from mails
+    where id = found.mail_id and org_id = ${orgId}::uuid
+      and state::text = any(${states}::text[]) and template_type = any(${templates}::text[])
+  ) mails
+  order by mails.id desc limit ${count}`;
+
+const found = (filter: RecordFilter, count: number): Sql.Sql =>
+  filter.recipient === undefined ? byState(filter, count) : byRecipient(filter, count);
+
+/** @returns how many there are, up to {@link FOUND_MAX}. */
+export async function countFound(db: Client, filter: RecordFilter): Promise<number> {
+  const [row] = await db.$queryRaw<[{ count: number }]>`
+    select count(*)::int as count from (${found(filter, FOUND_MAX)}) found`;
+  return row.count;
+}
+
+/** @returns the ids of a page. */
+export async function findIds(
+  db: Client,
+  filter: RecordFilter,
+  offset: number,
+  count: number,
+): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>`
+    select id::text from (${found(filter, offset + count)}) found order by found.id desc offset ${offset}`;
+  return rows.map(({ id }) => id);
+}
