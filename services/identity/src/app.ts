@@ -168,6 +168,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     tokens,
     ...openServiceClients(deps),
+    mailTimeoutMs: config.MAIL_TOOL_TIMEOUT_MS,
     waits: openWaits(deps),
   });
   const { record: recordCall } = toolCalls;

@@ -6,11 +6,14 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** Every number that a pattern captures, in milliseconds; there is at least one. */
 function allIn(file: string, pattern: RegExp, unitMs = 1): number[] {
-  const found = [...read(file).matchAll(pattern)].map(([, number = '']) => Number(number.replaceAll('_', '')) * unitMs);
+  const found = [...read(file).matchAll(pattern)].map(
+    ([, number = '']) => Number(number.replaceAll('_', '')) * unitMs,
+  );
   expect([file, found.length > 0, found.every((value) => value > 0)]).toEqual([file, true, true]);
   return found;
 }
-const oneIn = (file: string, pattern: RegExp, unitMs = 1): number => Math.min(...allIn(file, pattern, unitMs));
+const oneIn = (file: string, pattern: RegExp, unitMs = 1): number =>
+  Math.min(...allIn(file, pattern, unitMs));
 
 const SECOND = 1_000;
 const overlays = ['dev', 'existing-services'];
@@ -19,7 +22,10 @@ test('a send ends before everything in front of it gives up, and what gives up e
   const send = oneIn('services/mail/src/config.ts', /SEND_DEADLINE_MS_MAX = ([\d_]+)/g);
   const shutdownFile = 'packages/service-kit/src/shutdown.ts';
   const phase = (name: string): number => oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm'));
-  const tool = oneIn('services/identity/src/config.ts', /MAIL_TOOL_TIMEOUT_MS: withDefault\(.*?\), ([\d_]+)\)/g);
+  const tool = oneIn(
+    'services/identity/src/config.ts',
+    /MAIL_TOOL_TIMEOUT_MS: withDefault\(.*?\), ([\d_]+)\)/g,
+  );
   const gateways = [
     oneIn('packages/local/src/gateway/proxy.ts', /ANSWER_TIMEOUT_MS = ([\d_]+)/g),
     oneIn('packages/config/gateway/nginx.conf.template', /proxy_read_timeout (\d+)s/g, SECOND),
@@ -58,5 +64,7 @@ test('npm start gives a service longer to stop than a send takes there', () => {
 
 test('a gateway waits longer for a body than a service does, and a client that only waits for its answer gets it', () => {
   const service = oneIn('packages/service-kit/src/app.ts', /requestTimeout: ([\d_]+)/g);
-  expect(service).toBeLessThan(oneIn('packages/local/src/gateway/server.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g));
+  expect(service).toBeLessThan(
+    oneIn('packages/local/src/gateway/server.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g),
+  );
 });

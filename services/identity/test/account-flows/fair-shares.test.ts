@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { codeIn, password, type Platform, startPlatform } from './platform.js';
+import { codeIn, type Platform, startPlatform } from './platform.js';
 
 /** More than every slot of a replica can hold at once. */
 const INVITATIONS = 500;
@@ -56,9 +56,8 @@ test('a login code arrives while another organisation has 500 invitations for a 
   await inviteMany(other.session);
   const askedAt = performance.now();
   expect((await platform.post('otp', { email: member.email })).status).toBe(202);
-  const otp = codeIn(await platform.mailTo(member.email, /code/, 1, Number(process.env.CODE_WAIT_MS ?? LOGIN_CODE_MS_MAX)));
+  const otp = codeIn(await platform.mailTo(member.email, /code/, 1, LOGIN_CODE_MS_MAX));
   const waitedMs = performance.now() - askedAt;
-  if (process.env.CODE_WAIT_MS) console.log(`the code came after ${Math.round(waitedMs)} ms`);
+  expect(waitedMs).toBeLessThan(LOGIN_CODE_MS_MAX);
   expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
-  expect(password).toBeDefined();
-}, 600_000); // prettier-ignore
+}, 300_000); // prettier-ignore

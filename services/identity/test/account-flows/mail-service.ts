@@ -26,6 +26,8 @@ export interface Inbox {
   readonly mails: Email[];
   /** While set, every mail is refused. */
   isBusy: boolean;
+  /** Recipients that don't exist here. */
+  readonly unknown: Set<string>;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,11 @@ export async function startInbox(): Promise<Inbox> {
     disableReverseLookup: true,
     onMailFrom(_address, _session, callback) {
       if (inbox.isBusy) callback(Object.assign(new Error('busy'), { responseCode: 451 }));
+      else callback();
+    },
+    onRcptTo({ address }, _session, callback) {
+      if (inbox.unknown.has(address))
+        callback(Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 }));
       else callback();
     },
     onData(stream, _session, callback) {
@@ -51,6 +58,7 @@ export async function startInbox(): Promise<Inbox> {
     port: (server.server.address() as AddressInfo).port,
     mails,
     isBusy: false,
+    unknown: new Set(),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
   return inbox;

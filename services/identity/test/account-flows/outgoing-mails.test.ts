@@ -96,3 +96,31 @@ test('a mail carries the id of the request that caused it to the mail service, a
   expect(paths).toContain('/api/v1/auth/otp');
   expect(paths).toContain('/api/v1/oauth2/introspect/batch');
 });
+
+test('an invitation to somebody who does not exist is tried once, and its member shows why', async () => {
+  const email = 'nobody-here@example.com';
+  platform.inbox.unknown.add(email);
+  const create = { email, fullName: 'Ada Typo' };
+  const { body } = await platform.identity.call('POST', '/api/v1/users', {
+    token: platform.session,
+    body: create,
+  });
+  await platform.drained();
+  const invitationOf = async (id: string) => {
+    const list = await platform.identity.call('GET', '/api/v1/users', { token: platform.session });
+    return (list.body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
+      ?.invitation;
+  };
+  expect(await invitationOf(body.user.id as string)).toEqual({
+    state: 'undeliverable',
+    reason: 'The recipient does not exist (550 5.1.1)',
+  });
+  expect(platform.identity.logged().match(/"state":"refused"/g)).toHaveLength(1);
+  // The mailbox was made meanwhile: who is invited asks for a new link, and the mark goes.
+  platform.inbox.unknown.delete(email);
+  await platform.post('password/forgot', { email });
+  const token = tokenIn(await platform.mailTo(email, /invited/));
+  expect(await invitationOf(body.user.id as string)).toEqual({ state: 'pending' });
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  expect(await invitationOf(body.user.id as string)).toBeNull();
+});

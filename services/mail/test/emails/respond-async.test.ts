@@ -6,7 +6,7 @@ import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 beforeEach(async () => {
-  mail = await startMail({ environment: { SEND_DEADLINE_MS: '2000', SMTP_TIMEOUT_MS: '10000' } });
+  mail = await startMail({ environment: { SEND_DEADLINE_MS: '8000', SMTP_TIMEOUT_MS: '30000' } });
   smtp = await startSmtp();
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
 });
@@ -38,10 +38,10 @@ test('respond-async: 202 at once, and the record tells what became of the mail',
 });
 
 test('respond-async with wait: the outcome when it comes in time, and a failure is told as one', async () => {
-  const sent = await mail.send({}, { prefer: 'respond-async, wait=10' });
+  const sent = await mail.send({}, { prefer: 'respond-async, wait=60' });
   expect([sent.status, sent.body.data.data]).toEqual([200, 'Email sent']);
   smtp.behave((step) => (step === 'RCPT' ? '550 5.1.1 unknown' : undefined));
-  const refused = await mail.send({}, { prefer: 'respond-async, wait=10' });
+  const refused = await mail.send({}, { prefer: 'respond-async, wait=60' });
   expect([refused.status, refused.body.error.code]).toEqual([500, 'SMTP_REFUSED']);
 });
 
@@ -63,8 +63,9 @@ test('without the preference the outcome is answered by the deadline, whatever i
   const sent = await mail.send();
   const tookMs = performance.now() - startedAt;
   expect([sent.status, sent.body.error.code]).toEqual([500, 'DELIVERY_UNKNOWN']);
-  expect(tookMs).toBeGreaterThan(1_900);
-  expect(tookMs).toBeLessThan(9_000);
+  // Before any step would time out.
+  expect(tookMs).toBeGreaterThan(7_500);
+  expect(tookMs).toBeLessThan(30_000);
 });
 
 test('a client that has less time says so with wait', async () => {
@@ -72,7 +73,7 @@ test('a client that has less time says so with wait', async () => {
   const startedAt = performance.now();
   const sent = await mail.send({}, { prefer: 'wait=1' });
   expect([sent.status, sent.body.error.code]).toEqual([500, 'SMTP_ERROR']);
-  expect(performance.now() - startedAt).toBeLessThan(1_900);
+  expect(performance.now() - startedAt).toBeLessThan(7_500);
 });
 
 test('a stop ends what was accepted within the deadline, with an outcome', async () => {

@@ -88,9 +88,15 @@ describe('what became of mails', () => {
   beforeAll(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     since = encodeURIComponent(new Date().toISOString());
-    smtp.behave((step, line) => (step === 'RCPT' && line.includes('gone@') ? '550 5.1.1 no such user' : undefined));
+    smtp.behave((step, line) =>
+      step === 'RCPT' && line.includes('gone@') ? '550 5.1.1 no such user' : undefined,
+    );
     await mail.send({ subject: 'to two', sendEmailTo: ['Ada@example.com'], sendCcTo: ['bob@example.com'] });
-    await mail.send({ subject: 'to ada', sendEmailTo: ['ada@example.com'], emailTemplateType: 'accountCreation' });
+    await mail.send({
+      subject: 'to ada',
+      sendEmailTo: ['ada@example.com'],
+      emailTemplateType: 'accountCreation',
+    });
     await mail.send({ subject: 'to nobody', sendEmailTo: ['gone@example.com'] });
   });
 

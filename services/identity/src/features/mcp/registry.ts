@@ -21,11 +21,20 @@ export interface ToolDeps {
   /** Undefined: there is no crawl service, and none of its tools. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
+  /** How long calls of the mail service may take. */
+  readonly mailTimeoutMs: number;
   readonly waits: Waits;
 }
 
 /** Every tool, in the order in which they are listed. */
-export const createTools = ({ findOrganisationName, tokens, crawl, mail, waits }: ToolDeps): Tool[] => [
+export const createTools = ({
+  findOrganisationName,
+  tokens,
+  crawl,
+  mail,
+  mailTimeoutMs,
+  waits,
+}: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
   listMyTokens(tokens),
   revokeMyToken(tokens),
@@ -41,5 +50,5 @@ export const createTools = ({ findOrganisationName, tokens, crawl, mail, waits }
         crawlStats(crawl),
       ]
     : []),
-  ...(mail ? [sendEmail(mail)] : []),
+  ...(mail ? [sendEmail(mail, mailTimeoutMs)] : []),
 ];

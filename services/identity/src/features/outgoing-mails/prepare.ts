@@ -10,7 +10,13 @@ import {
   resetLetter,
   suspiciousLoginLetter,
 } from './letters.js';
-import { type Addressee, clearUndeliverable, findAddressee, type OutgoingMail, saveLetter } from './queries.js';
+import {
+  type Addressee,
+  clearUndeliverable,
+  findAddressee,
+  type OutgoingMail,
+  saveLetter,
+} from './queries.js';
 
 /**
  * Writes the letter of a mail, once: each attempt sends the same bytes under the same idempotency key.

@@ -127,7 +127,10 @@ export const giveUpMail = (
 
 /** The next invitation may arrive. */
 export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
-  db.user.updateMany({ where: { id, undeliverableReason: { not: null } }, data: { undeliverableReason: null } });
+  db.user.updateMany({
+    where: { id, undeliverableReason: { not: null } },
+    data: { undeliverableReason: null },
+  });
 
 /** The count ends at `countMax`: what waits can be many. */
 export async function countWaiting(db: Prisma, countMax: number): Promise<number> {

@@ -82,8 +82,14 @@ export async function countMembers(db: Client, orgId: string): Promise<number> {
   return Number(counters?.members ?? 0);
 }
 
+/** As the administrators' list has it. */
+export interface MemberRow extends Account {
+  readonly undeliverableReason: string | null;
+}
+const memberFields = { ...accountFields, undeliverableReason: true } as const;
+
 /** Newest first; the page is found in the index alone. */
-export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<User[]> {
+export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<MemberRow[]> {
   const page = await db.user.findMany({
     where: { orgId, removedAt: null },
     orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
@@ -94,7 +100,7 @@ export async function findMembers(db: Client, orgId: string, window: PageWindow)
   return db.user.findMany({
     where: { orgId, id: { in: page.map(({ id }) => id) } },
     orderBy: { id: 'desc' },
-    select: userFields,
+    select: memberFields,
   });
 }
 

@@ -3,7 +3,7 @@ import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { ChangeUserBody, CreateUserBody, User, UserAnswer, UserPath } from './schemas.js';
+import { ChangeUserBody, CreateUserBody, Member, UserAnswer, UserPath } from './schemas.js';
 import type { UserService } from './service.js';
 
 const tags = ['Users'];
@@ -44,7 +44,7 @@ export function userRoutes(app: App, service: UserService): void {
         summary: 'The members, newest first',
         security: bearer,
         querystring: PageQuery,
-        response: { 200: PageOf(User), ...answers(400, 401, 403) },
+        response: { 200: PageOf(Member), ...answers(400, 401, 403) },
       },
     },
     (request) => service.list(memberOf(request), request.query),

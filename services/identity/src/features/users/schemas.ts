@@ -15,6 +15,27 @@ export const User = Type.Object(
 );
 export type User = Type.Static<typeof User>;
 
+/** In the administrators' list. */
+export const Member = Type.Object(
+  {
+    ...User.properties,
+    invitation: Type.Union(
+      [
+        Type.Object({
+          state: Type.String({
+            description: '`pending`, or `undeliverable`: the SMTP server will never take it.',
+          }),
+          reason: Type.Optional(Type.String({ description: 'Why it is undeliverable.' })),
+        }),
+        Type.Null(),
+      ],
+      { description: 'Null when the member has accepted, or never needed one.' },
+    ),
+  },
+  { title: 'Member' },
+);
+export type Member = Type.Static<typeof Member>;
+
 export const UserAnswer = Type.Object({ user: User });
 
 const Email = Type.String({ format: 'email', maxLength: 254 });

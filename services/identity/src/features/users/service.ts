@@ -21,12 +21,13 @@ import {
   insertUser,
   lockOrganisation,
   markRemoved,
+  type MemberRow,
   updateUser,
 } from './queries.js';
-import type { ChangeUserBody, CreateUserBody, User } from './schemas.js';
+import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
 export interface UserService {
-  list(principal: UserPrincipal, query: PageQuery): Promise<Page<User>>;
+  list(principal: UserPrincipal, query: PageQuery): Promise<Page<Member>>;
   /**
    * Without a password the member is invited: they can't log in before they accept.
    *
@@ -50,6 +51,11 @@ function assertMayGrant(principal: UserPrincipal, role: Role | undefined): void 
   if (role === 'admin' && principal.kind !== 'session') throw sessionRequiredForAdmins();
 }
 
+function toMember({ passwordHash, undeliverableReason: reason, ...user }: MemberRow): Member {
+  if (passwordHash !== null) return { ...user, invitation: null };
+  return { ...user, invitation: reason === null ? { state: 'pending' } : { state: 'undeliverable', reason } };
+}
+
 export function createUserService(deps: {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
@@ -62,7 +68,7 @@ export function createUserService(deps: {
       const total = await countMembers(prisma, orgId);
       const window = pageWindow(query, total);
       return {
-        data: window ? await findMembers(prisma, orgId, window) : [],
+        data: window ? (await findMembers(prisma, orgId, window)).map(toMember) : [],
         pagination: paginationOf(query, total),
       };
     },

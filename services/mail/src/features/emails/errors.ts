@@ -16,7 +16,8 @@ export const sendingFailed = (problem?: SmtpProblem): AppError =>
     status: 500,
     code: problem && isPermanentRefusal(problem) ? 'SMTP_REFUSED' : 'SMTP_ERROR',
     message: MESSAGE,
-    ...(problem && isPermanentRefusal(problem) && { details: [{ field: 'smtp', message: explainRefusal(problem) }] }),
+    ...(problem &&
+      isPermanentRefusal(problem) && { details: [{ field: 'smtp', message: explainRefusal(problem) }] }),
     cause: describe(problem),
   });
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Mails whose clients have been answered 202: nobody waits for them, so the shutdown does. */
@@ -12,6 +13,8 @@ export interface FollowedSends {
 export function createFollowedSends(deadlineMs: number): FollowedSends {
   const sendings = new Set<Promise<unknown>>();
   const ending = new AbortController();
+  // One for each mail under way.
+  setMaxListeners(0, ending.signal);
   return {
     signal: ending.signal,
     add(sending) {

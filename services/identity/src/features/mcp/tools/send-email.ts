@@ -17,7 +17,11 @@ const withKey = (schema: ToolSchema): ToolSchema => ({
   properties: { ...schema.properties, idempotencyKey },
 });
 
-export const sendEmail = (mail: MailClient): Tool<Arguments> => ({
+/** So that an answer of the mail service still arrives. */
+const MARGIN_MS = 5_000;
+
+/** @param timeoutMs - of calls to the mail service: the send ends before it, or isn't begun. */
+export const sendEmail = (mail: MailClient, timeoutMs: number): Tool<Arguments> => ({
   name: 'send_email',
   title: 'Send an e-mail',
   description:
@@ -30,7 +34,11 @@ export const sendEmail = (mail: MailClient): Tool<Arguments> => ({
   isAdminOnly: false,
   isTokenOnly: true,
   async call({ idempotencyKey: key, ...body }, context) {
-    const headers = key === undefined ? {} : { 'idempotency-key': key };
+    const waitSeconds = Math.max(1, Math.floor((timeoutMs - MARGIN_MS) / 1_000));
+    const headers = {
+      prefer: `wait=${waitSeconds}`,
+      ...(key !== undefined && { 'idempotency-key': key }),
+    };
     return (await mail.call('sendEmail', { headers, body }, callContextOf(context))).data;
   },
 });
