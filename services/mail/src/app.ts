@@ -11,9 +11,11 @@ import { createTransportPools, type TransportPools } from './features/delivery/p
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
+import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
 import { createFairShares } from './features/emails/fair-shares.js';
 import { createFollowedSends, type FollowedSends } from './features/emails/followed-sends.js';
+import { createLetterSeal } from './features/journal/letter-seal.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
@@ -143,7 +145,8 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     ownerMax: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const emails = createEmailService({ journal, deliver, clock, places, followed, onSettled });
+  const seal = createLetterSeal(config.SERVICE_CLIENT_SECRET);
+  const emails = createEmailService({ journal, deliver, clock, places, followed, seal, onSettled });
   const runtime = {
     get isUp() {
       return pools.isUp && journal.isUp;
@@ -154,6 +157,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   smtpConfigurationRoutes(app, { configurations, runtime });
   // Administrators
   recordRoutes(app, createRecordService(resources));
+  resendRoute(app, { pool: resources.pool, seal, emails, configurations, deadlineMs });
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,

@@ -20,7 +20,9 @@ function readSchema(source: string): string[] {
 function sqlType(type: string, attributes: string): string {
   if (attributes.includes('@db.Uuid')) return 'uuid';
   if (attributes.includes('@db.Timestamptz(3)')) return 'timestamptz';
-  return { String: 'text', BigInt: 'int8', Json: 'jsonb', MailState: 'mail_state' }[type] ?? type;
+  return (
+    { String: 'text', BigInt: 'int8', Json: 'jsonb', Boolean: 'bool', MailState: 'mail_state' }[type] ?? type
+  );
 }
 
 test('schema.prisma and the migrated database agree', async () => {

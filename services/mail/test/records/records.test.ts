@@ -141,3 +141,41 @@ describe('what became of mails', () => {
     expect((await erase('ada@example.com')).body).toMatchObject({ deleted: 0, changed: 0 });
   });
 });
+
+describe('sending again', () => {
+  const resend = (id: string) =>
+    mail.call('POST', `/api/v1/mail/records/${id}/resend`, { token: mail.session });
+  const newestFailed = async () =>
+    (await list('?state=failed&limit=1')).body.data[0] as { id: string; canResend: boolean };
+  const link = 'https://app.example/invite?t=a-secret-of-the-link';
+  const invite = { emailTemplateType: 'appuserInvite', templateData: { inviteLink: link } };
+
+  test('a mail that failed is sent as it was, once, and its letter is kept sealed until then', async () => {
+    smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
+    await mail.send({ ...invite, subject: 'again' });
+    const failed = await newestFailed();
+    expect(failed.canResend).toBe(true);
+    const stored = JSON.stringify((await mail.db.query('select * from mails where id = $1', [failed.id])).rows);
+    expect(stored).not.toContain('a-secret-of-the-link');
+    smtp.behave(() => undefined);
+    const before = smtp.accepted.length;
+    const answers = await Promise.all([resend(failed.id), resend(failed.id)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(smtp.accepted.slice(before).map(({ raw }) => raw.includes('Subject: again') && raw.includes('a-secret-of-the-link'))).toEqual([true]);
+    expect((await list('?limit=1')).body.data[0].subject).toBe('again');
+    expect((await resend(failed.id)).body.error.code).toBe('NOT_RESENDABLE');
+  }); // prettier-ignore
+
+  test('one that fails again can be sent again by its new record; a code is never kept', async () => {
+    smtp.behave((step) => (step === 'MESSAGE' ? '451 later' : undefined));
+    await mail.send({ ...invite, subject: 'twice' });
+    const first = await newestFailed();
+    expect((await resend(first.id)).status).toBe(500);
+    const second = await newestFailed();
+    expect([second.id === first.id, second.canResend]).toEqual([false, true]);
+    await mail.send({ subject: 'a code' });
+    const code = await newestFailed();
+    expect([code.canResend, (await resend(code.id)).status]).toEqual([false, 409]);
+    expect((await resend('0190a0b0-0000-7000-8000-000000000000')).status).toBe(409);
+  });
+});

@@ -1,7 +1,6 @@
 import { memberOf, requireScopes, requireService } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type {
-  FastifyReply,
   FastifyRequest,
   onRequestAsyncHookHandler,
   preValidationAsyncHookHandler,
@@ -13,18 +12,10 @@ import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { isTemplateType } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
-import { readPreference } from './preference.js';
 import type { preview } from './preview.js';
-import {
-  AcceptedAnswer,
-  InternalMailBody,
-  MailBody,
-  PreviewAnswer,
-  PreviewBody,
-  SEND_BODY_BYTES_MAX,
-  SendAnswer,
-} from './schemas.js';
-import type { EmailService, Idempotency, Patience, Submission } from './service.js';
+import { InternalMailBody, MailBody, PreviewAnswer, PreviewBody, SEND_BODY_BYTES_MAX } from './schemas.js';
+import type { EmailService, Idempotency } from './service.js';
+import { patienceOf, sendResponses, tell } from './submission.js';
 
 const tags = ['Mail'];
 
@@ -65,31 +56,6 @@ const headers = {
     },
   },
 };
-const response = {
-  200: SendAnswer,
-  202: AcceptedAnswer,
-  ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500),
-};
-
-/** What came before the handler, the body's upload above all, counts. */
-function patienceOf(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
-  const startedAt = performance.now() - reply.elapsedTime;
-  const { isAsync, waitMs } = readPreference(request.headers.prefer);
-  const deadlineAt = startedAt + Math.min(deadlineMs, isAsync ? Infinity : (waitMs ?? Infinity));
-  return { deadlineAt, acceptedAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
-}
-
-/** A mail that is still under way keeps the memory of its body. */
-function tell(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
-  if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
-  request.bodyMemory?.keepUntil(submission.ended);
-  const { id } = submission;
-  void reply
-    .code(202)
-    .headers({ location: `/api/v1/mail/records/${id}`, 'preference-applied': 'respond-async' });
-  return { data: { status: true, data: 'Email accepted', id } };
-}
-
 /**
  * What was answered once is answered again, before the configuration, the limits and the body are looked at. The others
  * need a configuration, before their bodies are read.
@@ -129,7 +95,7 @@ function sendRoute(scope: App, deps: Deps): void {
         security: bearer,
         headers,
         body: MailBody,
-        response,
+        response: sendResponses,
       },
     },
     async (request, reply) => {
@@ -140,6 +106,7 @@ function sendRoute(scope: App, deps: Deps): void {
         body: request.body,
         idempotency: readIdempotency(request),
         patience: patienceOf(request, reply, deps.deadlineMs),
+        canResend: true,
       });
       return tell(request, reply, submission);
     },
@@ -161,7 +128,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
         security: bearer,
         headers,
         body: InternalMailBody,
-        response,
+        response: sendResponses,
       },
     },
     async (request, reply) => {
@@ -172,7 +139,11 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
         return tell(request, reply, await emails.replay(orgId, idempotency, patience));
       const configuration = await configurations.get(orgId, request.id);
-      return tell(request, reply, await emails.send({ orgId, configuration, body, idempotency, patience }));
+      return tell(
+        request,
+        reply,
+        await emails.send({ orgId, configuration, body, idempotency, patience, canResend: false }),
+      );
     },
   );
 }

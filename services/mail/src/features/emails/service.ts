@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome, SmtpProblem } from '../delivery/outcome.js';
 import type { EarlierMail } from '../journal/entry.js';
+import type { LetterSeal } from '../journal/letter-seal.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { keyInUse, keyReused, outcomeUnknown, sendingFailed } from './errors.js';
@@ -33,7 +34,14 @@ export interface SendRequest {
   readonly body: MailBody;
   readonly idempotency?: Idempotency | undefined;
   readonly patience: Patience;
+  /** Who sends for an account tries again by itself. */
+  readonly canResend: boolean;
 }
+
+/** A code is good for minutes: sent again, it would be a riddle. */
+const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
+/** Of a letter that is kept: large attachments are with whoever sent them. */
+const KEPT_LENGTH_MAX = 262_144;
 
 /** What a client is told: a confirmation, or that the mail is on its way and where to look at it. */
 export type Submission =
@@ -79,9 +87,10 @@ export function createEmailService(deps: {
   /** Mails under way. */
   readonly places: FairShares;
   readonly followed: FollowedSends;
+  readonly seal: LetterSeal;
   readonly onSettled: (state: Outcome['state']) => void;
 }): EmailService {
-  const { journal, deliver, clock, places, followed, onSettled } = deps;
+  const { journal, deliver, clock, places, followed, seal, onSettled } = deps;
 
   async function replay(
     orgId: string,
@@ -103,13 +112,21 @@ export function createEmailService(deps: {
     }
   }
 
+  function keepLetter({ body, canResend }: SendRequest, id: string): string | undefined {
+    if (!canResend || SHORT_LIVED.has(body.emailTemplateType)) return undefined;
+    const length = (body.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
+    const sealed = length > KEPT_LENGTH_MAX ? '' : seal.seal(body, id);
+    return sealed !== '' && sealed.length <= KEPT_LENGTH_MAX ? sealed : undefined;
+  }
+
   /** Never rejects: what was begun has an outcome. */
   async function deliverLetter(
-    { orgId, configuration, patience }: SendRequest,
+    request: SendRequest,
     letter: Letter,
     id: string,
     message: Parameters<Deliver>[0]['message'],
   ): Promise<Outcome> {
+    const { orgId, configuration, patience } = request;
     const outcome = await deliver({
       orgId,
       configuration,
@@ -121,7 +138,8 @@ export function createEmailService(deps: {
     });
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     const problem = 'problem' in outcome ? outcome.problem : undefined;
-    await journal.settle({ id, state: outcome.state, refused, problem });
+    const sealed = outcome.state === 'sent' ? undefined : keepLetter(request, id);
+    await journal.settle({ id, state: outcome.state, refused, problem, sealed });
     onSettled(outcome.state);
     return outcome;
   }

@@ -23,6 +23,8 @@ export interface Settlement {
   readonly refused: readonly string[];
   /** Why it wasn't sent, or may not have been. */
   readonly problem?: SmtpProblem | undefined;
+  /** The letter of a mail that wasn't sent, or may not have been, where it can be sent again. */
+  readonly sealed?: string | undefined;
 }
 
 /** An earlier mail under the same idempotency key. */

@@ -59,6 +59,8 @@ export async function insertEntries(
 const settleEntriesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
+    letter_sealed = $2::jsonb -> id::text ->> 'sealed',
+    can_resend = ($2::jsonb -> id::text ->> 'sealed') is not null,
     problem = $2::jsonb -> id::text -> 'problem',
     refused_addresses = array(select jsonb_array_elements_text($2::jsonb -> id::text -> 'refused')),
     updated_at = $3

@@ -23,6 +23,8 @@ const eraseSql = `
     returning id
   ), kept as (
     update mails set
+      letter_sealed = null,
+      can_resend = false,
       to_addresses = array(select case lower(one) when $2 then '${ERASED}' else one end from unnest(to_addresses) as one),
       cc_addresses = array(select case lower(one) when $2 then '${ERASED}' else one end from unnest(cc_addresses) as one),
       refused_addresses = array(

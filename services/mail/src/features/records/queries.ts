@@ -12,6 +12,7 @@ const columns = {
   templateType: true,
   state: true,
   problem: true,
+  canResend: true,
   createdAt: true,
   updatedAt: true,
 } as const;

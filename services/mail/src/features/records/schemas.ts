@@ -29,6 +29,9 @@ export const MailRecord = Type.Object(
     refused: Type.Array(Type.String(), { description: 'Recipients that the SMTP server refused.' }),
     emailTemplateType: Type.String(),
     state: Type.String({ description: '`pending`, `sent`, `failed` or `unknown`: it may have arrived.' }),
+    canResend: Type.Boolean({
+      description: 'Whether it failed or is unknown, and can be sent again as it was.',
+    }),
     failure: Type.Union([Failure, Type.Null()], {
       description: 'Why it failed or is unknown, where that is known.',
     }),

@@ -29,6 +29,7 @@ const describe = (row: RecordRow): MailRecord => ({
   refused: row.refusedAddresses,
   emailTemplateType: row.templateType,
   state: row.state,
+  canResend: row.canResend,
   failure: row.problem === null ? null : toFailure(row.problem as unknown as SmtpProblem),
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),

@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answers } from '../../openapi.js';
+import { readPreference } from './preference.js';
+import { AcceptedAnswer, SendAnswer } from './schemas.js';
+import type { Patience, Submission } from './service.js';
+
+/** Of every route that sends. */
+export const sendResponses = {
+  200: SendAnswer,
+  202: AcceptedAnswer,
+  ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500),
+};
+
+/** What came before the handler, the body's upload above all, counts. */
+export function patienceOf(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
+  const startedAt = performance.now() - reply.elapsedTime;
+  const { isAsync, waitMs } = readPreference(request.headers.prefer);
+  const deadlineAt = startedAt + Math.min(deadlineMs, isAsync ? Infinity : (waitMs ?? Infinity));
+  return { deadlineAt, acceptedAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
+}
+
+/** A mail that is still under way keeps the memory of its body. */
+export function tell(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
+  if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
+  request.bodyMemory?.keepUntil(submission.ended);
+  const { id } = submission;
+  void reply
+    .code(202)
+    .headers({ location: `/api/v1/mail/records/${id}`, 'preference-applied': 'respond-async' });
+  return { data: { status: true, data: 'Email accepted', id } };
+}
