@@ -808,7 +808,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "orgId",
               "email",
               "fullName",
-              "role"
+              "role",
+              "invitation"
             ],
             "properties": {
               "id": {
@@ -828,9 +829,33 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "role": {
                 "type": "string",
                 "description": "`admin` or `member`."
+              },
+              "invitation": {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "required": [
+                      "state"
+                    ],
+                    "properties": {
+                      "state": {
+                        "type": "string",
+                        "description": "`pending`, or `undeliverable`: the SMTP server will never take it."
+                      },
+                      "reason": {
+                        "type": "string",
+                        "description": "Why it is undeliverable."
+                      }
+                    }
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "Null when the member has accepted, or never needed one."
               }
             },
-            "title": "User"
+            "title": "Member"
           }
         },
         "pagination": {

@@ -492,6 +492,24 @@ export interface components {
                 }[];
             }[];
         };
+        /** Member */
+        Member: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            orgId: string;
+            email: string;
+            fullName: string;
+            /** @description `admin` or `member`. */
+            role: string;
+            /** @description Null when the member has accepted, or never needed one. */
+            invitation: {
+                /** @description `pending`, or `undeliverable`: the SMTP server will never take it. */
+                state: string;
+                /** @description Why it is undeliverable. */
+                reason?: string;
+            } | null;
+        };
         /** OwnedPersonalAccessToken */
         OwnedPersonalAccessToken: {
             /** Format: uuid */
@@ -1307,7 +1325,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["User"][];
+                        data: components["schemas"]["Member"][];
                         pagination: {
                             page: number;
                             limit: number;

@@ -58,11 +58,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the organisation sent, newest first */
+        /** What the organisation sent, newest first; with `state`, what failed or is unknown, too */
         get: operations["listMailRecords"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Erase a recipient from all records of the organisation */
+        delete: operations["eraseMailRecipient"];
         options?: never;
         head?: never;
         patch?: never;
@@ -75,10 +76,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One sent mail */
+        /** One mail: sent, or what became of it */
         get: operations["getMailRecord"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mail/records/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a mail again that failed, or whose outcome is unknown; it gets a record of its own */
+        post: operations["resendMail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -186,6 +204,17 @@ export interface components {
             /** @description Sets `Auto-Submitted: auto-generated` (RFC 3834). */
             isAutoEmail?: boolean;
         };
+        /** MailFailure */
+        MailFailure: {
+            /** @description `permanent`: the server will never take this mail. `temporary`: it may, later. */
+            kind: string;
+            code: string;
+            /** @description The SMTP reply code. */
+            reply?: number;
+            /** @description The enhanced status code (RFC 3463), such as `5.1.1`. */
+            status?: string;
+            message: string;
+        };
         /** MailRecord */
         MailRecord: {
             /** Format: uuid */
@@ -199,6 +228,12 @@ export interface components {
             /** @description Recipients that the SMTP server refused. */
             refused: string[];
             emailTemplateType: string;
+            /** @description `pending`, `sent`, `failed` or `unknown`: it may have arrived. */
+            state: string;
+            /** @description Whether it failed or is unknown, and can be sent again as it was. */
+            canResend: boolean;
+            /** @description Why it failed or is unknown, where that is known. */
+            failure: components["schemas"]["MailFailure"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -252,6 +287,8 @@ export interface operations {
             header?: {
                 /** @description The same key and body within 24 hours answer the first result again and send nothing. */
                 "idempotency-key"?: string;
+                /** @description `respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is. */
+                prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -296,6 +333,25 @@ export interface operations {
                             status: boolean;
                             /** @description A confirmation; it names the recipients that the server refused. */
                             data: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted: the mail is on its way; `Location` is the record to look at. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            data: string;
+                            /**
+                             * Format: uuid
+                             * @description Of the record that tells what becomes of the mail.
+                             */
+                            id: string;
                         };
                     };
                 };
@@ -398,6 +454,8 @@ export interface operations {
             header?: {
                 /** @description The same key and body within 24 hours answer the first result again and send nothing. */
                 "idempotency-key"?: string;
+                /** @description `respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is. */
+                prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -444,6 +502,25 @@ export interface operations {
                             status: boolean;
                             /** @description A confirmation; it names the recipients that the server refused. */
                             data: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted: the mail is on its way; `Location` is the record to look at. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            data: string;
+                            /**
+                             * Format: uuid
+                             * @description Of the record that tells what becomes of the mail.
+                             */
+                            id: string;
                         };
                     };
                 };
@@ -618,6 +695,14 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description Default `sent`. */
+                state?: "sent" | "failed" | "unknown" | "pending" | "any";
+                /** @description An address in To or Cc. */
+                recipient?: string;
+                emailTemplateType?: string;
+                since?: string;
+                /** @description Not included. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -639,6 +724,71 @@ export interface operations {
                             total: number;
                             totalPages: number;
                         };
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    eraseMailRecipient: {
+        parameters: {
+            query: {
+                /** @description An address in To or Cc. */
+                recipient: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /** @description Mails to this recipient alone. */
+                        deleted: number;
+                        /** @description Mails to others as well: they keep everything but the address. */
+                        changed: number;
                     };
                 };
             };
@@ -731,6 +881,143 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            /** @description A confirmation; it names the recipients that the server refused. */
+                            data: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted: the mail is on its way; `Location` is the record to look at. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            data: string;
+                            /**
+                             * Format: uuid
+                             * @description Of the record that tells what becomes of the mail.
+                             */
+                            id: string;
+                        };
+                    };
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -868,6 +1155,15 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,7 +19,7 @@ class ConnectError extends Error {
 }
 
 /** The code of a refusal by the operator's rules. */
-export const DENIED = 'EDENIED';
+const DENIED = 'EDENIED';
 
 const ADDRESSES_MAX = 8;
 

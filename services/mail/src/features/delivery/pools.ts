@@ -1,4 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
+import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
@@ -41,14 +42,7 @@ function strip(mail: MailMessage): void {
 const connectWith =
   (configuration: SmtpConfiguration, limits: TransportLimits): NonNullable<SMTPPoolOptions['getSocket']> =>
   (_options, callback) => {
-    openSocket(configuration, limits).then(
-      (socket) => {
-        callback(null, socket);
-      },
-      (error: unknown) => {
-        callback(error as Error);
-      },
-    );
+    callbackify(openSocket)(configuration, limits, callback);
   };
 
 function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {

@@ -76,7 +76,7 @@ export function createJournal(deps: {
   const underWay = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isUp = false;
-  let isStopped = false;
+  const stopping = new AbortController();
 
   const write = coalesce({
     keyOf: (entry: JournalEntry) => entry.id,
@@ -169,17 +169,17 @@ export function createJournal(deps: {
     },
     async start() {
       // Without its row, nobody would notice that this sender died: nothing is sent before.
-      while (!isStopped && !(await beat())) await delay(START_RETRY_MS, undefined, { ref: false });
-      isUp = !isStopped;
+      while (!stopping.signal.aborted && !(await beat())) await delay(START_RETRY_MS, undefined, { ref: false });
+      isUp = !stopping.signal.aborted;
       let beating = Promise.resolve();
       timer = setInterval(() => {
         beating = beating.then(async () => void (await beat()));
       }, times.heartbeatMs).unref();
-      if (isStopped) clearInterval(timer);
+      if (stopping.signal.aborted) clearInterval(timer);
     },
     async stop() {
       isUp = false;
-      isStopped = true;
+      stopping.abort();
       clearInterval(timer);
       await settlements.stop();
       await removeSender(pool, senderId).catch((error: unknown) => {

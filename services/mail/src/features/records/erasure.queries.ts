@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** What stands in place of an erased address, in mails that had other recipients too. */
-export const ERASED = 'erased@invalid';
+const ERASED = 'erased@invalid';
 
 const BATCH = 500;
 

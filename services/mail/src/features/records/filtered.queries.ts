@@ -15,7 +15,7 @@ export interface RecordFilter {
 }
 
 /** More than this are counted as this, and not paged to. */
-export const FOUND_MAX = 1_000;
+const FOUND_MAX = 1_000;
 /** The newest mails of one recipient that are looked through. */
 const OF_RECIPIENT_MAX = 10_000;
 
