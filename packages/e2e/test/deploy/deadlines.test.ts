@@ -63,7 +63,7 @@ test('npm start gives a service longer to stop than a send takes there', () => {
 });
 
 test('a gateway waits longer for a body than a service does, and a client that only waits for its answer gets it', () => {
-  const service = oneIn('packages/service-kit/src/app.ts', /requestTimeout: ([\d_]+)/g);
+  const service = oneIn('packages/service-kit/src/app.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g);
   expect(service).toBeLessThan(
     oneIn('packages/local/src/gateway/server.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g),
   );

@@ -169,7 +169,8 @@ export function createJournal(deps: {
     },
     async start() {
       // Without its row, nobody would notice that this sender died: nothing is sent before.
-      while (!stopping.signal.aborted && !(await beat())) await delay(START_RETRY_MS, undefined, { ref: false });
+      while (!stopping.signal.aborted && !(await beat()))
+        await delay(START_RETRY_MS, undefined, { ref: false });
       isUp = !stopping.signal.aborted;
       let beating = Promise.resolve();
       timer = setInterval(() => {
