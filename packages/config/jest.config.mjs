@@ -60,5 +60,6 @@ export default {
   testSequencer: '<rootDir>/packages/testing/jest/duration-sequencer.mjs',
   // No test is judged by its speed: this only ends a hang, with the test's name, and also on a busy machine.
   testTimeout: 180_000,
-  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+  // A worker waits for processes and databases about half of its time.
+  maxWorkers: Math.max(4, Math.floor(availableParallelism() / 2)),
 };

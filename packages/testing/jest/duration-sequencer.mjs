@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import TestSequencer from '@jest/test-sequencer';
 
-/** Seconds that the longer test files take on a quiet machine, by their path. */
+/** About how many seconds the longer test files take, by their path; UPDATE_DURATIONS=1 notes those of a run. */
 const SECONDS = JSON.parse(readFileSync(new URL('durations.json', import.meta.url), 'utf8'));
 
 /**
