@@ -40,7 +40,7 @@ describe('a start on an empty folder', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await start();
-  }, START_MS);
+  });
 
   it('ends with every service ready', async () => {
     const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
@@ -102,7 +102,7 @@ describe('a start on a folder that has been used', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await start({ isThroughNpm: true, args: ['--admin-password', 'another-password'] });
-  }, START_MS);
+  });
 
   it('is ready with the data and the password of the first', async () => {
     const login = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/login`, {

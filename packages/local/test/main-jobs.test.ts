@@ -84,7 +84,7 @@ async function sendMail(subject: string, attachments: readonly unknown[] = []): 
 beforeAll(async () => {
   dataDir = await makeDataDir();
   await start();
-}, START_MS);
+});
 
 afterAll(async () => {
   await stop();
@@ -142,7 +142,7 @@ it('three mails at once with 25 MiB of attachments arrive whole; one byte more i
     status: 413,
     body: { error: { code: 'PAYLOAD_TOO_LARGE' } },
   });
-}, 60_000);
+});
 
 it('what services ask one another is not there for the clients of the gateway', async () => {
   const paths = ['mail/internal/sendEmail', 'oauth2/token', 'oauth2/introspect/batch'];

@@ -5,8 +5,8 @@ import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } 
 let platform: AgentPlatform;
 beforeAll(async () => {
   platform = await startAgentPlatform();
-}, START_MS);
-afterAll(() => platform.close(), START_MS);
+});
+afterAll(() => platform.close());
 
 it(
   'what is shown is what the REST endpoint allows, for every scope and role',

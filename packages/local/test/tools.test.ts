@@ -7,8 +7,8 @@ import { connectors } from './tool-client.js';
 let platform: AgentPlatform;
 beforeAll(async () => {
   platform = await startAgentPlatform();
-}, START_MS);
-afterAll(() => platform.close(), START_MS);
+});
+afterAll(() => platform.close());
 
 const soon = (inMs: number) => ({
   scheduleType: 'once',

@@ -62,4 +62,4 @@ test('schema.prisma has the tables, columns, types and nullability of the migrat
     await client.end();
     await database.drop();
   }
-}, 60_000);
+});

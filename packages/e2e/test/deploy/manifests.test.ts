@@ -48,7 +48,7 @@ describeWith('kustomize', 'the manifests', () => {
   const secrets = mountSecrets();
   beforeAll(async () => {
     for (const name of overlays) built.set(name, await buildOverlay(name));
-  }, 60_000);
+  });
   afterAll(secrets.remove);
 
   describe.each(overlays)('overlay %s', (overlay) => {
@@ -56,7 +56,7 @@ describeWith('kustomize', 'the manifests', () => {
 
     test('is valid by the schemas of Kubernetes and of the custom resources', async () => {
       expect(await validate(manifests().map(unwrap))).toEqual([]);
-    }, 60_000);
+    });
 
     test('runs every pod restricted, without a token, within limits', () => {
       expect(workloads(manifests()).length).toBeGreaterThan(6);
@@ -161,7 +161,7 @@ describeWith('kustomize', 'the manifests', () => {
     expect((await validate([wrongValue])).join()).toContain('replicas must be integer');
     expect((await validate([wrongField])).join()).toContain(`'"replica"' does not exist`);
     expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
-  }, 60_000);
+  });
 
   test('the alternative of KEDA replaces the autoscaler of the workers', async () => {
     const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
@@ -175,7 +175,7 @@ describeWith('kustomize', 'the manifests', () => {
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
     expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
-  }, 60_000);
+  });
 
   test('the workers reach Kafka in the namespace of its own, where the topic is', async () => {
     const production = built.get('production') ?? [];
@@ -195,7 +195,7 @@ describeWith('kustomize', 'the manifests', () => {
       to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }],
       ports: [{ protocol: 'TCP', port: 9092 }],
     });
-  }, 60_000);
+  });
 
   test('a service without a single target is down, and no figure of a relay is no relay', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];

@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   await identity.command('migrate');
   await identity.start();
-}, 60_000);
+});
 afterAll(async () => {
   await identity.kill();
   await identityDatabase.drop();
@@ -91,7 +91,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     await admin.query(`alter role ${b} nologin`);
     const { rows } = await admin.query(`select distinct tableowner from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`);
     expect(rows).toEqual([{ tableowner: a }]);
-  }, 90_000); // prettier-ignore
+  }); // prettier-ignore
 
   test('with a wrong one the service says so, without the password', async () => {
     await replica?.stop();
@@ -101,5 +101,5 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
       /The database can't be used \(password authentication failed.*Check DATABASE_URL\.\n$/,
     );
     expect(output).not.toContain('guessed');
-  }, 60_000);
+  });
 });

@@ -11,11 +11,11 @@ describeWith('nginx', 'back up and restore', () => {
 
     beforeAll(async () => {
       platform = await startPlatform({ replicas: 1, envOf: { crawl: { RECONCILE_INTERVAL_MS: '500' } } });
-    }, 120_000);
+    });
     afterAll(async () => {
       await platform?.close();
       await Promise.all(backups.map((backup) => backup.remove()));
-    }, 30_000);
+    });
 
     interface Token {
       readonly id: string;
@@ -73,6 +73,6 @@ describeWith('nginx', 'back up and restore', () => {
         async () => (await platform.query('crawl', `select 1 from sync_events.outbox where event::text like '%wiki_1%'`)).length === 1,
         { what: 'the run of the schedule', timeoutMs: 60_000 },
       );
-    }, 150_000); // prettier-ignore
+    }); // prettier-ignore
   });
 });

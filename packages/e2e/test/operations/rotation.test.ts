@@ -35,8 +35,8 @@ describeWith('nginx', 'rotation', () => {
       const body = () => ({ name: 'agent', scopes: ['user:read', 'SEND_MAIL', 'crawl:read'] });
       const answer = await send(platform.url, { path: '/api/v1/personal-access-tokens', token: platform.session, body, status: 201 });
       token = ((await answer.json()) as { token: { accessToken: string } }).token.accessToken;
-    }, 120_000); // prettier-ignore
-    afterAll(() => platform?.close(), 30_000);
+    }); // prettier-ignore
+    afterAll(() => platform?.close());
 
     const first = (name: ServiceName) => {
       const [replica] = platform.replicas[name];
@@ -84,7 +84,7 @@ describeWith('nginx', 'rotation', () => {
       await restart('identity', { ENCRYPTION_KEYS: encryptionKey(2) });
       expect(await statusesFor(token)).toEqual(works);
       expect(await statusesFor(await platform.login())).toEqual(works);
-    }, 60_000); // prettier-ignore
+    }); // prettier-ignore
 
     test('the secret of a service: what it holds goes on, and with the new one it begins anew', async () => {
       const fresh = 'n'.repeat(40);
@@ -97,7 +97,7 @@ describeWith('nginx', 'rotation', () => {
       await restart('mail', { SERVICE_CLIENT_SECRET: kept });
       expect((await statusesFor(token))[1]).toBe(503);
       await restart('mail', { SERVICE_CLIENT_SECRET: fresh });
-    }, 60_000);
+    });
 
     test('the Redis password: two at once, then the new one alone', async () => {
       const { port } = platform.redis;
@@ -112,7 +112,7 @@ describeWith('nginx', 'rotation', () => {
       expect(answer.status).toBe(201);
       await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run', timeoutMs: 20_000 });
       await expect(tellRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
-    }, 60_000); // prettier-ignore
+    }); // prettier-ignore
 
     test('removing the old signing key ends what it signed, and nothing else', async () => {
       await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key', timeoutMs: 30_000 });
@@ -125,7 +125,7 @@ describeWith('nginx', 'rotation', () => {
       await waitFor(async () => (await statusesFor(token)).every((status) => status === 401), { what: 'its end', timeoutMs: 30_000 });
       expect(await statusesFor(platform.session)).toEqual(refused);
       expect(await statusesFor(session)).toEqual(works);
-    }, 90_000); // prettier-ignore
+    }); // prettier-ignore
 
     test('lost encryption keys: a clear line; with new ones and a new signing key nobody is refused', async () => {
       const session = await platform.login();
@@ -150,6 +150,6 @@ describeWith('nginx', 'rotation', () => {
       expect((await reseal()).stderr).toContain('the key that sealed the SMTP passwords');
       await platform.query('identity', 'delete from smtp_configurations');
       expect(await reseal()).toMatchObject({ code: 0 });
-    }, 90_000);
+    });
   });
 });

@@ -30,12 +30,12 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
             },
           },
         });
-      }, 180_000);
+      });
       afterAll(async () => {
         await platform?.close();
         await secured?.close();
         await rm(folder, { recursive: true });
-      }, 30_000);
+      });
 
       test('takes the event of a run', async () => {
         const path = '/api/v1/crawlingManager/wiki_1/schedule';
@@ -45,7 +45,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         expect(status).toBe(201);
         const published = 'select 1 from sync_events.outbox where published_at is not null';
         await waitFor(async () => (await platform.query('crawl', published)).length === 1, { what: 'the event', timeoutMs: 30_000 });
-      }, 60_000); // prettier-ignore
+      }); // prettier-ignore
     });
   });
 });

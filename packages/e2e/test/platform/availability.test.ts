@@ -27,8 +27,8 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       const scopes = ['user:read', 'crawl:read', 'SEND_MAIL'];
       const answer = await send(platform.url, { ...createToken(), body: () => ({ name: 'load', scopes }) });
       token = ((await answer.json()) as { token: { accessToken: string } }).token.accessToken;
-    }, 120_000);
-    afterAll(() => platform.close(), 30_000);
+    });
+    afterAll(() => platform.close());
 
     test('the gateway leads to the documentation of each service', async () => {
       const page = await (await fetch(`${platform.url}/docs`)).text();
@@ -65,7 +65,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       const [row] = await platform.query('identity', 'select count(*)::int from personal_access_tokens');
       // Each once: those of the load, and the one that it uses.
       expect(row).toEqual({ count: made + 1 });
-    }, 120_000);
+    });
 
     test('a replica that is killed fails no read', async () => {
       for (const name of ['identity', 'mail', 'crawl'] as const) {
@@ -77,7 +77,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
         expect([name, await load.stop()]).toEqual([name, []]);
         await replica?.start();
       }
-    }, 90_000);
+    });
 
     test('what a killed replica had in its hands is asked again if that is safe, and else never', async () => {
       const [replica] = platform.replicas.identity;
@@ -108,6 +108,6 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       );
       expect(stored).toHaveLength(statusesOf('POST').filter((status) => status === 201).length);
       await replica?.start();
-    }, 60_000);
+    });
   });
 });

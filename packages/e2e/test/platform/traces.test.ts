@@ -27,11 +27,11 @@ describeWith('nginx', 'traces', () => {
           },
           envOf: { crawl: { KAFKA_BROKERS: brokers.join(), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '1' } },
         });
-      }, 180_000);
+      });
       afterAll(async () => {
         await platform.close();
         await receiver.close();
-      }, 30_000);
+      });
 
       const traceId = randomBytes(16).toString('hex');
       const call = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -94,7 +94,7 @@ describeWith('nginx', 'traces', () => {
         expect(expected['handled event']()?.parentSpanId).toBe(expected.publication()?.spanId);
         expect(expected.publication()?.parentSpanId).toBe(expected.run()?.spanId);
         expect(receiver.keys).toContain('key 1');
-      }, 90_000);
+      });
 
       test('lines of the log name the trace, and no span holds a credential', () => {
         const output = platform.replicas.crawl[0]?.output() ?? '';

@@ -14,8 +14,8 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
       backend: 'postgres',
       env: { KAFKA_BROKERS: brokers.join(','), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '3' },
     });
-  }, 180_000);
-  afterAll(() => platform.close(), 60_000);
+  });
+  afterAll(() => platform.close());
 
   it('the event of each run arrives, once, in order, and the events endpoint tells the same', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
@@ -48,5 +48,5 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
     });
     const { body: feed } = await platform.call('GET', '/events');
     expect(feed.data).toEqual(received);
-  }, 90_000);
+  });
 });

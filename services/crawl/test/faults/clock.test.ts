@@ -4,8 +4,6 @@ import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(180_000);
-
 const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
@@ -22,11 +20,11 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
       backend,
       env: { TASKS: `files_1=${endpoint.url},files_2=${endpoint.url}`, CLOCK_AHEAD_MS: '0' },
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 60_000);
+  });
 
   const nextOf = async (connector: string) =>
     Date.parse((await platform.call('GET', `/${connector}/schedule`)).body.data.nextRunAt);

@@ -17,12 +17,12 @@ describeEachBackend('faults on %s', (backend) => {
     postgres = await startOwnPostgres();
     const env = { TASKS: `files_1=${endpoint.url}` };
     platform = await startPlatform({ backend, env, crawlAdminUrl: postgres.url() });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
     await postgres.close();
-  }, 120_000);
+  });
   beforeEach(() => {
     held = [];
     endpoint.asked.length = 0;
@@ -34,7 +34,7 @@ describeEachBackend('faults on %s', (backend) => {
       what: 'removal',
       ...SLOW,
     });
-  }, 30_000);
+  });
 
   const schedule = (connector = 'files_1', scheduleConfig: object = daily) =>
     platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig } });
@@ -67,7 +67,7 @@ describeEachBackend('faults on %s', (backend) => {
     held.forEach((response) => json(response, 200));
     expect(await completed(runId)).toMatchObject({ attempts: 1 });
     expect(await events(runId)).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('a run under way at a shutdown is handed over at once, and the attempt does not count', async () => {
     const runId = await startHeldRun();
@@ -81,7 +81,7 @@ describeEachBackend('faults on %s', (backend) => {
     await next.stop();
     await platform.addCrawl({}, true);
     expect(await completed(runId)).toMatchObject({ attempts: 1 });
-  }, 120_000);
+  });
 
   it('a pause that came through another replica aborts the run', async () => {
     const runId = await startHeldRun();
@@ -99,7 +99,7 @@ describeEachBackend('faults on %s', (backend) => {
     expect(await latest()).toMatchObject({ runId, outcome: 'aborted' });
     expect(await events(runId)).toHaveLength(0);
     await second.stop();
-  }, 120_000);
+  });
 
   it('two replicas run a one-off job once', async () => {
     const second = await platform.addCrawl();
@@ -113,7 +113,7 @@ describeEachBackend('faults on %s', (backend) => {
     await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run', ...SLOW });
     await second.stop();
     expect(endpoint.asked).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('an expected run whose job the queue has lost is made up for, once, and counted as missed', async () => {
     await schedule('chat_1');
@@ -131,7 +131,7 @@ describeEachBackend('faults on %s', (backend) => {
     expect(metrics).toMatch(
       /crawl_missed_runs_total\{connector="chat_1",policy="run_once",service="crawl"\} 1/,
     );
-  }, 120_000);
+  });
 
   it('a restart of PostgreSQL stops nothing: the run completes, and requests hear 503 meanwhile', async () => {
     const runId = await startHeldRun();
@@ -151,7 +151,7 @@ describeEachBackend('faults on %s', (backend) => {
     };
     await completed(runId);
     expect(await events(runId)).toHaveLength(1);
-  }, 120_000);
+  });
 
   if (backend === 'redis') {
     it('a flushed Redis is rebuilt from the rows, and a run in progress ends with one event', async () => {
@@ -175,7 +175,7 @@ describeEachBackend('faults on %s', (backend) => {
         what: 'the repair of every schedule',
         ...SLOW,
       });
-    }, 120_000);
+    });
 
     it('while Redis is away changes hear 503 and change nothing; afterwards runs go on', async () => {
       await schedule('mail_1');
@@ -195,7 +195,7 @@ describeEachBackend('faults on %s', (backend) => {
         what: 'its end',
         ...SLOW,
       });
-    }, 120_000);
+    });
 
     it('a run in progress outlives a Redis that is away for longer than its job is locked: one order, one event', async () => {
       const runId = await startHeldRun();
@@ -225,7 +225,7 @@ describeEachBackend('faults on %s', (backend) => {
       expect(endpoint.asked).toHaveLength(1);
       expect(await events(runId)).toHaveLength(1);
       await crawls.expectWhole();
-    }, 120_000);
+    });
 
     it('a service that starts while Redis is away works as soon as it is there', async () => {
       await platform.redis?.stop();
@@ -246,7 +246,7 @@ describeEachBackend('faults on %s', (backend) => {
         what: 'its end',
         ...SLOW,
       });
-    }, 120_000);
+    });
 
     it('a Redis that hangs is 503 within seconds', async () => {
       platform.redis?.pause();
@@ -258,6 +258,6 @@ describeEachBackend('faults on %s', (backend) => {
         platform.redis?.resume();
       }
       await waitFor(async () => (await schedule('mail_2')).status === 201, { what: 'recovery', ...SLOW });
-    }, 120_000);
+    });
   }
 });

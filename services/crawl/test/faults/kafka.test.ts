@@ -5,8 +5,6 @@ import { countEvents, expectEventsArrived } from '../support/arrivals.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(180_000);
-
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
 
 describeWith('own-kafka', 'a Kafka of two brokers', () => {
@@ -26,12 +24,12 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     };
     platform = await startPlatform({ backend: 'postgres', env });
     await Promise.all(connectors.map((connector) => crawls.schedule(connector)));
-  }, 180_000);
+  });
   afterAll(async () => {
     await platform.close();
     await second.close();
     await first.close();
-  }, 60_000);
+  });
 
   async function runEach(some: readonly (typeof connectors)[number][]): Promise<void> {
     await Promise.all(some.map((connector) => crawls.run(connector)));

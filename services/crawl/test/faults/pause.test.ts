@@ -6,8 +6,6 @@ import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(180_000);
-
 describeEachBackend('a pause and a fault on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
@@ -17,11 +15,11 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     endpoint = await startEndpoint();
     const env = { TASKS: `*=${endpoint.url}`, RECONCILE_INTERVAL_MS: '200' };
     platform = await startPlatform({ backend, env });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 60_000);
+  });
   beforeEach(() => {
     held = new Map();
     endpoint.asked.length = 0;

@@ -6,15 +6,13 @@ import { crawlsOf, SLOW } from '../support/crawls.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-jest.setTimeout(180_000);
-
 describeEachBackend('two replicas on %s', (backend) => {
   let platform: Platform;
   const crawls = crawlsOf(() => platform);
   beforeAll(async () => {
     platform = await startPlatform({ backend, env: { RECONCILE_INTERVAL_MS: '200', ROLE: 'api' } });
-  }, 90_000);
-  afterAll(() => platform.close(), 60_000);
+  });
+  afterAll(() => platform.close());
 
   /** Its connections to the database carry its name. */
   function addNamed(name: string): Promise<ServiceProcess> {

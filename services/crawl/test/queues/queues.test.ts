@@ -53,14 +53,14 @@ describeEachBackend('the queues on %s', (backend) => {
     });
     queues = openQueues({ engine, retryDelayMs: 100, clock: () => Date.now() + aheadMs, log });
     await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
-  }, 60_000);
+  });
   afterAll(async () => {
     await queues.close();
     await engine.close();
     await redis?.close();
     await pool.end();
     await database.drop();
-  }, 30_000);
+  });
   beforeEach(() => (aheadMs = 0));
 
   const scheduleOf = (type: object, nextRunAt: Date): Schedule => ({

@@ -3,8 +3,6 @@ import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(120_000);
-
 describeEachBackend('an endpoint that is away for a while, on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
@@ -12,11 +10,11 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
   beforeAll(async () => {
     endpoint = await startEndpoint();
     platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 30_000);
+  });
   beforeEach(() => {
     endpoint.asked.length = 0;
     endpoint.answer = (_asked, response) => {

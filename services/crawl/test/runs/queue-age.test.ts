@@ -22,7 +22,7 @@ describe('the age of the queue', () => {
       migrate: (url) => migrate(url, migrationsDir).then(() => undefined),
     });
     pool = new pg.Pool({ connectionString: database.url });
-  }, 60_000);
+  });
   afterAll(async () => {
     await pool.end();
     await database.drop();

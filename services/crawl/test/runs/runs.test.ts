@@ -11,11 +11,11 @@ describeEachBackend('runs on %s', (backend) => {
   beforeAll(async () => {
     endpoint = await startEndpoint();
     platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 30_000);
+  });
   beforeEach(() => {
     endpoint.asked.length = 0;
     endpoint.answer = (_asked, response) => {
@@ -219,7 +219,7 @@ describeEachBackend('runs on %s', (backend) => {
       { trigger: 'schedule', scheduledFor: scheduledTime, outcome: 'completed', attempts: 1 },
       { trigger: 'manual', outcome: 'completed' },
     ]);
-  }, 30_000);
+  });
 
   it('history is paged, newest first, and tells what /stats counts', async () => {
     await schedule({}, 'chat_1');

@@ -14,11 +14,11 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
     const env = { TASKS: `files_1=${endpoint.url}`, DATABASE_CONNECTIONS_MAX: '10' };
     platform = await startPlatform({ backend, env });
     quiet = await platform.createOrganisation();
-  }, 60_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 30_000);
+  });
 
   const schedule = (scheduleConfig: object, { token }: Organisation) =>
     platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig, maxRetries: 0 } });
@@ -56,7 +56,7 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
     }
     expect(answers.some(({ status }) => status === 503)).toBe(true);
     expect((await platform.call('POST', '/files_1/pause')).status).not.toBe(503);
-  }, 60_000);
+  });
 
   it('two organisations whose every change waits leave a third its answers', async () => {
     const crowded = connectors.slice(0, 8);
@@ -83,7 +83,7 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
       holder.release();
       await Promise.all(crowd);
     }
-  }, 60_000);
+  });
 
   it('runs go on while requests hold every connection that they may have', async () => {
     // It fails: no event has to be written, only the run.
@@ -123,5 +123,5 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
       holder.release();
       await Promise.all(crowd);
     }
-  }, 60_000);
+  });
 });

@@ -9,11 +9,11 @@ describeEachBackend('many organisations on %s', (backend) => {
   beforeAll(async () => {
     endpoint = await startEndpoint();
     platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
-  }, 60_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 30_000);
+  });
 
   const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
   const run = ({ token }: Organisation) => platform.call('POST', '/files_1/run', { token });
@@ -34,7 +34,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     await waitFor(() => endpoint.asked.length === 2, { what: 'both orders' });
     expect(endpoint.asked.map(({ body }) => body.orgId)).toEqual([loud.orgId, quiet.orgId]);
     held.forEach((response) => json(response, 200));
-  }, 60_000);
+  });
 
   it('who was due first is first, whatever priority others ask for', async () => {
     const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
@@ -56,7 +56,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     held.forEach((response) => json(response, 200));
     await waitFor(() => held.length === 7, { what: 'the last order' });
     json(held[6] as ServerResponse, 200);
-  }, 60_000);
+  });
 
   it('a queue does five runs at a time, over two replicas', async () => {
     const second = await platform.addCrawl();
@@ -78,5 +78,5 @@ describeEachBackend('many organisations on %s', (backend) => {
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(5);
     await second.stop();
-  }, 60_000);
+  });
 });

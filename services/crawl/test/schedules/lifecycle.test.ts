@@ -8,8 +8,8 @@ describeEachBackend('schedules on %s', (backend) => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend });
-  }, 60_000);
-  afterAll(() => platform.close(), 30_000);
+  });
+  afterAll(() => platform.close());
 
   it('the row and the job of a schedule agree, and removal leaves neither', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {

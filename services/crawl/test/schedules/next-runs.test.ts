@@ -7,8 +7,8 @@ describe('the next runs, over HTTP', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend: 'postgres', clockAheadMs: NOW - Date.now() });
-  }, 60_000);
-  afterAll(() => platform.close(), 30_000);
+  });
+  afterAll(() => platform.close());
 
   async function preview(scheduleConfig: object, count = 3) {
     const { status, body } = await platform.call('POST', `/wiki_1/preview?count=${count}`, {

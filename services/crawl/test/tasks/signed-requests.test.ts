@@ -10,8 +10,6 @@ import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, SERVICE_SECRET, startPlatform, TASK_SECRET } from '../support/platform.js';
 import { startService } from '../support/service-process.js';
 
-jest.setTimeout(120_000);
-
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, `file://${__filename}`));
 
 /** The program of the README, on a port. */
@@ -41,12 +39,12 @@ describe('requests to endpoints', () => {
     sample = await startSample(port);
     const env = { TASKS: `files_1=${endpoint.url},files_2=${sampleUrl}/crawl` };
     platform = await startPlatform({ backend: 'postgres', env });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
     sample.kill('SIGKILL');
-  }, 30_000);
+  });
 
   it('are taken by the endpoint of the README', async () => {
     await crawls.schedule('files_2');

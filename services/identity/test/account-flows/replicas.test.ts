@@ -43,7 +43,7 @@ test('two replicas send from one outbox: no mail twice, none lost', async () => 
   expect(copies(emails)).toEqual(once);
   replica.child.kill('SIGTERM');
   expect((await replica.exit).code).toBe(0);
-}, 60_000);
+});
 
 test('what a killed replica had in hand is sent by the other one, once', async () => {
   await platform.mail.stop();
@@ -59,7 +59,7 @@ test('what a killed replica had in hand is sent by the other one, once', async (
   platform.identity.advance(31_000);
   await platform.drained();
   expect(copies(emails)).toEqual(once);
-}, 60_000);
+});
 
 test('the outbox can be watched: how many mails wait, and how old the oldest is', async () => {
   const value = async (name: string) => {
@@ -74,4 +74,4 @@ test('the outbox can be watched: how many mails wait, and how old the oldest is'
   expect(await value('outgoing_mails_waiting')).toBe(2);
   expect(await value('outgoing_mails_oldest_age_seconds')).toBeGreaterThanOrEqual(90);
   await platform.mail.start();
-}, 60_000); // prettier-ignore
+}); // prettier-ignore

@@ -80,4 +80,4 @@ test.each([
   const isFailure = ({ status }: { status: string }) => status === 'FAILURE';
   const failed = required.filter((scenario) => checks.get(scenario)?.some(isFailure));
   expect(failed.toSorted()).toEqual(Object.keys(notApplicable[revision] ?? {}).toSorted());
-}, 120_000); // prettier-ignore
+}); // prettier-ignore

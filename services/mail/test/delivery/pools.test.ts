@@ -69,7 +69,7 @@ test('a thousand organisations in turn: no more pools and connections than there
   expect(strays).toEqual([]);
   await pools.close();
   await waitFor(() => smtp.open() === 0, { what: 'the end of all connections' });
-}, 60_000); // prettier-ignore
+}); // prettier-ignore
 
 test('who keeps sending keeps its connection while others come and go', async () => {
   const pools = start(3, 60_000);

@@ -39,7 +39,7 @@ test('an entry that is committed after its request was answered 503 is withdrawn
     timeoutMs: 20_000,
   });
   expect([await pending(), smtp.accepted.length]).toEqual([0, 1]);
-}, 30_000);
+});
 
 test('a database that took nobody\'s beat makes no sender silent', async () => {
   const other = randomUUID();
@@ -61,7 +61,7 @@ test('a database that took nobody\'s beat makes no sender silent', async () => {
   await waitFor(async () => (await mail.db.query('select pg_sleep(0.5)')).rowCount === 1, { what: 'the next beats' });
   expect(await pending()).toBe(1);
   await waitFor(async () => (await pending()) === 0, { what: 'the end of one that is silent', timeoutMs: 10_000 });
-}, 30_000); // prettier-ignore
+}); // prettier-ignore
 
 test('what is under way is not withdrawn, however long it takes', async () => {
   smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
@@ -78,4 +78,4 @@ test('what is under way is not withdrawn, however long it takes', async () => {
   expect((await sending).status).toBe(200);
   const { rows } = await mail.db.query(`select state from mails where subject = 'takes its time'`);
   expect(rows).toEqual([{ state: 'sent' }]);
-}, 30_000);
+});

@@ -120,7 +120,7 @@ test('killed in the middle of many mails: asked again with the same keys, each w
   expect(found.filter(({ count }) => count > 1)).toEqual([]);
   expect(found.filter(({ state, count }) => state === 'sent' && count !== 1)).toEqual([]);
   expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(800);
-}, 120_000);
+});
 
 test('SIGTERM lets a mail under way finish, and signs the sender off', async () => {
   const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
