@@ -174,7 +174,8 @@ test('the images of the services are made alike', () => {
 test('the gateway of the Compose file routes as that of packages/local', () => {
   const template = read('packages/config/gateway/nginx.conf.template');
   const locations = [
-    ...template.matchAll(/location ~ (\S+) \{\s*(?:proxy_pass http:\/\/(\w+)|return (404))/g),
+    // Other directives may stand before the target.
+    ...template.matchAll(/location ~ (\S+) \{[^}]*?(?:proxy_pass http:\/\/(\w+)|return (404))/g),
   ];
   const targetOf = (path: string) => {
     const found = locations.find(([, pattern = '']) => new RegExp(pattern).test(path));
