@@ -7,11 +7,20 @@ export interface SmtpDefault {
   readonly smtpPort: number;
 }
 
-const HOST = '127.0.0.1';
+interface SmtpConfiguration {
+  readonly host: string;
+  readonly port: number;
+  readonly fromEmail: string;
+  readonly tls?: string;
+}
+
+/** As every start has set it, but for the port. */
+const CATCHER = { host: '127.0.0.1', fromEmail: 'noreply@example.com', tls: 'none' } as const;
 const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
 
 /**
- * Makes the SMTP catcher the server of the first organisation, when that has none. Never overwrites.
+ * Makes the SMTP catcher the server of the first organisation, when that has none, or the catcher on another port of an
+ * earlier start. Never replaces what somebody chose.
  *
  * @returns what the person at the terminal should know, if anything
  */
@@ -36,19 +45,21 @@ export async function setSmtpDefault(options: SmtpDefault): Promise<string | und
   const { accessToken: session } = (await login.json()) as { accessToken: string };
   try {
     const current = await call('GET', CONFIG_PATH, session);
-    if (current.ok) return describeOther(await current.json(), smtpPort);
-    if (current.status !== 404) return `the organisation's SMTP server can't be read: ${current.status}.`;
-    const config = { host: HOST, port: smtpPort, fromEmail: 'noreply@example.com', tls: 'none' };
-    const saved = await call('POST', CONFIG_PATH, session, config);
+    const smtp = current.ok ? ((await current.json()) as { smtp: SmtpConfiguration }).smtp : undefined;
+    if (smtp && (!isCatcher(smtp) || smtp.port === smtpPort)) return describeOther(smtp);
+    if (!smtp && current.status !== 404)
+      return `the organisation's SMTP server can't be read: ${current.status}.`;
+    const saved = await call('POST', CONFIG_PATH, session, { ...CATCHER, port: smtpPort });
     return saved.ok ? undefined : `the organisation's SMTP server can't be set: ${await saved.text()}`;
   } finally {
     await call('POST', '/api/v1/auth/logout', session);
   }
 }
 
-function describeOther(answer: unknown, smtpPort: number): string | undefined {
-  const { host, port } = (answer as { smtp: { host: string; port: number } }).smtp;
-  return host === HOST && port === smtpPort
+const isCatcher = ({ host, fromEmail, tls }: SmtpConfiguration): boolean =>
+  host === CATCHER.host && fromEmail === CATCHER.fromEmail && tls === CATCHER.tls;
+
+const describeOther = (smtp: SmtpConfiguration): string | undefined =>
+  isCatcher(smtp)
     ? undefined
-    : `the organisation's SMTP server is ${host}:${port}, so its mail does not come to the inbox.`;
-}
+    : `the organisation's SMTP server is ${smtp.host}:${smtp.port}, so its mail does not come to the inbox.`;

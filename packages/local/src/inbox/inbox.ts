@@ -1,26 +1,29 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { LaunchError } from '../launch-error.js';
 import type { Teardown } from '../teardown.js';
-import { createMailbox } from './mailbox.js';
+import { openMailbox } from './mailbox.js';
 import { createSmtpCatcher } from './smtp-catcher.js';
 import { createInboxWeb } from './web.js';
 
 const HOST = '127.0.0.1';
 
-interface InboxPorts {
+interface InboxOptions {
+  /** The mails are kept in its folder `inbox`. */
+  readonly dataDir: string;
   readonly smtpCatcherPort: number;
   readonly inboxPort: number;
 }
 
 /**
  * Starts the SMTP server that catches the platform's mail and the page that shows it, both for this machine only: the
- * mail holds codes and links that let people in. It is kept in memory.
+ * mail holds codes and links that let people in.
  */
-export async function startInbox(ports: InboxPorts, teardown: Teardown): Promise<void> {
-  const mailbox = createMailbox();
+export async function startInbox(options: InboxOptions, teardown: Teardown): Promise<void> {
+  const mailbox = await openMailbox(join(options.dataDir, 'inbox'));
   const catcher = createSmtpCatcher(mailbox);
-  catcher.listen(ports.smtpCatcherPort, HOST);
-  await once(catcher.server, 'listening').catch(explain('smtp-catcher-port', ports.smtpCatcherPort));
+  catcher.listen(options.smtpCatcherPort, HOST);
+  await once(catcher.server, 'listening').catch(explain('smtp-catcher-port', options.smtpCatcherPort));
   teardown.add({
     name: 'SMTP catcher',
     // It waits for its clients, whose pools are gone with the services; then it cuts.
@@ -28,7 +31,7 @@ export async function startInbox(ports: InboxPorts, teardown: Teardown): Promise
     kill: () => undefined,
   });
   const web = await createInboxWeb(mailbox);
-  await web.listen({ port: ports.inboxPort, host: HOST }).catch(explain('inbox-port', ports.inboxPort));
+  await web.listen({ port: options.inboxPort, host: HOST }).catch(explain('inbox-port', options.inboxPort));
   teardown.add({ name: 'inbox', stop: () => web.close(), kill: () => web.server.closeAllConnections() });
 }
 

@@ -14,10 +14,8 @@ const PAGE_POLICY =
 const MAIL_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
-const summaryOf = ({ raw, ...mail }: CaughtMail) => ({ ...mail, sizeBytes: raw.length });
-
 const detailOf = (mail: CaughtMail, { html, text, headers, attachments }: Email) => ({
-  ...summaryOf(mail),
+  ...mail,
   html: html ?? null,
   text: text ?? null,
   headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
@@ -56,29 +54,37 @@ async function registerPage(app: FastifyInstance): Promise<void> {
 }
 
 function registerApi(app: FastifyInstance, mailbox: Mailbox): void {
-  app.get('/api/mails', () => ({ mails: mailbox.list().map(summaryOf) }));
-  app.delete('/api/mails', (_request, reply) => {
-    mailbox.clear();
+  app.get('/api/mails', () => ({ mails: mailbox.list() }));
+  app.delete('/api/mails', async (_request, reply) => {
+    await mailbox.clear();
     return reply.code(204).send();
   });
-  const onMail = (path: string, answer: (mail: CaughtMail, reply: FastifyReply, index: number) => unknown) =>
+  type Answer = (raw: Buffer, reply: FastifyReply, mail: CaughtMail, index: number) => unknown;
+  const onMail = (path: string, answer: Answer) =>
     app.get<{ Params: { id: string; index?: string } }>(`/api/mails/:id${path}`, async (request, reply) => {
       const mail = mailbox.find(request.params.id);
       if (!mail) return sendFault(reply, 404, 'Not found');
-      return answer(mail, reply, Number(request.params.index));
+      return answer(await mailbox.readRaw(mail), reply, mail, Number(request.params.index));
     });
-  onMail('', async (mail) => detailOf(mail, await PostalMime.parse(mail.raw)));
-  onMail('/raw', ({ raw }, reply) => reply.type('text/plain; charset=utf-8').send(raw));
-  onMail('/html', async ({ raw }, reply) => {
+  onMail('', async (raw, _reply, mail) => detailOf(mail, await PostalMime.parse(raw)));
+  onMail('/raw', (raw, reply) => reply.type('text/plain; charset=utf-8').send(raw));
+  onMail('/html', async (raw, reply) => {
     const { html = '' } = await PostalMime.parse(raw);
     reply.header('content-security-policy', MAIL_POLICY).type('text/html; charset=utf-8');
-    return reply.send(`<base target="_blank">${html}`);
+    return reply.send(openLinksBeside(html));
   });
-  onMail('/attachments/:index', async ({ raw }, reply, index) => {
+  onMail('/attachments/:index', async (raw, reply, _mail, index) => {
     const attachment = (await PostalMime.parse(raw)).attachments[index];
     if (!attachment) return sendFault(reply, 404, 'Not found');
     const name = encodeURIComponent(attachment.filename ?? 'attachment');
     reply.header('content-disposition', `attachment; filename*=UTF-8''${name}`);
     return reply.type('application/octet-stream').send(Buffer.from(attachment.content as ArrayBuffer));
   });
+}
+
+/** Adds the target of links where the mail's doctype stays first: anything before it would mean quirks mode. */
+function openLinksBeside(html: string): string {
+  const base = '<base target="_blank">';
+  const head = /^\s*<!doctype html[^>]*>[^]*?<head(?:\s[^>]*)?>/i.exec(html)?.[0];
+  return head === undefined ? `<!doctype html>${base}${html}` : head + base + html.slice(head.length);
 }

@@ -31,6 +31,17 @@ const common = {
   companyName: text(200, 'companyName', 'orgName'),
 } as const;
 
+/** How long a code or a link works, in words: "10 minutes". */
+const validFor = text(60, 'validFor');
+
+/** Where and when something was done. */
+const facts = {
+  time: text(100, 'time'),
+  device: text(300, 'device'),
+  location: text(200, 'location'),
+  ipAddress: text(64, 'ipAddress'),
+} as const;
+
 /** What else each template takes; `required` names those it is useless without. */
 const sources: Readonly<
   Record<
@@ -38,20 +49,14 @@ const sources: Readonly<
     { readonly required: readonly string[]; readonly optional: Readonly<Record<string, Source>> }
   >
 > = {
-  loginWithOTP: { required: ['otp'], optional: { otp: text(32, 'otp') } },
-  resetPassword: { required: ['link'], optional: { link: link('resetLink') } },
+  loginWithOTP: { required: ['otp'], optional: { otp: text(32, 'otp'), validFor } },
+  resetPassword: { required: ['link'], optional: { link: link('resetLink'), validFor, ...facts } },
   accountCreation: { required: [], optional: { link: link('loginLink') } },
-  appuserInvite: { required: ['link'], optional: { link: link('inviteLink') } },
-  suspiciousLoginAttempt: {
-    required: [],
-    optional: {
-      link: link('resetLink'),
-      time: text(100, 'time'),
-      device: text(300, 'device'),
-      location: text(200, 'location'),
-      ipAddress: text(64, 'ipAddress'),
-    },
+  appuserInvite: {
+    required: ['link'],
+    optional: { link: link('inviteLink'), validFor, invitedBy: text(200, 'invitedBy') },
   },
+  suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
 };
 
 /** C0, C1 and the line separators: nothing of a mail's text needs them in a value. */
@@ -99,6 +104,9 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
     greeting: userName === '' ? 'Hello,' : `Hello ${userName},`,
     otp: values.otp ?? '',
     link: values.link ?? '',
+    validFor: values.validFor ?? '',
+    invitation:
+      values.invitedBy === undefined ? 'You have been invited' : `${values.invitedBy} has invited you`,
     facts: time || device || location || ipAddress,
     time,
     device,
