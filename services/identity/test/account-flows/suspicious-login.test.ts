@@ -1,7 +1,7 @@
 import { password, type Platform, startPlatform } from './platform.js';
 
 let platform: Platform;
-const subject = /^A sign-in that looks new$/;
+const subject = /^New sign-in to your account$/;
 const chrome = (version: number) =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
 

@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { ClientAddress } from '../known-clients/client.js';
+import { type ClientAddress, describeRequest } from '../known-clients/client.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
@@ -48,11 +48,13 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     kind: 'login_code' | 'password_reset',
     limit: AttemptLimits,
     typed: string,
-    { address, requestId }: ClientAddress,
+    client: ClientAddress,
   ): Promise<void> {
     const email = normaliseEmail(typed);
-    await limit.begin(email, address);
-    await outbox.add(prisma, { kind, to: { email }, requestId }, new Date(clock()));
+    await limit.begin(email, client.address);
+    const at = new Date(clock());
+    const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
+    await outbox.add(prisma, { kind, to: { email }, detail, requestId: client.requestId }, at);
     outbox.wake();
   }
 

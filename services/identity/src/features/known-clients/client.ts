@@ -43,6 +43,16 @@ export function familyOf(userAgent: string | undefined): string {
   return (os.name ? `${name} on ${os.name}` : name).slice(0, FAMILY_LENGTH_MAX);
 }
 
+/** Minutes are enough for whoever tries to remember. */
+const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** When and from where something was asked for, as a mail tells it. */
+export const describeRequest = (client: ClientAddress, at: Date) => ({
+  time: describeTime(at),
+  device: familyOf(client.userAgent),
+  ipAddress: client.address.slice(0, 64),
+});
+
 /** What is stored of it. */
 export const clientIdOf = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
   digestOf(`${networkOf(client.address)} ${familyOf(client.userAgent)}`);

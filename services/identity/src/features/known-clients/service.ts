@@ -1,13 +1,10 @@
 import type { Transaction } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { type ClientAddress, clientIdOf, familyOf } from './client.js';
+import { type ClientAddress, clientIdOf, describeRequest } from './client.js';
 import { noteClient, trimClients } from './queries.js';
 
 /** Per account; who changes networks all day is told of an old one again rather than stored for ever. */
 const CLIENTS_MAX = 50;
-
-/** Minutes are enough for whoever tries to remember. */
-const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Notes where a sign-in came from; a network and program not seen before, but for the first, is told by mail. */
 export type NoteSignIn = (tx: Transaction, userId: string, client: ClientAddress, at: Date) => Promise<void>;
@@ -18,11 +15,7 @@ export const createNoteSignIn =
     const { isNew, isFirst } = await noteClient(tx, userId, clientIdOf(client), at);
     if (!isNew || isFirst) return;
     await trimClients(tx, userId, CLIENTS_MAX);
-    const detail = {
-      time: describeTime(at),
-      device: familyOf(client.userAgent),
-      ipAddress: client.address.slice(0, 64),
-    };
+    const detail = describeRequest(client, at);
     await outbox.add(
       tx,
       { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId },

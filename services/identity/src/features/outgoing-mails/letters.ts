@@ -1,3 +1,4 @@
+import { secretLifetimes } from '../one-time-secrets/secret.js';
 import type { Addressee } from './queries.js';
 
 /** The body of `POST /api/v1/mail/internal/sendEmail`. */
@@ -48,21 +49,53 @@ export interface LinkBase {
 const linkWith = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
   `${appUrl ?? pagesUrl}/${page}?token=${token}`;
 
-export const codeLetter = (to: Addressee, otp: string): Letter =>
-  letterTo(to, { emailTemplateType: 'loginWithOTP', subject: 'Your sign-in code', templateData: { otp } });
+const UNITS = [
+  ['day', 24 * 60 * 60_000],
+  ['hour', 60 * 60_000],
+  ['minute', 60_000],
+] as const;
 
-export const resetLetter = (to: Addressee, token: string, base: LinkBase): Letter =>
+/** @returns such as "10 minutes", in the largest unit that has a whole number of it. */
+function toWords(durationMs: number): string {
+  const [unit, unitMs] = UNITS.find(([, ms]) => durationMs % ms === 0) ?? UNITS[2];
+  const count = Math.round(durationMs / unitMs);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** What the request for a mail knew: who invites, or where and when a reset was asked for. */
+type MailDetail = Readonly<Record<string, string>>;
+
+const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
+  Object.fromEntries(Object.entries(detail).filter(([name]) => names.includes(name)));
+
+export const codeLetter = (to: Addressee, otp: string): Letter =>
+  letterTo(to, {
+    emailTemplateType: 'loginWithOTP',
+    subject: 'Your sign-in code',
+    templateData: { otp, validFor: toWords(secretLifetimes.login_code) },
+  });
+
+export const resetLetter = (to: Addressee, token: string, base: LinkBase, detail: MailDetail): Letter =>
   letterTo(to, {
     emailTemplateType: 'resetPassword',
     subject: 'Choose a new password',
-    templateData: { resetLink: linkWith(base, 'reset-password', token) },
+    templateData: {
+      resetLink: linkWith(base, 'reset-password', token),
+      validFor: toWords(secretLifetimes.password_reset),
+      ...pick(detail, 'time', 'device', 'ipAddress'),
+    },
   });
 
-export const invitationLetter = (to: Addressee, token: string, base: LinkBase): Letter =>
+/** @param detail - has `invitedBy`, unless the person asked for the link to be sent again. */
+export const invitationLetter = (to: Addressee, token: string, base: LinkBase, detail: MailDetail): Letter =>
   letterTo(to, {
     emailTemplateType: 'appuserInvite',
     subject: `You are invited to ${asLine(to.organisation.name)}`,
-    templateData: { inviteLink: linkWith(base, 'invite', token) },
+    templateData: {
+      inviteLink: linkWith(base, 'invite', token),
+      validFor: toWords(secretLifetimes.invitation),
+      ...(detail['invitedBy'] !== undefined && { invitedBy: asLine(detail['invitedBy']) }),
+    },
   });
 
 export const accountLetter = (to: Addressee, { appUrl }: LinkBase): Letter =>
@@ -73,13 +106,9 @@ export const accountLetter = (to: Addressee, { appUrl }: LinkBase): Letter =>
   });
 
 /** @param detail - time, device and ipAddress, as `known-clients` tells them. */
-export const suspiciousLoginLetter = (
-  to: Addressee,
-  detail: Readonly<Record<string, string>>,
-  { appUrl }: LinkBase,
-): Letter =>
+export const suspiciousLoginLetter = (to: Addressee, detail: MailDetail, { appUrl }: LinkBase): Letter =>
   letterTo(to, {
     emailTemplateType: 'suspiciousLoginAttempt',
-    subject: 'A sign-in that looks new',
+    subject: 'New sign-in to your account',
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
   });

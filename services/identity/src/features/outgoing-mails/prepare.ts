@@ -51,22 +51,22 @@ async function composeCode(
 async function composeInvitation(
   { secrets, links }: PrepareDeps,
   tx: Transaction,
-  { createdAt }: OutgoingMail,
+  { createdAt, detail }: OutgoingMail,
   to: Addressee,
 ): Promise<Letter | undefined> {
   const token = await secrets.issueToken(tx, 'invitation', to, createdAt);
   await clearUndeliverable(tx, to.id);
-  return token === undefined ? undefined : invitationLetter(to, token, links);
+  return token === undefined ? undefined : invitationLetter(to, token, links, detail);
 }
 
 async function composeReset(
   { secrets, links }: PrepareDeps,
   tx: Transaction,
-  { createdAt }: OutgoingMail,
+  { createdAt, detail }: OutgoingMail,
   to: Addressee,
 ): Promise<Letter | undefined> {
   const token = await secrets.issueToken(tx, 'password_reset', to, createdAt);
-  return token === undefined ? undefined : resetLetter(to, token, links);
+  return token === undefined ? undefined : resetLetter(to, token, links, detail);
 }
 
 async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): Promise<Letter | undefined> {

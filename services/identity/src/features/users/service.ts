@@ -90,7 +90,8 @@ export function createUserService(deps: {
           orgId, action: isInvited ? 'user.invited' : 'user.created', actorId, subjectId: user.id, detail: { role }, at,
         }); // prettier-ignore
         const kind = isInvited ? 'invitation' : 'account_created';
-        await outbox.add(tx, { kind, to: { userId: user.id }, requestId }, at);
+        const detail = isInvited ? { invitedBy: principal.fullName } : {};
+        await outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
         return created;
       });
       outbox.wake();

@@ -76,3 +76,13 @@ test('rendering takes microseconds, far below its bound of 20', () => {
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 5_000).toBeLessThan(100);
 });
+
+test('an invitation names who invites, where that is given', () => {
+  const invitationOf = (data: object) => {
+    const result = createView('appuserInvite', { link: 'https://a.example/', ...data });
+    if ('faults' in result) throw new Error('no view');
+    return result.view.invitation;
+  };
+  expect(invitationOf({ invitedBy: 'Grace' })).toBe('Grace has invited you');
+  expect(invitationOf({})).toBe('You have been invited');
+});

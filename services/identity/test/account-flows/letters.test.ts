@@ -1,0 +1,34 @@
+import { type Platform, startPlatform } from './platform.js';
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+test('a sign-in code says how long it works', async () => {
+  const { email } = await platform.createUser();
+  await platform.post('otp', { email });
+  const { text } = await platform.mailTo(email, /^Your sign-in code$/);
+  expect(text).toContain('This code can be used once and expires in 10 minutes.');
+});
+
+test('a reset says how long its link works, and when and from where it was requested', async () => {
+  const { email } = await platform.createUser();
+  await platform.post('password/forgot', { email });
+  const { text } = await platform.mailTo(email, /^Choose a new password$/);
+  expect(text).toContain('This link can be used once and expires in 1 hour.');
+  expect(text).toMatch(/^Time: +\d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
+  expect(text).toMatch(/^Address: +127\.0\.0\.1$/m);
+});
+
+test('an invitation says who invites, and how long it works', async () => {
+  const { email } = await platform.createUser({});
+  const { text } = await platform.mailTo(email, /^You are invited to /);
+  const { rows } = await platform.identity.db.query<{ name: string }>(
+    `select full_name as name from users where role = 'admin' order by id limit 1`,
+  );
+  expect(text).toContain(`${rows[0]?.name} has invited you to join `);
+  expect(text).toContain('This invitation is for you alone and expires in 7 days.');
+});
