@@ -18,9 +18,11 @@ import {
   loadIdentityConfig,
 } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
+import { deleteMailsTo } from './features/outgoing-mails/queries.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { resealAll } from './features/resealing/command.js';
 import { describeKeys, retireKey, rotateKey } from './features/signing-keys/commands.js';
+import { normaliseEmail } from './features/users/service.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
 
@@ -37,6 +39,8 @@ const usage = `identity <command>
                                 --force also when ENCRYPTION_KEYS are lost, and then at once
   keys remove <id> [--force]    refuse what a key signed; without --force only when no active
                                 token is signed with it
+  erase-mails <address>         delete what waits to be mailed to an address; what was mailed is in the
+                                mail service (DELETE /api/v1/mail/records?recipient=...)
   reseal                        seal what is stored with the first of ENCRYPTION_KEYS; then the
                                 others can be left out
 
@@ -106,6 +110,12 @@ async function runReseal(): Promise<void> {
   });
 }
 
+async function runEraseMails(address: string): Promise<void> {
+  await withResources(async ({ prisma }) => {
+    process.stdout.write(`${await deleteMailsTo(prisma, normaliseEmail(address))} deleted\n`);
+  });
+}
+
 const options = {
   name: { type: 'string' },
   'admin-email': { type: 'string' },
@@ -132,6 +142,7 @@ async function runCommand(): Promise<void> {
   } else if (command === 'create-organisation')
     await runCreateOrganisation(values.name, values['admin-email']);
   else if (command === 'keys') await runKeys(rest, values.force);
+  else if (command === 'erase-mails' && rest.length === 1) await runEraseMails(rest[0] ?? '');
   else if (command === 'reseal' && rest.length === 0) await runReseal();
   else throw new UsageError(`unknown command ${command}`);
 }

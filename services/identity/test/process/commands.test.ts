@@ -74,6 +74,23 @@ test('create-organisation makes an administrator who can log in, once', async ()
 /** The administrator that `create-organisation` has made. */
 const boss = { email: 'boss@second.example', password: 'a-fine-password' };
 
+test('erase-mails deletes what waits for an address, and nothing else', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  for (const email of ['one@second.example', 'two@second.example'])
+    await client.query(
+      `insert into outgoing_mails (id, kind, email, created_at, expires_at, next_attempt_at)
+       values (gen_random_uuid(), 'login_code', $1, now(), now() + interval '1 hour', now())`,
+      [email],
+    );
+  const erased = await command(['erase-mails', 'One@second.example']);
+  const { rows } = await client.query('select email from outgoing_mails');
+  await client.query('delete from outgoing_mails');
+  await client.end();
+  expect([erased.code, erased.stdout, rows]).toEqual([0, '1 deleted\n', [{ email: 'two@second.example' }]]);
+  expect((await command(['erase-mails'])).code).toBe(2);
+});
+
 test('reseal: after it the old encryption key can be left out', async () => {
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
   const both = { ENCRYPTION_KEYS: `${fresh},${env.ENCRYPTION_KEYS ?? ''}` };

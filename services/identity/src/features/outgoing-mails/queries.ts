@@ -106,6 +106,11 @@ export const saveLetter = (db: Transaction, id: string, letterSealed: string): P
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });
 
+/** Whoever asked for them: those to the address as it was typed, and those to its accounts. @returns how many. */
+export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.$executeRaw`
+  delete from outgoing_mails
+  where email = ${email} or user_id in (select id from users where users.email = ${email})`;
+
 export const postponeMail = (
   db: Prisma,
   id: string,
