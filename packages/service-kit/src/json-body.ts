@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from './errors.js';
+import { findInexactNumber } from './exact-numbers.js';
 
 /** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate; only an escape can bring one in. */
 export function findUnstorableText(root: unknown): FaultDetail | undefined {
@@ -40,7 +41,8 @@ export type FindBodyFault = (text: string, value: unknown) => FaultDetail | unde
 
 /**
  * JSON bodies: what is no UTF-8 is no JSON (RFC 8259 §8.1), prototype keys are refused, an empty body is no body (clients often set the
- * content type anyway), and text that the database can't hold is a 400 rather than a 500.
+ * content type anyway), text that the database can't hold is a 400 rather than a 500, and so is a
+ * number that would be stored as another one.
  *
  * @param findFault what else the routes of this scope refuse, as a 400
  */
@@ -64,7 +66,8 @@ export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault
       }
       // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
       const unstorable = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
-      const fault = unstorable ?? (error === null ? findFault?.(text, value) : undefined);
+      const fault =
+        unstorable ?? (error === null ? (findInexactNumber(text) ?? findFault?.(text, value)) : undefined);
       done(fault ? validationError([fault]) : error, value);
     });
   });

@@ -53,6 +53,20 @@ describeEachBackend('schedules on %s', (backend) => {
     ]);
   });
 
+  it.each(['1e400', '12345678901234567890', '9007199254740993'])(
+    'a number that cannot be kept, %s, is 400 instead of another number',
+    async (number) => {
+      const raw = `{"scheduleConfig": ${JSON.stringify(daily)}, "metadata": {"limits": [1, ${number}]}}`;
+      const { status, body } = await platform.call('POST', '/files_1/schedule', { raw });
+      expect([status, body.message, body.error.code]).toEqual([
+        400,
+        'Invalid schedule configuration',
+        'VALIDATION_ERROR',
+      ]);
+      expect(body.error.details).toContain(number);
+    },
+  );
+
   it('a compressed body is 415 in the shape of the service', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {
       body: { scheduleConfig: daily },
