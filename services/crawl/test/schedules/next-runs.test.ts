@@ -51,11 +51,14 @@ describe('the next runs, over HTTP', () => {
     ['lists and steps', cron('5,50/5 8-18/5 * * *'), ['2028-01-01T08:05', '2028-01-01T08:50', '2028-01-01T08:55']],
     ["the year's end", cron('59 23 31 12 *'), ['2027-12-31T23:59', '2028-12-31T23:59', '2029-12-31T23:59']],
     ['over midnight of the new year', { scheduleType: 'hourly', minute: 45 }, ['2027-12-31T23:45', '2028-01-01T00:45', '2028-01-01T01:45']],
+    ['every five hours, from the first run on', { scheduleType: 'hourly', minute: 5, interval: 5 }, ['2028-01-01T00:05', '2028-01-01T05:05', '2028-01-01T10:05', '2028-01-01T15:05', '2028-01-01T20:05', '2028-01-02T01:05']],
+    ['every six hours', { scheduleType: 'hourly', minute: 5, interval: 6 }, ['2028-01-01T00:05', '2028-01-01T06:05']],
+    ['Sunday, said twice', cron('0 0 * * 7,7'), ['2028-01-02T00:00', '2028-01-09T00:00']],
     ['names', cron('0 6 * feb,MAR MON-wed'), ['2028-02-01T06:00', '2028-02-02T06:00', '2028-02-07T06:00']],
     ['a week from Sunday on', { scheduleType: 'weekly', daysOfWeek: [6, 0], hour: 9, minute: 0 }, ['2028-01-01T09:00', '2028-01-02T09:00', '2028-01-08T09:00']],
     ['one time', { scheduleType: 'once', scheduledTime: '2028-01-01T09:00:00+01:00' }, ['2028-01-01T08:00']],
   ])('%s', async (_title, config, expected) => {
-    expect(await atOf(config)).toEqual(expected);
+    expect(await atOf(config, expected.length)).toEqual(expected);
   }); // prettier-ignore
 
   it('in zones on both sides of UTC the same moment is the old and the new year', async () => {
@@ -67,21 +70,31 @@ describe('the next runs, over HTTP', () => {
       expect((await preview(cron('0 0 * * *', timezone), 1))[0]?.localTime).toBe(expected);
   });
 
-  it('of a saved schedule they are those of its preview; paused it has none; the first is what its status shows', async () => {
-    const scheduleConfig = cron('0 3 L * *', 'Europe/Berlin');
-    expect((await platform.call('GET', '/wiki_1/next-runs')).status).toBe(404);
-    expect((await platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig } })).status).toBe(201);
-    const told = async (count = 14) =>
-      (await platform.call('GET', `/wiki_1/next-runs?count=${count}`)).body.data.nextRuns;
-    const runs = await told();
-    expect(runs).toHaveLength(14);
-    expect(runs).toEqual(await preview(scheduleConfig, 14));
-    expect((await platform.call('GET', '/wiki_1/schedule')).body.data.nextRunAt).toBe(runs[0].at);
-    for (const count of ['0', '51', 'all'])
-      expect((await platform.call('GET', `/wiki_1/next-runs?count=${count}`)).status).toBe(400);
-    await platform.call('POST', '/wiki_1/pause');
-    expect(await told()).toEqual([]);
-  });
+  it.each<[title: string, scheduleConfig: object]>([
+    ['a cron expression', cron('0 3 L * *', 'Europe/Berlin')],
+    ['every seven hours', { scheduleType: 'hourly', minute: 11, interval: 7, timezone: 'Europe/Berlin' }],
+  ])(
+    '%s, saved: they are those of its preview; paused it has none; the first is what its status shows',
+    async (_title, scheduleConfig) => {
+      await platform.call('DELETE', '/wiki_1/schedule');
+      expect((await platform.call('GET', '/wiki_1/next-runs')).status).toBe(404);
+      expect((await platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig } })).status).toBe(
+        201,
+      );
+      const told = async (count = 14) =>
+        (await platform.call('GET', `/wiki_1/next-runs?count=${count}`)).body.data.nextRuns;
+      const runs = await told();
+      expect(runs).toHaveLength(14);
+      expect(runs).toEqual(await preview(scheduleConfig, 14));
+      expect((await platform.call('GET', '/wiki_1/schedule')).body.data.nextRunAt).toBe(runs[0].at);
+      for (const count of ['0', '51', 'all'])
+        expect((await platform.call('GET', `/wiki_1/next-runs?count=${count}`)).status).toBe(400);
+      await platform.call('POST', '/wiki_1/pause');
+      expect(await told()).toEqual([]);
+      await platform.call('POST', '/wiki_1/resume');
+      expect(await told()).toEqual(runs);
+    },
+  );
 
   it.each<[title: string, scheduleConfig: unknown]>([
     ['30 February', cron('0 0 30 2 *')],

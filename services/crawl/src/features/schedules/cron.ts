@@ -1,9 +1,9 @@
-import { CronExpressionParser } from 'cron-parser';
+import { parseCron } from './parse-cron.js';
 import type { RecurringConfig } from './schemas.js';
 import { instantOf, offsetAt } from './zone-clock.js';
 
 /*
- * The times of a recurring schedule. Pure: no clock of its own.
+ * The times of a cron expression. Pure: no clock of its own.
  *
  * The parser is the one that BullMQ would use by itself, so its reading of cron counts: five
  * fields, names, lists, ranges, steps, `L` (last day, or last such weekday), `#`, and a match of
@@ -27,8 +27,8 @@ export function cronOf(config: RecurringConfig): string {
   return `${minute} ${hour} * * ${[...new Set(config.daysOfWeek)].toSorted((a, b) => a - b).join(',')}`;
 }
 
-/** What a job scheduler is made of. */
-export interface Recurrence {
+/** The times of a cron expression. */
+export interface CronRecurrence {
   readonly cron: string;
   readonly timezone: string;
   /** Every time is moved later by this: jitter, fixed for the schedule. Milliseconds. */
@@ -43,7 +43,7 @@ const WALL_TIMES_MAX = 1_000;
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
   try {
     // In one spelling: what the parser keeps of each zone can't be made to grow.
-    return CronExpressionParser.parse(cron, { tz: tz.toLowerCase(), currentDate: new Date(after) })
+    return parseCron(cron, { tz: tz.toLowerCase(), currentDate: new Date(after) })
       .next()
       .getTime();
   } catch {
@@ -93,12 +93,15 @@ function remember(key: string, after: number, time: number): void {
   if (answers.size > ANSWERS_MAX) for (const oldest of answers.keys()) return void answers.delete(oldest);
 }
 
-/** Whether the answer to `nextTime` is at hand, which says that the expression can be read. */
-export const isTimeKnown = ({ cron, timezone, offsetMs }: Recurrence, after: number): boolean =>
+/** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */
+export const isTimeKnown = ({ cron, timezone, offsetMs }: CronRecurrence, after: number): boolean =>
   recall(keyOf(cron, timezone), after - offsetMs) !== undefined;
 
 /** @returns the first time after `after`, epoch ms; undefined when there is none. */
-export function nextTime({ cron, timezone, offsetMs }: Recurrence, after: number): number | undefined {
+export function nextCronTime(
+  { cron, timezone, offsetMs }: CronRecurrence,
+  after: number,
+): number | undefined {
   const from = after - offsetMs;
   const key = keyOf(cron, timezone);
   let time = recall(key, from);
@@ -108,29 +111,4 @@ export function nextTime({ cron, timezone, offsetMs }: Recurrence, after: number
     remember(key, from, time);
   }
   return time + offsetMs;
-}
-
-/** The next `count` times after `after`, fewer when there are no more. */
-export function nextTimes(recurrence: Recurrence, after: number, count: number): number[] {
-  const times: number[] = [];
-  for (let time: number | undefined = after; times.length < count; times.push(time)) {
-    time = nextTime(recurrence, time);
-    if (time === undefined) break;
-  }
-  return times;
-}
-
-/*
- * BullMQ stores a scheduler's pattern and zone, and hands them back for the next time. The offset
- * travels in the pattern, so that the next time of a scheduler is decided in `nextTime` alone.
- */
-/** No field of an expression begins so. */
-const OFFSET_MARK = ' @';
-
-export const patternOf = ({ cron, offsetMs }: Recurrence): string =>
-  offsetMs === 0 ? cron : `${cron}${OFFSET_MARK}${offsetMs}`;
-
-export function recurrenceOf(pattern: string, timezone: string | undefined): Recurrence {
-  const [cron = '', offset = '0'] = pattern.split(OFFSET_MARK);
-  return { cron, timezone: timezone ?? 'UTC', offsetMs: Number(offset) };
 }

@@ -2,12 +2,10 @@ import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type pg from 'pg';
-import { jobKeyOf } from '../../connectors.js';
 import { localTime } from '../../local-time.js';
 import { invalidSchedule } from './errors.js';
-import { nextRunsAfter, planOf } from './plan.js';
+import { nextRunsAfter, type Planned, planOf } from './plan.js';
 import { findSchedule } from './queries.js';
-import type { ScheduleConfig } from './schemas.js';
 import { readScheduleConfig } from './validate-schedule.js';
 
 export const NextRuns = Type.Object(
@@ -44,8 +42,9 @@ export function createNextRunsService({
   readonly pool: pg.Pool;
   readonly clock: Clock;
 }): NextRunsService {
-  function tell(orgId: string, connector: Connector, config: ScheduleConfig, count: number): NextRuns {
-    const times = nextRunsAfter(planOf(config, jobKeyOf(connector, orgId)), clock(), count);
+  function toNextRuns(schedule: Planned, count: number): NextRuns {
+    const { connector, config } = schedule;
+    const times = nextRunsAfter(planOf(schedule), clock(), count);
     return {
       connector,
       timezone: config.timezone,
@@ -58,7 +57,7 @@ export function createNextRunsService({
   return {
     async ofSchedule(orgId, connector, count) {
       const schedule = await findSchedule(pool, orgId, connector);
-      return schedule && tell(orgId, connector, schedule.config, schedule.state === 'active' ? count : 0);
+      return schedule && toNextRuns(schedule, schedule.state === 'active' ? count : 0);
     },
     preview(orgId, connector, body, count) {
       const given =
@@ -67,7 +66,7 @@ export function createNextRunsService({
           : undefined;
       const read = readScheduleConfig(given, clock());
       if ('faults' in read) throw invalidSchedule(read.faults);
-      return tell(orgId, connector, read.config, count);
+      return toNextRuns({ orgId, connector, config: read.config, scheduledAt: new Date(clock()) }, count);
     },
   };
 }

@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
-import { cronOf, nextTime, nextTimes, type Recurrence } from './cron.js';
-import type { ScheduleConfig } from './schemas.js';
+import { jobKeyOf } from '../../connectors.js';
+import { cronOf, nextCronTime } from './cron.js';
+import type { Schedule } from './queries.js';
+import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
+import type { RecurringConfig } from './schemas.js';
 
 /** When a schedule runs, whatever its type. Pure. */
 export type Plan =
   | { readonly kind: 'recurring'; readonly recurrence: Recurrence }
   | { readonly kind: 'once'; readonly at: number };
+
+/** What decides the times of a schedule. */
+export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'scheduledAt'>;
+
+const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
 
 /**
  * The same part of the jitter for every run of a connector of an organisation: schedules of many
@@ -16,11 +25,31 @@ function offsetOf(jitterMs: number, jobKey: string): number {
   return createHash('sha256').update(jobKey).digest().readUInt32BE() % (jitterMs + 1);
 }
 
-export function planOf(config: ScheduleConfig, jobKey: string): Plan {
-  const offsetMs = offsetOf(config.jitterMs, jobKey);
+/**
+ * An interval of hours that does not divide the day has no hours of its own: it is counted from the first run on, which is
+ * the first time after it was scheduled at which the zone's clocks show the minute.
+ */
+function findInterval(
+  config: RecurringConfig,
+  offsetMs: number,
+  scheduledAt: Date,
+): IntervalRecurrence | undefined {
+  if (config.scheduleType !== 'hourly' || HOURS_A_DAY % config.interval === 0) return undefined;
+  const everyHour = { cron: `${config.minute} * * * *`, timezone: config.timezone, offsetMs };
+  const firstAt = nextCronTime(everyHour, scheduledAt.getTime());
+  return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
+}
+
+export function planOf({ config, connector, orgId, scheduledAt }: Planned): Plan {
+  const offsetMs = offsetOf(config.jitterMs, jobKeyOf(connector, orgId));
   if (config.scheduleType === 'once')
     return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
-  return { kind: 'recurring', recurrence: { cron: cronOf(config), timezone: config.timezone, offsetMs } };
+  const recurrence = findInterval(config, offsetMs, scheduledAt) ?? {
+    cron: cronOf(config),
+    timezone: config.timezone,
+    offsetMs,
+  };
+  return { kind: 'recurring', recurrence };
 }
 
 /** @returns the first time after `after`; of a one-off job its time, when that is later. */

@@ -1,7 +1,8 @@
-import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
+import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { cronOf, isTimeKnown, nextTime } from './cron.js';
+import { cronOf, isTimeKnown, nextCronTime } from './cron.js';
+import { parseCron } from './parse-cron.js';
 import {
   configSchemas,
   optionProperties,
@@ -51,7 +52,7 @@ function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): 
 function findFieldFault(cron: string, timezone: string): string | undefined {
   try {
     // Told before the search, which would be long: nobody's request may hold all others up.
-    if (!hasPossibleDay(CronExpressionParser.parse(cron, { tz: timezone }).fields)) return neverFires;
+    if (!hasPossibleDay(parseCron(cron, { tz: timezone }).fields)) return neverFires;
   } catch (error) {
     // Every field is right by itself, but no month has the day.
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
@@ -69,7 +70,7 @@ function findCronFault(cron: string, timezone: string, now: number): string | un
   if (fault !== undefined) return fault;
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);
-  const next = nextTime(recurrence, now);
+  const next = nextCronTime(recurrence, now);
   return next === undefined || next > latest.getTime() ? neverFires : undefined;
 }
 const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;

@@ -1,0 +1,89 @@
+import { nextRunsAfter, type Planned, planOf } from './plan.js';
+import { parsePattern, toPattern } from './recurrence.js';
+
+const HOUR_MS = 3_600_000;
+
+const every = (
+  interval: number,
+  more: { scheduledAt: string; timezone?: string; jitterMs?: number },
+): Planned => ({
+  orgId: '0193b6a0-0000-7000-8000-000000000000',
+  connector: 'files_1',
+  scheduledAt: new Date(more.scheduledAt),
+  config: {
+    scheduleType: 'hourly',
+    minute: 5,
+    interval,
+    timezone: more.timezone ?? 'UTC',
+    jitterMs: more.jitterMs ?? 0,
+    isEnabled: true,
+    missedRunPolicy: 'run_once',
+  },
+});
+const timesOf = (planned: Planned, after: string, count: number) =>
+  nextRunsAfter(planOf(planned), Date.parse(after), count).map((at) =>
+    new Date(at).toISOString().slice(0, 16),
+  );
+const gapsOf = (times: readonly number[]) =>
+  new Set(times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+
+describe('every N hours', () => {
+  const divisors = [1, 2, 3, 4, 6, 8, 12, 24];
+  const scheduledAt = '2026-11-22T10:20:00Z';
+
+  it('an interval that divides 24 keeps its local hours, whenever it was scheduled', () => {
+    expect(timesOf(every(6, { scheduledAt }), scheduledAt, 3)).toEqual([
+      '2026-11-22T12:05', '2026-11-22T18:05', '2026-11-23T00:05',
+    ]); // prettier-ignore
+  });
+
+  it('any other is counted from the first run on, across midnight', () => {
+    expect(timesOf(every(5, { scheduledAt }), scheduledAt, 5)).toEqual([
+      '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
+    ]); // prettier-ignore
+    // Whenever it is asked: after a pause, by the watchdog, for the runs of next month.
+    expect(timesOf(every(5, { scheduledAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
+    expect(timesOf(every(5, { scheduledAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
+  });
+
+  it.each(Array.from({ length: 24 }, (_value, index) => index + 1))(
+    '%i hours lie between two runs',
+    (interval) => {
+      const times = nextRunsAfter(planOf(every(interval, { scheduledAt })), Date.parse(scheduledAt), 60);
+      expect(gapsOf(times)).toEqual(new Set([interval * HOUR_MS]));
+    },
+  );
+
+  it.each([
+    ['2026-03-27T10:20:00Z', 'Europe/Berlin'],
+    ['2026-10-23T10:20:00Z', 'Europe/Berlin'],
+    ['2026-09-04T10:20:00Z', 'America/Santiago'],
+    ['2026-10-02T10:20:00Z', 'Australia/Lord_Howe'],
+  ])('the distance is the same when clocks change: %s in %s', (from, timezone) => {
+    for (let interval = 1; interval <= 24; interval += 1) {
+      if (divisors.includes(interval)) continue;
+      const planned = every(interval, { scheduledAt: from, timezone });
+      expect(gapsOf(nextRunsAfter(planOf(planned), Date.parse(from), 40))).toEqual(
+        new Set([interval * HOUR_MS]),
+      );
+    }
+  });
+
+  it("the first run is at the minute of the zone's clocks", () => {
+    const planned = every(7, { scheduledAt, timezone: 'Asia/Kathmandu' });
+    // 10:20 UTC is 16:05 there.
+    expect(timesOf(planned, scheduledAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
+  });
+
+  it('jitter moves all of them, and the queue hands the same times back', () => {
+    const planned = every(5, { scheduledAt, jitterMs: 600_000 });
+    const plan = planOf(planned);
+    if (plan.kind !== 'recurring') throw new Error(plan.kind);
+    const { pattern, tz } = toPattern(plan.recurrence);
+    expect(parsePattern(pattern, tz)).toEqual(plan.recurrence);
+    const times = nextRunsAfter(plan, Date.parse(scheduledAt), 10);
+    expect(gapsOf(times)).toEqual(new Set([5 * HOUR_MS]));
+    expect(times[0]).toBeGreaterThan(Date.parse(scheduledAt));
+    expect(times[0]).toBeLessThanOrEqual(Date.parse(scheduledAt) + HOUR_MS);
+  });
+});
