@@ -5,7 +5,7 @@ import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.j
 import { createWatchdog } from '../../src/features/reconciliation/watchdog.js';
 import { findStatus } from '../../src/features/schedules/status.queries.js';
 import { createCrawlMetrics } from '../../src/metrics.js';
-import { at, useRunRows } from '../support/run-rows.js';
+import { at, times, useRunRows } from '../support/run-rows.js';
 
 const MINUTE_MS = 60_000;
 
@@ -16,7 +16,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
   let queues: CrawlQueues;
   beforeAll(() => {
     engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, workersMax: 0, log });
-    queues = openQueues({ engine, retryDelayMs: 1_000, clock: () => rows.now, log });
+    queues = openQueues({ engine, retryDelayMs: 1_000, concurrency: 5, clock: () => rows.now, log });
   });
   afterAll(async () => {
     await queues.close();
@@ -31,22 +31,52 @@ describe('the watchdog and a schedule whose job is lost', () => {
       metrics: createCrawlMetrics(new Registry()),
       log,
       overdueGraceMs: MINUTE_MS,
+      misfireGraceMs: times.misfireGraceMs,
     })(() => false);
   const expectedOf = async (orgId: string) => {
     const found = await findStatus(rows.pool, orgId, 'files_1');
     return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
   };
 
-  it('that skips what it missed still runs at the next time, though its tick and the watchdog meet', async () => {
+  it('that skips what it missed still runs what is not too late, though its tick and the watchdog meet', async () => {
     const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
-    rows.now = at + MINUTE_MS + 5;
+    rows.now = at + times.misfireGraceMs + 5;
     await watch();
+    expect(await rows.runsOf(id)).toMatchObject([{ state: 'skipped' }]);
     expect(await expectedOf(orgId)).toEqual([at + MINUTE_MS, 1]);
     expect(await rows.newLifecycle().begin(job(at + MINUTE_MS))).toMatchObject({
       run: { scheduledFor: new Date(at + MINUTE_MS) },
     });
     expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
-    expect(await expectedOf(orgId)).toEqual([at + 2 * MINUTE_MS, 1]);
+    // The run stands for every time that has passed.
+    expect(await expectedOf(orgId)).toEqual([at + times.misfireGraceMs + MINUTE_MS, 1]);
+  });
+
+  it('that skips what it missed starts a lost run within its grace, once for all that it missed', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + 2 * MINUTE_MS + 5;
+    await watch();
+    expect(await rows.runsOf(id)).toEqual([{ state: 'waiting', reason: null }]);
+    expect(await expectedOf(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
+    // A job of the missed tick itself would find its run; the others were overtaken.
+    for (const minute of [1, 2])
+      expect(await rows.newLifecycle().begin(job(at + minute * MINUTE_MS))).toBeUndefined();
+    expect(await rows.runsOf(id)).toHaveLength(1);
+  });
+
+  it('that skips what it missed skips a one-off that is too late, and starts one that is not', async () => {
+    const [inTime, late] = [
+      await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
+      await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
+    ];
+    await rows.pool.query('update schedules set next_run_at = $2 where id = $1', [
+      late.id,
+      new Date(at - times.misfireGraceMs),
+    ]);
+    rows.now = at + MINUTE_MS + 5;
+    await watch();
+    expect(await rows.runsOf(inTime.id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await rows.runsOf(late.id)).toMatchObject([{ state: 'skipped' }]);
   });
 
   it('that makes up for it has one late run for all that it missed', async () => {

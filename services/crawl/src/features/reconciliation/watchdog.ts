@@ -1,10 +1,9 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { jobKeyOf } from '../../connectors.js';
 import type { CrawlMetrics } from '../../metrics.js';
 import type { Transaction } from '../../transaction.js';
-import { onceJobId, runJobId, tickJobId } from '../queues/job.js';
+import { onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { pruneSometimes } from '../runs/pruning.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
@@ -21,8 +20,8 @@ import { countMissed, type ExpectedJob, findOverdue, markOverdue } from './queri
  * Its job is in the queue: it waits for a worker. The schedule is marked (`overdueSince` in the
  * status item), the gauge and the log say so, and nothing is done: the job will run.
  *
- * Its job is nowhere: the run was missed. It is made up for by one run, or recorded as skipped,
- * by the schedule's policy; the scheduler is made anew. The run carries the tick's own key, so a
+ * Its job is nowhere: the run was missed. It is made up for by one run, or recorded as skipped
+ * where it is too late for that by the schedule's policy; the scheduler is made anew. The run carries the tick's own key, so a
  * job that turns up after all finds its tick taken.
  */
 
@@ -43,21 +42,25 @@ export interface WatchdogDeps {
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
   readonly overdueGraceMs: number;
+  /** How late a run of a schedule that skips what it missed may still start. */
+  readonly misfireGraceMs: number;
 }
 
-const jobIdOf = ({ id, revision, isRecurring, connector, orgId }: ExpectedJob, expected: number): string =>
-  isRecurring ? tickJobId(jobKeyOf(connector, orgId), expected) : onceJobId(id, revision);
+const jobIdOf = (schedule: ExpectedJob, expected: number): string =>
+  schedule.isRecurring
+    ? tickJobId(schedulerKeyOf(schedule), expected)
+    : onceJobId(schedule.id, schedule.revision);
 
 async function insertMissed(
   tx: Transaction,
   deps: WatchdogDeps,
   schedule: Schedule,
-  expected: Date,
+  missed: { readonly expected: Date; readonly isSkipped: boolean },
 ): Promise<void> {
   const { queues, clock } = deps;
+  const { expected, isSkipped } = missed;
   const now = clock();
   const runId = uuidv7();
-  const isSkipped = schedule.config.missedRunPolicy === 'skip';
   const run = await insertRun(tx, {
     id: runId,
     schedule,
@@ -79,16 +82,20 @@ async function insertMissed(
 }
 
 export function createWatchdog(deps: WatchdogDeps) {
-  const { pool, queues, clock, metrics, log, overdueGraceMs } = deps;
+  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs } = deps;
+
+  const isTooLate = ({ config }: Schedule, expected: Date): boolean =>
+    config.missedRunPolicy === 'skip' && clock() - expected.getTime() > misfireGraceMs;
 
   /**
-   * A run that is made up for stands for every time that has passed; one that is left out for none that may still start:
-   * such a tick can be in a worker's hands at this very moment. Null for a one-off.
+   * A run that is made up for stands for every time that has passed; one that is skipped for none that may still start:
+   * such a tick can be on its way at this very moment. Null for a one-off.
    */
-  function nextExpected({ config, connector, orgId }: Schedule): Date | null {
-    if (config.scheduleType === 'once') return null;
-    const past = clock() - (config.missedRunPolicy === 'skip' ? overdueGraceMs : 0);
-    const next = nextRunAfter(planOf(config, jobKeyOf(connector, orgId)), past);
+  function nextExpected(schedule: Schedule, isSkipped: boolean): Date | null {
+    if (schedule.config.scheduleType === 'once') return null;
+    // The first time that is not too late itself.
+    const past = clock() - (isSkipped ? misfireGraceMs + 1 : 0);
+    const next = nextRunAfter(planOf(schedule), past);
     return next === undefined ? null : new Date(next);
   }
 
@@ -98,9 +105,10 @@ export function createWatchdog(deps: WatchdogDeps) {
       const expected = schedule?.nextRunAt;
       const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
       if (!schedule || !expected || !isAsSeen) return;
-      const next = nextExpected(schedule);
+      const isSkipped = isTooLate(schedule, expected);
+      const next = nextExpected(schedule, isSkipped);
       if (!(await countMissed(tx, schedule, expected, next))) return;
-      await insertMissed(tx, deps, schedule, expected);
+      await insertMissed(tx, deps, schedule, { expected, isSkipped });
       if (next) await queues.apply(schedule);
       metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
       log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
