@@ -16,6 +16,7 @@ import { scheduleRoutes } from './features/schedules/routes.js';
 import { createScheduleService } from './features/schedules/service.js';
 import { statisticsRoutes } from './features/statistics/routes.js';
 import { createStatistics } from './features/statistics/service.js';
+import { registerQueueUp } from './metrics.js';
 import type { Resources } from './resources.js';
 
 const VERSION = '0.1.0';
@@ -66,7 +67,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
   });
   // Administrators, each with the scope that the route needs.
   const change = createScheduleChanges(pool);
-  scheduleRoutes(app, createScheduleService({ pool, change, queues, clock }));
+  scheduleRoutes(app, createScheduleService({ pool, change, queues, clock, log: resources.log }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
   runRoutes(app, createRunService({ pool, change, prisma, queues, clock }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
@@ -87,8 +88,10 @@ export async function buildCrawl(deps: CrawlDeps): Promise<ServiceApp> {
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.pool.query('select 1'));
-  service.health.checks.set('queue', () => queues.ping());
-  if (config.ROLE !== 'worker') {
+  registerQueueUp(service.metrics, () => queues.ping());
+  // The API reads and stops without the queue; what needs it answers 503 by itself. A worker does nothing without it.
+  if (config.ROLE === 'worker') service.health.checks.set('queue', () => queues.ping());
+  else {
     service.health.checks.set('identity', () => Promise.resolve().then(() => deps.identity.keySet.current()));
     await registerApi(service, deps);
   }

@@ -44,7 +44,13 @@ export async function main(signals: ExitSignals): Promise<void> {
     workersMax: connectors.length,
     log,
   });
-  const queues = openQueues({ engine, retryDelayMs: config.RETRY_DELAY_MS, clock, log });
+  const queues = openQueues({
+    engine,
+    retryDelayMs: config.RETRY_DELAY_MS,
+    concurrency: config.QUEUE_CONCURRENCY,
+    clock,
+    log,
+  });
   shutdown.on('close', 'queues', async () => {
     await queues.close();
     await engine.close();

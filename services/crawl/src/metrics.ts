@@ -60,4 +60,16 @@ export function registerQueueAge(registry: Registry, read: () => Promise<number>
   });
 }
 
+/** @param ping - rejects while the queue is away. */
+export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
+  const up = new Gauge({
+    name: 'crawl_queue_up',
+    help: '1 while the queue answers, 0 while schedules and runs are refused for want of it.',
+    registers: [registry],
+    async collect() {
+      up.set(await ping().then(() => 1, () => 0)); // prettier-ignore
+    },
+  });
+}
+
 export type CrawlMetrics = ReturnType<typeof createCrawlMetrics>;

@@ -109,7 +109,11 @@ export function startWorker(deps: WorkerDeps): void {
     log,
     stopping: stopping.signal,
   });
-  const workers = startWorkers(engine, processor, { stalledIntervalMs: config.STALLED_INTERVAL_MS, log });
+  const workers = startWorkers(engine, processor, {
+    concurrency: config.QUEUE_CONCURRENCY,
+    stalledIntervalMs: config.STALLED_INTERVAL_MS,
+    log,
+  });
   registerQueueAge(deps.registry, () => readOldestDueAge(pool, new Date(clock())));
   activeRuns.start();
   const reconciler = createReconciler({
@@ -118,6 +122,7 @@ export function startWorker(deps: WorkerDeps): void {
     log,
     intervalMs: config.RECONCILE_INTERVAL_MS,
     overdueGraceMs: config.OVERDUE_GRACE_MS,
+    misfireGraceMs: config.MISFIRE_GRACE_MS,
   });
   reconciler.start();
   shutdown.on('workers', 'reconciler', reconciler.stop);

@@ -924,7 +924,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
           "minimum": 1,
           "maximum": 10,
           "default": 5,
-          "description": "Kept and shown; runs start in the order in which they are due."
+          "description": "Passed to the connector's endpoint; runs start in the order in which they are due."
         },
         "maxRetries": {
           "type": "integer",

@@ -30,7 +30,7 @@ export interface paths {
         get: operations["listSchedules"];
         put?: never;
         post?: never;
-        /** Remove all of the organisation's schedules */
+        /** Remove all of the organisation's schedules; a failure names those that are left */
         delete: operations["removeAllSchedules"];
         options?: never;
         head?: never;
@@ -711,7 +711,7 @@ export interface operations {
                         missedRunPolicy?: "run_once" | "skip";
                     };
                     /**
-                     * @description Kept and shown; runs start in the order in which they are due.
+                     * @description Passed to the connector's endpoint; runs start in the order in which they are due.
                      * @default 5
                      */
                     priority?: number;
@@ -938,6 +938,15 @@ export interface operations {
             };
             /** @description Default Response */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/features/reconciliation/watchdog.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { crawlsOf, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -46,11 +46,14 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     return () => client.query('rollback').then(() => client.release());
   }
 
-  it('killed between the change of the queue and the commit, nothing is paused and nothing lost', async () => {
+  it('killed between the change of the queue and the commit, nothing is replaced and nothing lost', async () => {
     await crawls.schedule('files_1');
     const release = await holdQueue();
     let isAnswered = false;
-    const pausing = post('/files_1/pause').then(() => (isAnswered = true), () => undefined); // prettier-ignore
+    const body = { scheduleConfig: { ...daily, hour: 9 } };
+    const replacing = platform
+      .call('POST', '/files_1/schedule', { body })
+      .then(() => (isAnswered = true), () => undefined); // prettier-ignore
     const open = `select from pg_stat_activity where datname = current_database() and application_name = 'crawl'
                     and state = 'idle in transaction'`;
     await waitFor(async () => isAnswered || ((await platform.db.query(open)).rowCount ?? 0) > 0, {
@@ -59,12 +62,24 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     });
     await platform.crawl.kill();
     await release();
-    await pausing;
+    await replacing;
     await platform.addCrawl({}, true);
-    expect(await stateOf('files_1')).toBe('active');
     await crawls.expectWhole();
-    expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({ state: 'delayed' });
+    const { data } = (await platform.call('GET', '/files_1/schedule')).body;
+    expect([data.state, data.data.scheduleConfig.hour]).toEqual(['delayed', daily.hour]);
     expect((await post('/files_1/pause')).status).toBe(200);
+  });
+
+  it('a pause is a pause although the queue hangs', async () => {
+    await crawls.schedule('mail_1');
+    const runId = await crawls.run('mail_1');
+    await waitFor(() => held.size === 1, { what: 'the order', ...SLOW });
+    const release = await holdQueue();
+    const { status } = await post('/mail_1/pause');
+    await release();
+    expect([status, await stateOf('mail_1')]).toEqual([200, 'paused']);
+    expect(await crawls.outcome('mail_1', 'aborted')).toMatchObject({ runId });
+    await crawls.expectWhole();
   });
 
   it('killed after the commit, in a run, it stays paused: the run is over, and lets no event out', async () => {

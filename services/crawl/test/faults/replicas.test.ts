@@ -1,7 +1,6 @@
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { beginLocked } from '../../src/features/schedules/queries.js';
-import { jobKeyOf } from '../../src/connectors.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -31,7 +30,8 @@ describeEachBackend('two replicas on %s', (backend) => {
     const client = await platform.db.connect();
     await client.query(beginLocked(orgId, blocked));
     for (const connector of connectors)
-      await platform.queues.removeScheduler(connector, jobKeyOf(connector, orgId));
+      for (const { key } of await platform.queues.listSchedulers(connector, 0, 10))
+        await platform.queues.removeScheduler(connector, key);
     await platform.db.query(`update schedules set next_run_at = now() - interval '1 hour'`);
     const waiting = `select application_name as name from pg_stat_activity
                      where datname = current_database() and wait_event = 'advisory'`;

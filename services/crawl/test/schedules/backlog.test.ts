@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { jobKeyOf } from '../../src/connectors.js';
-import { onceJobId, runJobId, tickJobId } from '../../src/features/queues/job.js';
+import { onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../../src/features/queues/job.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { DueJob } from '../support/queue-view.js';
 
@@ -47,7 +46,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
       const at = nextRunAt.getTime() + index * MINUTE_MS;
       if (index % 3 === 0) {
         const opts = { repeat: { pattern: scheduleConfig.cronExpression, tz: 'UTC' } };
-        const jobId = tickJobId(jobKeyOf(connector, orgId), at);
+        const jobId = tickJobId(schedulerKeyOf({ connector, orgId, revision }), at);
         return { data: { ...job, kind: 'tick', scheduleId, revision }, opts: { ...opts, jobId } };
       }
       if (index % 3 === 1) {

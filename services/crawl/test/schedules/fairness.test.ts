@@ -36,7 +36,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     held.forEach((response) => json(response, 200));
   });
 
-  it('who was due first is first, whatever priority others ask for', async () => {
+  it('who was due first is first, whatever priority others ask for; the endpoint is told it', async () => {
     const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
     for (const [index, { token }] of organisations.entries())
       await platform.call('POST', '/files_1/schedule', {
@@ -52,7 +52,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     for (const organisation of [patient, eager]) expect((await run(organisation)).status).toBe(202);
     json(held[0] as ServerResponse, 200);
     await waitFor(() => held.length === 6, { what: 'the next order' });
-    expect(endpoint.asked[5]?.body.orgId).toBe(patient.orgId);
+    expect(endpoint.asked[5]?.body).toMatchObject({ orgId: patient.orgId, priority: 10 });
     held.forEach((response) => json(response, 200));
     await waitFor(() => held.length === 7, { what: 'the last order' });
     json(held[6] as ServerResponse, 200);

@@ -17,8 +17,19 @@ export interface QueueView extends Pick<
   CrawlQueues,
   'jobState' | 'listSchedulers' | 'removeScheduler' | 'close'
 > {
+  /** How many jobs of the queue may be active at once; null when the queue knows no limit. */
+  findConcurrency(connector: Connector): Promise<number | null>;
   /** Adds jobs that are due. @returns how many wait then. */
   fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
+}
+
+async function findConcurrency(engine: Engine, connector: Connector): Promise<number | null> {
+  const queue = engine.queue(queueNameOf(connector), {}) as Queue<CrawlJobData>;
+  try {
+    return await queue.getGlobalConcurrency();
+  } finally {
+    await queue.close();
+  }
 }
 
 async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
@@ -43,7 +54,10 @@ export function lookIntoQueues(backend: {
     const log = createLogger('test', 'silent');
     opened ??= (() => {
       const engine = createEngine({ ...backend, workersMax: 0, log });
-      return { engine, queues: openQueues({ engine, retryDelayMs: 0, clock: Date.now, log }) };
+      return {
+        engine,
+        queues: openQueues({ engine, retryDelayMs: 0, concurrency: 5, clock: Date.now, log }),
+      };
     })();
     return opened;
   }
@@ -51,6 +65,7 @@ export function lookIntoQueues(backend: {
     jobState: (connector, jobId) => open().queues.jobState(connector, jobId),
     listSchedulers: (connector, offset, count) => open().queues.listSchedulers(connector, offset, count),
     removeScheduler: (connector, key) => open().queues.removeScheduler(connector, key),
+    findConcurrency: (connector) => findConcurrency(open().engine, connector),
     fill: (connector, jobs) => fill(open().engine, connector, jobs),
     async close() {
       await opened?.queues.close();

@@ -11,6 +11,7 @@ import {
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { CrawlJob, CrawlJobData } from './job.js';
+import { createErrorReporter } from './error-reporter.js';
 import { createPatientBackend, patientPool } from './patient-backend.js';
 
 /*
@@ -38,6 +39,15 @@ export type Processor = (job: CrawlJob, token: string | undefined) => Promise<un
 export interface Engine {
   /** Rejects while the backend is away. */
   ping(): Promise<unknown>;
+  /** Whether jobs can be lost while the rows stay: by a flush, a restart or a failover. */
+  readonly isVolatile: boolean;
+  /**
+   * Calls `rebuild` when the backend's data is not the data that the last complete rebuild left.
+   *
+   * @param rebuild - resolves with whether it is complete; if not, it is called again the next time.
+   * @returns whether it was called.
+   */
+  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   queue(name: string, options: Omit<QueueOptions, 'connection'>): CrawlQueue;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): CrawlWorker;
   close(): Promise<void>;
@@ -45,6 +55,10 @@ export interface Engine {
 
 const PREFIX = 'crawl';
 const COMMAND_TIMEOUT_MS = 1_500;
+/** Holds the id of the server that the queues were last compared on: it is gone after a flush, and another after a restart. */
+const COMPARED_KEY = `${PREFIX}:compared-on`;
+
+const serverIdOf = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
 
 function createRedisEngine(redisUrl: string, log: Logger): Engine {
   const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
@@ -56,9 +70,8 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
     retryStrategy,
   });
   let forWorkers: Redis | undefined;
-  forQueues.on('error', (error) => {
-    log.warn({ err: error }, 'Redis connection lost');
-  });
+  // Every queue hears the errors of this connection, too.
+  forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
   const workersConnection = () => {
     forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
     forWorkers.on('error', () => undefined);
@@ -66,6 +79,14 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
   };
   return {
     ping: () => forQueues.ping(),
+    isVolatile: true,
+    async afterDataLoss(rebuild) {
+      const [info, comparedOn] = await Promise.all([forQueues.info('server'), forQueues.get(COMPARED_KEY)]);
+      const serverId = serverIdOf(info);
+      if (comparedOn === serverId) return false;
+      if (await rebuild()) await forQueues.set(COMPARED_KEY, serverId);
+      return true;
+    },
     queue: (name, options) =>
       new Queue<CrawlJobData>(name, {
         ...options,
@@ -109,6 +130,9 @@ function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logg
   const connection = patientPool(pool);
   return {
     ping: () => pool.query('select 1'),
+    // It is lost, and restored, with the rows.
+    isVolatile: false,
+    afterDataLoss: () => Promise.resolve(false),
     queue: (name, options) => new Queue(name, { ...options, connection }, createPatientBackend),
     worker: (name, processor, options) =>
       new Worker(name, processor, { ...options, connection }, createPatientBackend),

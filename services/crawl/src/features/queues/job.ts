@@ -1,6 +1,7 @@
 import type { Connector } from '@platform/events';
 import type { Job, JobSchedulerJobOptions } from 'bullmq';
-import { type Recurrence, recurrenceOf } from '../schedules/cron.js';
+import { jobKeyOf } from '../../connectors.js';
+import { parsePattern, type Recurrence } from '../schedules/recurrence.js';
 
 /**
  * What a job carries: names of rows, never their content, so that the row decides when the job is
@@ -26,6 +27,16 @@ export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'attemptsMade' | 
   readonly opts: JobSchedulerJobOptions;
 };
 
+/**
+ * The key of the job scheduler that belongs to one revision of a schedule. Each revision has its own, so that a command for
+ * one revision never changes another's, whenever the queue gets round to it.
+ */
+export const schedulerKeyOf = (schedule: {
+  readonly connector: Connector;
+  readonly orgId: string;
+  readonly revision: number;
+}): string => `${jobKeyOf(schedule.connector, schedule.orgId)}-${schedule.revision}`;
+
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
 export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
@@ -38,7 +49,7 @@ export function timeOfTick(jobId: string): number {
 /** What the tick's scheduler was made of; undefined for a job that no scheduler made. */
 export function recurrenceOfTick({ opts }: CrawlJob): Recurrence | undefined {
   const { pattern, tz } = opts.repeat ?? {};
-  return pattern === undefined ? undefined : recurrenceOf(pattern, tz);
+  return pattern === undefined ? undefined : parsePattern(pattern, tz);
 }
 
 /** A run that is to be taken up by whichever worker is free. */

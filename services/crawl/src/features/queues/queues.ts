@@ -1,57 +1,68 @@
 import { type Connector, connectors } from '@platform/events';
 import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions } from 'bullmq';
-import { jobKeyOf, queueNameOf } from '../../connectors.js';
-import { nextTime, patternOf, recurrenceOf } from '../schedules/cron.js';
+import { validate as isUuid } from 'uuid';
+import { queueNameOf } from '../../connectors.js';
 import { planOf } from '../schedules/plan.js';
 import type { Queued, Replaced } from '../schedules/queries.js';
+import { nextTime, parsePattern, type Recurrence, toPattern } from '../schedules/recurrence.js';
 import type { CrawlQueue, Engine } from './engine.js';
-import { type CrawlJobData, onceJobId, type RunJob, runJobId, tickJobId } from './job.js';
+import { createErrorReporter } from './error-reporter.js';
+import { type CrawlJobData, onceJobId, type RunJob, runJobId, schedulerKeyOf } from './job.js';
+
+/*
+ * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. What is added before a change
+ * is committed does nothing until then, and what is removed is removed after the commit. So a command that times out and is
+ * carried out later, or never, does no harm: at worst a job of a revision that no row has is delivered, and does nothing.
+ */
 
 /** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
 export const repeatSettings: NonNullable<QueueOptions['settings']> = {
   repeatStrategy: (now, { pattern = '', tz, startDate }) =>
-    nextTime(recurrenceOf(pattern, tz), Math.max(now, Number(startDate ?? 0))),
+    nextTime(parsePattern(pattern, tz), Math.max(now, Number(startDate ?? 0))),
 };
 
 /** Section 8: the queue keeps the last 10 of each outcome. The runs table keeps more. */
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
-/** Section 8. */
-export const CONCURRENCY_PER_QUEUE = 5;
+/** Of the next times of a schedule, as many can have a job in the history. */
+const TAKEN_TIMES_MAX = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
 /** What the reconciler compares a row with. */
 export interface Scheduler {
   readonly key: string;
+  /** These are undefined for one of nobody's making here. */
+  readonly orgId: string | undefined;
   readonly scheduleId: string | undefined;
   readonly revision: number | undefined;
 }
 
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
-  /** Makes the queue agree with the row; `previous` is what the row was before. */
-  apply(schedule: Queued, previous?: Replaced): Promise<void>;
-  /** Removes every job that the schedule has not begun. */
-  clear(schedule: Queued): Promise<void>;
+  /** Adds what this revision of the schedule needs, unless it is there. */
+  apply(schedule: Queued): Promise<void>;
+  /** Removes what this revision of the schedule has not begun. What it has begun finds its run ended, and does nothing. */
+  clear(schedule: Replaced): Promise<void>;
   addRun(run: RunJob): Promise<void>;
-  removeJob(connector: Connector, jobId: string): Promise<void>;
   /** BullMQ's state of a job, `unknown` when there is none. */
   jobState(connector: Connector, jobId: string): Promise<string>;
   countSchedulers(connector: Connector): Promise<number>;
   findScheduler(connector: Connector, key: string): Promise<Scheduler | undefined>;
   listSchedulers(connector: Connector, offset: number, count: number): Promise<Scheduler[]>;
   removeScheduler(connector: Connector, key: string): Promise<void>;
-  /** Section 8's five jobs a queue, over all replicas together. */
+  /** The limit of section 8, over all replicas together. */
   limitConcurrency(): Promise<void>;
+  /** See {@link Engine.afterDataLoss}. */
+  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 const schedulerOf = ({ key, template }: JobSchedulerJson<CrawlJobData>): Scheduler => {
   const data = template?.data;
-  return data?.kind === 'tick'
-    ? { key, scheduleId: data.scheduleId, revision: data.revision }
-    : { key, scheduleId: undefined, revision: undefined };
+  return data?.kind === 'tick' && isUuid(data.orgId)
+    ? { key, orgId: data.orgId, scheduleId: data.scheduleId, revision: data.revision }
+    : { key, orgId: undefined, scheduleId: undefined, revision: undefined };
 };
 
 const isJobIdTaken = (error: unknown): boolean =>
@@ -82,18 +93,19 @@ function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
 export function openQueues(deps: {
   readonly engine: Engine;
   readonly retryDelayMs: number;
+  /** How many runs of a queue are active at once, over all replicas. */
+  readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
 }): CrawlQueues {
-  const { engine, retryDelayMs, clock, log } = deps;
+  const { engine, retryDelayMs, concurrency, clock, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
+  const reportError = createErrorReporter(log, 'Queue error');
   function queueOf(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
     if (opened) return opened;
     const queue = engine.queue(queueNameOf(connector), { settings: repeatSettings });
-    queue.on('error', (error) => {
-      log.warn({ err: error, connector }, 'queue error');
-    });
+    queue.on('error', reportError);
     queues.set(connector, queue);
     // BullMQ remembers a start that failed, for good: the next question gets another queue.
     queue.waitUntilReady().catch(() => {
@@ -103,63 +115,68 @@ export function openQueues(deps: {
     return queue;
   }
 
-  async function removeOnce(schedule: Replaced): Promise<void> {
-    if (schedule.config.scheduleType === 'once')
-      await queueOf(schedule.connector).remove(onceJobId(schedule.id, schedule.revision));
+  /** Adds to a queue; where a flush can have forgotten its limit, that is set in the same round trip. */
+  async function addTo<T>(connector: Connector, add: (queue: CrawlQueue) => Promise<T>): Promise<T> {
+    const queue = queueOf(connector);
+    const limiting = engine.isVolatile ? queue.setGlobalConcurrency(concurrency) : undefined;
+    const [, added] = await Promise.all([limiting, add(queue)]);
+    return added;
   }
 
-  async function applyRow(schedule: Queued, previous: Replaced | undefined): Promise<void> {
-    const { id, orgId, connector, revision, maxRetries, config } = schedule;
-    const key = jobKeyOf(connector, orgId);
-    const plan = planOf(config, key);
-    const opts = jobOptions(maxRetries + 1, retryDelayMs);
-    const name = queueNameOf(connector);
-    const queue = queueOf(connector);
-    if (previous) await removeOnce(previous);
-    if (plan.kind === 'recurring') {
-      const { recurrence } = plan;
-      const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId: id, revision };
-      const repeat = { pattern: patternOf(recurrence), tz: recurrence.timezone };
-      const upsert = (after?: number) =>
-        queue.upsertJobScheduler(key, after === undefined ? repeat : { ...repeat, startDate: after }, {
-          name,
-          data,
-          opts,
-        });
-      const made = await upsert().catch(async (error: unknown) => {
-        if (!isJobIdTaken(error)) throw error;
-        // The clock stepped back, or the queue is older than the row: the job of that time is still in the queue.
-        await queue.removeJobScheduler(key);
-        const taken = nextTime(recurrence, Date.now()) ?? 0;
-        // One that is being worked on stays, with an error or without, by the backend.
-        await queue.remove(tickJobId(key, taken)).catch(() => undefined);
-        return upsert().catch((again: unknown) => {
-          if (!isJobIdTaken(again)) throw again;
-          // The time after it is the scheduler's first, and this one is the watchdog's.
-          return upsert(taken);
-        });
-      });
-      // BullMQ is silent about a scheduler that it does not make.
-      if ((made as unknown) === undefined) throw new Error('the job scheduler was not made');
-      return;
-    }
-    if (previous && previous.config.scheduleType !== 'once') await queue.removeJobScheduler(key);
-    const at = schedule.nextRunAt?.getTime() ?? plan.at;
-    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId: id, revision, at, ...traced() };
-    await queue.add(name, data, {
-      ...opts,
-      jobId: onceJobId(id, revision),
-      delay: Math.max(0, at - clock()),
-    });
+  async function addScheduler(schedule: Queued, recurrence: Recurrence): Promise<void> {
+    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
+    const repeat = toPattern(recurrence);
+    const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId, revision };
+    const template = { name: queueNameOf(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
+    const upsert = (startDate: number | undefined) =>
+      addTo(connector, (queue) =>
+        queue.upsertJobScheduler(
+          schedulerKeyOf(schedule),
+          startDate === undefined ? repeat : { ...repeat, startDate },
+          template,
+        ),
+      );
+    let after: number | undefined;
+    for (let isMade = false, tries = 0; !isMade; tries += 1)
+      try {
+        // BullMQ is silent about a scheduler that it does not make.
+        if (((await upsert(after)) as unknown) === undefined)
+          throw new Error('the job scheduler was not made');
+        isMade = true;
+      } catch (error) {
+        if (!isJobIdTaken(error) || tries === TAKEN_TIMES_MAX) throw error;
+        // The clock was set back: this revision's job of that time has been delivered. The next time is the one after it.
+        after = nextTime(recurrence, after ?? Date.now());
+      }
+  }
+
+  async function addOneOff(schedule: Queued, at: number): Promise<void> {
+    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
+    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId, revision, at, ...traced() };
+    await addTo(connector, (queue) =>
+      queue.add(queueNameOf(connector), data, {
+        ...jobOptions(maxRetries + 1, retryDelayMs),
+        jobId: onceJobId(scheduleId, revision),
+        delay: Math.max(0, at - clock()),
+      }),
+    );
   }
 
   return {
-    apply: (schedule, previous) => ask(() => applyRow(schedule, previous)),
+    apply: (schedule) =>
+      ask(() => {
+        const plan = planOf(schedule);
+        return plan.kind === 'recurring'
+          ? addScheduler(schedule, plan.recurrence)
+          : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
+      }),
     clear: (schedule) =>
       ask(async () => {
-        await removeOnce(schedule);
-        if (schedule.config.scheduleType !== 'once')
-          await queueOf(schedule.connector).removeJobScheduler(jobKeyOf(schedule.connector, schedule.orgId));
+        const { id, connector, revision, config } = schedule;
+        const queue = queueOf(connector);
+        await (config.scheduleType === 'once'
+          ? queue.remove(onceJobId(id, revision))
+          : queue.removeJobScheduler(schedulerKeyOf(schedule)));
       }),
     addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
       ask(async () => {
@@ -168,9 +185,8 @@ export function openQueues(deps: {
           jobId: runJobId(runId, recoveries),
         };
         const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
-        await queueOf(connector).add(queueNameOf(connector), data, opts);
+        await addTo(connector, (queue) => queue.add(queueNameOf(connector), data, opts));
       }),
-    removeJob: (connector, jobId) => ask(async () => void (await queueOf(connector).remove(jobId))),
     jobState: (connector, jobId) => ask(() => queueOf(connector).getJobState(jobId)),
     countSchedulers: (connector) => ask(() => queueOf(connector).getJobSchedulersCount()),
     findScheduler: (connector, key) =>
@@ -186,9 +202,9 @@ export function openQueues(deps: {
       ask(async () => void (await queueOf(connector).removeJobScheduler(key))),
     limitConcurrency: () =>
       ask(async () => {
-        for (const connector of connectors)
-          await queueOf(connector).setGlobalConcurrency(CONCURRENCY_PER_QUEUE);
+        for (const connector of connectors) await queueOf(connector).setGlobalConcurrency(concurrency);
       }),
+    afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
     ping: () => ask(() => engine.ping()),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));

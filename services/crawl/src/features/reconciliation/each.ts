@@ -4,12 +4,12 @@ const AT_ONCE = 20;
 /** More, and it is no single item that is bad, but what is asked that is away. */
 const FAILURES_MAX = 20;
 
-/** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. Rejects when many do. */
+/** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. @returns how many failed; rejects when many do. */
 export async function each<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
   { log, what, atOnce = AT_ONCE }: { readonly log: Logger; readonly what: string; readonly atOnce?: number },
-): Promise<void> {
+): Promise<number> {
   const remaining = items.values();
   let failures = 0;
   async function takeTurns(): Promise<void> {
@@ -21,4 +21,5 @@ export async function each<T>(
       });
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns));
+  return failures;
 }

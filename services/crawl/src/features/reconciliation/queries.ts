@@ -118,11 +118,11 @@ export async function countMissed(
   return rowCount === 1;
 }
 
-/** The next run is expected at `at`, or before it. */
-export const expectBy = (tx: Transaction, id: string, at: Date): Promise<unknown> =>
+/** The next run is expected at `at`. */
+export const setNextRun = (tx: Transaction, id: string, at: Date): Promise<unknown> =>
   tx.query({
-    name: 'expect_by',
-    text: `update schedules set next_run_at = $2 where id = $1 and state = 'active' and next_run_at > $2`,
+    name: 'set_next_run',
+    text: `update schedules set next_run_at = $2 where id = $1 and state = 'active'`,
     values: [id, at],
   });
 
@@ -200,17 +200,17 @@ export async function findActivePage(
   return rows;
 }
 
-/** Of these organisations, those whose schedule of the connector is active and recurring. */
-export async function findRecurringOrgs(
+/** Of these organisations, the revisions of the connector's schedules that are active and recurring. */
+export async function findRecurringRevisions(
   db: pg.Pool,
   connector: Connector,
   orgIds: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await db.query<{ org_id: string }>({
-    name: 'recurring_orgs',
-    text: `select org_id from schedules
+): Promise<Pick<Schedule, 'orgId' | 'revision'>[]> {
+  const { rows } = await db.query<Pick<Schedule, 'orgId' | 'revision'>>({
+    name: 'recurring_revisions',
+    text: `select org_id as "orgId", revision::float8 as revision from schedules
            where connector = $1 and org_id = any($2) and state = 'active' and is_recurring`,
     values: [connector, orgIds],
   });
-  return new Set(rows.map(({ org_id: orgId }) => orgId));
+  return rows;
 }

@@ -27,6 +27,7 @@ export function createReconciler(deps: {
   readonly log: Logger;
   readonly intervalMs: number;
   readonly overdueGraceMs: number;
+  readonly misfireGraceMs: number;
 }): Reconciler {
   const { pool, queues, log, intervalMs } = deps;
   const watch = createWatchdog(deps);
@@ -50,7 +51,8 @@ export function createReconciler(deps: {
     await phase('the watch for missed runs', () => watch(isStopping));
     await phase('the recovery of lost runs', recoverLost);
     await phase('the comparison with the queue', async () => {
-      await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
+      const isRebuilt = await queues.afterDataLoss(() => drift.compareAll(isStopping));
+      if (!isRebuilt) await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
       isFirst = false;
     });
   }

@@ -4,7 +4,8 @@ import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
 import { queueNameOf } from '../../connectors.js';
 import type { CrawlWorker, Engine } from '../queues/engine.js';
 import type { CrawlJob } from '../queues/job.js';
-import { CONCURRENCY_PER_QUEUE, repeatSettings } from '../queues/queues.js';
+import { createErrorReporter } from '../queues/error-reporter.js';
+import { repeatSettings } from '../queues/queues.js';
 import { type Task, type TaskOrder, TaskServiceAway } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
 import type { Holding } from './holding.queries.js';
@@ -15,7 +16,6 @@ import type { BegunRun } from './take-up.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;
-const ERROR_LOG_EVERY_MS = 10_000;
 
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'handed_back' | 'void';
 
@@ -122,6 +122,11 @@ async function putBack(job: CrawlJob, token: string | undefined, at: number): Pr
   throw new DelayedError();
 }
 
+/** A job that did nothing takes no place in the queue's history. */
+function leaveNoTrace({ opts }: CrawlJob): void {
+  opts.removeOnComplete = true;
+}
+
 /**
  * The processor of every queue. Whatever it throws is for BullMQ, which then retries, gives up or
  * puts the job back; what became of the run is in its row by then.
@@ -152,7 +157,10 @@ export function createProcessor(deps: CrawlJobDeps) {
 
   async function run(job: CrawlJob, token: string | undefined): Promise<RunOutcome> {
     const begun = await persist(() => lifecycle.begin(job), stopping);
-    if (!begun) return 'void';
+    if (!begun) {
+      leaveNoTrace(job);
+      return 'void';
+    }
     if ('busyUntil' in begun) {
       deps.log.debug({ jobId: job.id }, `a job ${begun.why}`);
       return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
@@ -163,6 +171,7 @@ export function createProcessor(deps: CrawlJobDeps) {
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
     const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
     deps.log[isTold ? 'warn' : 'debug']({ ...idsOf(begun.run), outcome, reason }, 'run settled');
+    if (outcome === 'void') leaveNoTrace(job);
     if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
     if (outcome === 'retry') throw new Error(reason);
     if (outcome === 'failed') throw new UnrecoverableError(reason);
@@ -180,10 +189,10 @@ export function createProcessor(deps: CrawlJobDeps) {
 export function startWorkers(
   engine: Engine,
   processor: ReturnType<typeof createProcessor>,
-  options: { readonly stalledIntervalMs: number; readonly log: Logger },
+  options: { readonly concurrency: number; readonly stalledIntervalMs: number; readonly log: Logger },
 ): CrawlWorker[] {
   const workerOptions: Omit<WorkerOptions, 'connection'> = {
-    concurrency: CONCURRENCY_PER_QUEUE,
+    concurrency: options.concurrency,
     settings: repeatSettings,
     stalledInterval: options.stalledIntervalMs,
     lockDuration: options.stalledIntervalMs,
@@ -192,16 +201,10 @@ export function startWorkers(
     runRetryDelay: 1_000,
     drainDelay: 5,
   };
+  const reportError = createErrorReporter(options.log, 'Queue worker error');
   return connectors.map((connector) => {
     const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
-    let toldAt = -Infinity;
-    worker.on('error', (error) => {
-      // While the backend is away there is one at each try, from every worker.
-      const now = performance.now();
-      if (now - toldAt < ERROR_LOG_EVERY_MS) return;
-      toldAt = now;
-      options.log.warn({ err: error, connector }, 'worker error');
-    });
+    worker.on('error', reportError);
     return worker;
   });
 }

@@ -1,12 +1,11 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { jobKeyOf } from '../../connectors.js';
 import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queues/job.js';
-import { nextTime } from '../schedules/cron.js';
 import { inTransaction } from '../../transaction.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
+import { nextTime } from '../schedules/recurrence.js';
 import type { Schedule } from '../schedules/queries.js';
 import { findScheduleById, findStanding, findTick, retakeRun } from './delivery.queries.js';
 import { pruneSometimes } from './pruning.js';
@@ -121,7 +120,7 @@ export function createTakeUp(deps: {
     const now = clock();
     const { scheduleType, missedRunPolicy } = schedule.config;
     const isOnce = scheduleType === 'once';
-    const plan = planOf(schedule.config, jobKeyOf(schedule.connector, schedule.orgId));
+    const plan = planOf(schedule);
     // One that is left out doesn't stand for those that may still start.
     const mayStillStart = skipReason !== null && missedRunPolicy === 'skip' ? times.misfireGraceMs + 1 : 0;
     const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now - mayStillStart, at));

@@ -49,12 +49,12 @@ export interface NewSchedule extends Pick<
   readonly nextRunAt: Date;
 }
 
-/** What the queue must know of a schedule that is replaced. */
-export type Replaced = Pick<Schedule, 'id' | 'connector' | 'config' | 'revision'>;
+/** What the queue must know of a revision of a schedule to find its jobs. */
+export type Replaced = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'config' | 'revision'>;
 
 const upsert = `
   with previous as (
-    select id, connector, config, revision::float8 as revision from schedules where org_id = $2 and connector = $3
+    select id, org_id as "orgId", connector, config, revision::float8 as revision from schedules where org_id = $2 and connector = $3
   )
   insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
     state, revision, scheduled_at, next_run_at)
@@ -67,7 +67,7 @@ const upsert = `
   returning id, revision::float8 as revision, (select to_jsonb(previous) from previous) as previous`;
 
 /** What the queue must know of a schedule. */
-export type Queued = Replaced & Pick<Schedule, 'orgId' | 'maxRetries' | 'nextRunAt'>;
+export type Queued = Replaced & Pick<Schedule, 'maxRetries' | 'scheduledAt' | 'nextRunAt'>;
 
 interface Upserted extends Pick<Schedule, 'id' | 'revision'> {
   readonly previous: Replaced | null;

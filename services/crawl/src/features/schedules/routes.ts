@@ -159,9 +159,9 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       schema: {
         operationId: 'removeAllSchedules',
         tags,
-        summary: "Remove all of the organisation's schedules",
+        summary: "Remove all of the organisation's schedules; a failure names those that are left",
         security,
-        response: { 200: Success, ...answers(401, 403) },
+        response: { 200: Success, ...answers(401, 403, 500) },
       },
     },
     async (request) => {

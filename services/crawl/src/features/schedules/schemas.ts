@@ -97,7 +97,7 @@ export const optionProperties = {
     minimum: 1,
     maximum: 10,
     default: 5,
-    description: 'Kept and shown; runs start in the order in which they are due.',
+    description: "Passed to the connector's endpoint; runs start in the order in which they are due.",
   }),
   maxRetries: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'After the first attempt.' }),
   timeout: Type.Integer({

@@ -1,9 +1,9 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
-import type { Clock } from '@platform/service-kit';
+import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { jobKeyOf, queueNameOf } from '../../connectors.js';
+import { queueNameOf } from '../../connectors.js';
 import type { Transaction } from '../../transaction.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { abortRun, finishOneOff, insertRun } from '../runs/queries.js';
@@ -11,8 +11,10 @@ import {
   alreadyPaused,
   disabledJob,
   invalidSchedule,
+  notAllRemoved,
   nothingToPause,
   nothingToResume,
+  type RemovalFault,
   timeNotInFuture,
 } from './errors.js';
 import { allOrNothing, type ChangeSchedule } from './locked.js';
@@ -23,6 +25,7 @@ import {
   findSchedule,
   markPaused,
   markResumed,
+  type Replaced,
   type Schedule,
   upsertSchedule,
 } from './queries.js';
@@ -32,8 +35,8 @@ import { findStatus, findStatuses } from './status.queries.js';
 import { readScheduleBody } from './validate-schedule.js';
 
 /*
- * The states of a schedule. Its row is the truth; the queue is made to agree with it inside the
- * same transaction, and by the reconciler when that failed half-way.
+ * The states of a schedule. Its row is the truth. What a new revision needs is in the queue before the row is committed;
+ * what an old one left is removed afterwards, or by the reconciler when that fails.
  *
  *   (none)           ─ schedule ──────► active
  *   active           ─ schedule ──────► active    replaced; a run in progress goes on, one not begun is void
@@ -65,6 +68,7 @@ export interface ScheduleService {
   resume(orgId: string, connector: Connector): Promise<Date>;
   /** There need not be one. */
   remove(orgId: string, connector: Connector): Promise<void>;
+  /** Removes all that can be removed. @throws AppError that names the connectors that are left, each with its reason. */
   removeAll(orgId: string): Promise<void>;
 }
 
@@ -73,6 +77,7 @@ interface Deps {
   readonly change: ChangeSchedule;
   readonly queues: CrawlQueues;
   readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** @throws AppError 400. */
@@ -83,7 +88,8 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
   if (!config.isEnabled) throw disabledJob();
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
   const { orgId, userId } = principal;
-  const next = nextRunAfter(planOf(config, jobKeyOf(connector, orgId)), now);
+  const scheduledAt = new Date(now);
+  const next = nextRunAfter(planOf({ orgId, connector, config, scheduledAt }), now);
   if (next === undefined) throw timeNotInFuture();
   return {
     id: uuidv7(),
@@ -95,22 +101,9 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
     maxRetries,
     timeoutMs: timeout,
     metadata: metadata ?? null,
-    scheduledAt: new Date(now),
+    scheduledAt,
     nextRunAt: new Date(next),
   };
-}
-
-async function stopRun(
-  tx: Transaction,
-  queues: CrawlQueues,
-  schedule: Schedule,
-  reason: string,
-  at: Date,
-): Promise<void> {
-  const { orgId, connector } = schedule;
-  const aborted = await abortRun(tx, { orgId, connector, reason, at });
-  await queues.clear(schedule);
-  if (aborted) await queues.removeJob(connector, aborted.jobId);
 }
 
 /** A one-off job whose time passed while it was paused. */
@@ -132,24 +125,37 @@ async function resumeLate(tx: Transaction, schedule: Schedule, now: number): Pro
   if (run) await finishOneOff(tx, run);
 }
 
-export function createScheduleService({ pool, change, queues, clock }: Deps): ScheduleService {
+export function createScheduleService({ pool, change, queues, clock, log }: Deps): ScheduleService {
   const changeOne = allOrNothing(change);
 
-  async function remove(by: ChangeSchedule, orgId: string, connector: Connector): Promise<void> {
-    await by(orgId, connector, async (tx) => {
-      const removed = await deleteSchedule(tx, orgId, connector);
-      if (removed) await stopRun(tx, queues, removed, 'The schedule was removed', new Date(clock()));
+  /** After the commit: what stays in the queue does nothing, so that a queue that is away fails no change. */
+  async function clearQueue(revision: Replaced | undefined): Promise<void> {
+    if (!revision) return;
+    await queues.clear(revision).catch((error: unknown) => {
+      const { orgId, connector } = revision;
+      log.warn({ err: error, orgId, connector }, 'Failed to clear the queue: the reconciler does it');
+    });
+  }
+
+  /** @returns what was removed. */
+  function removeRow(by: ChangeSchedule, orgId: string, connector: Connector): Promise<Schedule | undefined> {
+    const at = new Date(clock());
+    return by(orgId, connector, async (tx) => {
+      const schedule = await deleteSchedule(tx, orgId, connector);
+      if (schedule) await abortRun(tx, { orgId, connector, reason: 'The schedule was removed', at });
+      return schedule;
     });
   }
 
   return {
     async schedule(principal, connector, given) {
       const wanted = readNewSchedule(principal, connector, given, clock());
-      const { revision } = await changeOne(wanted.orgId, connector, async (tx) => {
+      const { revision, previous } = await changeOne(wanted.orgId, connector, async (tx) => {
         const schedule = await upsertSchedule(tx, wanted);
-        await queues.apply(schedule, schedule.previous);
+        await queues.apply(schedule);
         return schedule;
       });
+      await clearQueue(previous);
       return {
         jobId: `${queueNameOf(connector)}:${revision}`,
         connector,
@@ -170,13 +176,15 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
 
     async pause(orgId, connector) {
       const at = new Date(clock());
-      await changeOne(orgId, connector, async (tx) => {
+      const paused = await changeOne(orgId, connector, async (tx) => {
         const schedule = await findSchedule(tx, orgId, connector);
         if (!schedule || schedule.state === 'finished') throw nothingToPause();
         if (schedule.state === 'paused') throw alreadyPaused();
         if (!(await markPaused(tx, schedule.id, at))) throw nothingToPause();
-        await stopRun(tx, queues, schedule, 'The schedule was paused', at);
+        await abortRun(tx, { orgId, connector, reason: 'The schedule was paused', at });
+        return schedule;
       });
+      await clearQueue(paused);
       return at;
     },
 
@@ -185,7 +193,7 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
       await changeOne(orgId, connector, async (tx) => {
         const paused = await findSchedule(tx, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
-        const next = nextRunAfter(planOf(paused.config, jobKeyOf(connector, orgId)), now);
+        const next = nextRunAfter(planOf(paused), now);
         const schedule = await markResumed(tx, paused.id, new Date(next ?? now));
         if (next === undefined && schedule.config.missedRunPolicy === 'skip')
           await resumeLate(tx, schedule, now);
@@ -194,10 +202,21 @@ export function createScheduleService({ pool, change, queues, clock }: Deps): Sc
       return new Date(now);
     },
 
-    remove: (orgId, connector) => remove(changeOne, orgId, connector),
+    async remove(orgId, connector) {
+      await clearQueue(await removeRow(changeOne, orgId, connector));
+    },
 
     async removeAll(orgId) {
-      for (const connector of await findConnectors(pool, orgId)) await remove(change, orgId, connector);
+      const removed: (Schedule | undefined)[] = [];
+      const faults: RemovalFault[] = [];
+      for (const connector of await findConnectors(pool, orgId))
+        await removeRow(change, orgId, connector).then(
+          (schedule) => removed.push(schedule),
+          (error: unknown) => faults.push({ connector, error }),
+        );
+      // Together: a queue that hangs makes nobody wait for each of them.
+      await Promise.all(removed.map(clearQueue));
+      if (faults.length > 0) throw notAllRemoved(faults);
     },
   };
 }

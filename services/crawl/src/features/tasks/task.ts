@@ -10,6 +10,7 @@ export interface TaskOrder {
   readonly connector: Connector;
   readonly userId: string;
   readonly scheduleConfig: ScheduleConfig;
+  /** Of the schedule, 1 to 10: for the endpoint to use; it orders no queue. */
   readonly priority: number;
   readonly metadata: Record<string, unknown>;
   /** The time that the run stands for, ISO 8601. */

@@ -1,0 +1,28 @@
+import type { Logger } from '@platform/service-kit';
+
+const EVERY_MS = 60_000;
+/** Of different messages; more, and the oldest is forgotten. */
+const MESSAGES_MAX = 20;
+
+/**
+ * Logs the errors of one connection that many listeners hear: each message at once, and then at most once a minute, with the
+ * number of those that were left out.
+ *
+ * @param what - what failed, and what follows.
+ */
+export function createErrorReporter(log: Pick<Logger, 'warn'>, what: string): (error: Error) => void {
+  const told = new Map<string, { at: number; omitted: number }>();
+  return (error) => {
+    const now = performance.now();
+    const last = told.get(error.message);
+    if (last && now - last.at < EVERY_MS) {
+      last.omitted += 1;
+      return;
+    }
+    told.delete(error.message);
+    told.set(error.message, { at: now, omitted: 0 });
+    const [oldest] = told.keys();
+    if (told.size > MESSAGES_MAX && oldest !== undefined) told.delete(oldest);
+    log.warn({ err: error, omitted: last?.omitted ?? 0 }, what);
+  };
+}

@@ -1,0 +1,153 @@
+import type { ServerResponse } from 'node:http';
+import { describeWith, startStopwatch, waitFor } from '@platform/testing';
+import { crawlsOf, daily, SLOW } from '../support/crawls.js';
+import { type Endpoint, startEndpoint } from '../support/endpoint.js';
+import { type Platform, startPlatform } from '../support/platform.js';
+
+jest.setTimeout(120_000);
+
+const HOUR_MS = 3_600_000;
+const ROUND_MS = 3_000;
+const hourly = { scheduleType: 'hourly', minute: 7 };
+
+describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  const held: ServerResponse[] = [];
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    endpoint.answer = (_asked, response) => void held.push(response);
+    const env = {
+      TASKS: `mail_1=${endpoint.url},mail_2=${endpoint.url}`,
+      QUEUE_CONCURRENCY: '2',
+      RECONCILE_INTERVAL_MS: String(ROUND_MS),
+      CLOCK_AHEAD_MS: '0',
+    };
+    platform = await startPlatform({ backend: 'redis', env });
+  }, 90_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 60_000);
+  afterEach(() => platform.call('DELETE', '/schedule/all'));
+
+  const post = (path: string, scheduleConfig?: object) =>
+    platform.call('POST', path, scheduleConfig && { body: { scheduleConfig } });
+  const revisionsOf = async (connector: 'files_1' | 'files_3') =>
+    (await platform.queues.listSchedulers(connector, 0, 10)).map(({ revision }) => revision);
+  const revisionOf = async (connector: string) =>
+    (
+      await platform.db.query<{ revision: number }>(
+        'select revision::float8 as revision from schedules where connector = $1',
+        [connector],
+      )
+    ).rows[0]?.revision;
+  const sorted = (numbers: readonly (number | undefined)[]) => numbers.toSorted((a = 0, b = 0) => a - b);
+
+  it('rebuilds a one-off job within a round after a flush, though the connector has no recurring schedule', async () => {
+    const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
+    await crawls.schedule('code_1', { scheduleType: 'once', scheduledTime });
+    await crawls.expectWhole();
+    await platform.redis?.flush();
+    const stopwatch = startStopwatch();
+    await crawls.expectWhole();
+    // In turn it would be looked at in one round of eighteen.
+    expect(stopwatch.stop()).toBeLessThan(5 * ROUND_MS);
+  });
+
+  it('limits a queue to the runs of the setting, and does so at once after a flush', async () => {
+    await crawls.schedule('files_1', daily);
+    expect(await platform.queues.findConcurrency('files_1')).toBe(2);
+    await platform.redis?.flush();
+    expect((await post('/files_1/run')).status).toBe(202);
+    expect(await platform.queues.findConcurrency('files_1')).toBe(2);
+    await crawls.outcome('files_1', 'completed');
+  });
+
+  it('a replacement that timed out and is carried out later leaves the schedule before it working', async () => {
+    await crawls.schedule('files_3', hourly);
+    const before = await revisionOf('files_3');
+    platform.redis?.pause();
+    const answer = await post('/files_3/schedule', { ...daily, hour: 3 });
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'NOTHING_DONE']);
+    platform.redis?.resume();
+    // The late command has been carried out; what was there before it still is.
+    const late = await waitFor(
+      async () => {
+        const found = await revisionsOf('files_3');
+        if (!found.includes(before)) throw new Error(`no scheduler of ${before}: ${found.join()}`);
+        return found.length === 2 && sorted(found);
+      },
+      { what: 'the late command', intervalMs: 20, ...SLOW },
+    );
+    expect(late[0]).toBe(before);
+    await platform.crawl.setClock(HOUR_MS);
+    const run = await crawls.outcome('files_3', 'completed');
+    expect(run).toMatchObject({ trigger: 'schedule' });
+    expect((await platform.call('GET', '/files_3/schedule')).body.data.data.scheduleConfig).toMatchObject(
+      hourly,
+    );
+    await crawls.expectWhole();
+    await platform.crawl.setClock(0);
+  });
+
+  it('a removal that timed out and is carried out later leaves what was scheduled meanwhile', async () => {
+    await crawls.schedule('files_1', hourly);
+    platform.redis?.pause();
+    expect((await platform.call('DELETE', '/files_1/schedule')).status).toBe(200);
+    platform.redis?.resume();
+    await crawls.schedule('files_1', daily);
+    await crawls.expectWhole();
+    expect(await revisionsOf('files_1')).toEqual([await revisionOf('files_1')]);
+  });
+
+  it('while it is away the API is ready, reads and stops; what needs the queue is 503; the log stays short', async () => {
+    await crawls.schedule('mail_1', daily);
+    await crawls.schedule('mail_2', daily);
+    held.length = 0;
+    await crawls.run('mail_1');
+    await crawls.run('mail_2');
+    await waitFor(() => held.length === 2, { what: 'the orders', ...SLOW });
+    const quiet = platform.crawl.logged().length;
+    await platform.redis?.stop();
+    const stoppedAt = performance.now();
+    await waitFor(() => platform.crawl.logged().slice(quiet).includes('Queue error'), {
+      what: 'a line in the log',
+      ...SLOW,
+    });
+    const ready = await fetch(`${platform.crawl.url}/health/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'ready' }]);
+    for (const path of ['/mail_1/schedule', '/schedule/all', '/stats', '/mail_1/runs', '/events'])
+      expect([path, (await platform.call('GET', path)).status]).toEqual([path, 200]);
+    for (const path of ['/wiki_1/schedule', '/mail_1/schedule'])
+      expect((await post(path, daily)).body.error.code).toBe('NOTHING_DONE');
+    // What stops, stops.
+    expect((await post('/mail_1/pause')).status).toBe(200);
+    expect((await platform.call('DELETE', '/schedule/all')).status).toBe(200);
+    await waitFor(() => held.every(({ destroyed }) => destroyed), { what: 'the end of the orders', ...SLOW });
+    for (const connector of ['mail_1', 'mail_2'] as const) await crawls.outcome(connector, 'aborted');
+    // Connections are tried again every second, and 54 listeners hear of each failure.
+    await waitFor(() => performance.now() - stoppedAt > 5_000, { what: 'five seconds', ...SLOW });
+    const lines = platform.crawl.logged().slice(quiet).split('\n');
+    const aboutConnections = lines.filter(
+      (line) => line.includes('ECONNREFUSED') && line.includes('"level":"warn"'),
+    );
+    expect(aboutConnections.length).toBeGreaterThan(0);
+    expect(aboutConnections.length).toBeLessThanOrEqual(4);
+    await platform.redis?.start();
+    await crawls.schedule('mail_1', daily);
+    await crawls.expectWhole();
+  });
+
+  it('a worker without its queue is not ready', async () => {
+    const worker = await platform.addCrawl({ ROLE: 'worker' });
+    const statusOf = async () => (await fetch(`${worker.url}/health/ready`)).status;
+    expect(await statusOf()).toBe(200);
+    await platform.redis?.stop();
+    await waitFor(async () => (await statusOf()) === 503, { what: 'a worker that is not ready', ...SLOW });
+    await platform.redis?.start();
+    await waitFor(async () => (await statusOf()) === 200, { what: 'a worker that is ready', ...SLOW });
+    await worker.stop();
+  });
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Connector } from '@platform/events';
+import { waitFor } from '@platform/testing';
+import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import { crawlsOf, SLOW } from '../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+
+jest.setTimeout(180_000);
+
+const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
+const MINUTE_MS = 60_000;
+/** So long before a minute begins is time enough to schedule. */
+const LEAD_MS = 4_000;
+
+describeEachBackend('stopping the run of a tick on %s', (backend) => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  let aheadMs = 0;
+  const held = new Map<string, ServerResponse>();
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    endpoint.answer = ({ method, body }, response) => {
+      if (method !== 'POST') json(response, 204);
+      else if (failing.has(body.connector)) json(response, 500);
+      else held.set(`${body.orgId} ${body.connector}`, response);
+    };
+    platform = await startPlatform({
+      backend,
+      // A retry waits for longer than the test takes.
+      env: { TASKS: `*=${endpoint.url}`, RETRY_DELAY_MS: '600000', CLOCK_AHEAD_MS: '0' },
+    });
+  }, 90_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 60_000);
+
+  /** The endpoint of these answers 500, so that their runs wait to be retried; that of the others hangs. */
+  const failing = new Set<Connector>(['files_2', 'mail_2', 'db_1']);
+
+  /** Sets the clock to a moment before the next minute but one begins. */
+  async function goToEndOfMinute(): Promise<void> {
+    const now = Date.now() + aheadMs;
+    aheadMs += MINUTE_MS - (now % MINUTE_MS) + MINUTE_MS - LEAD_MS;
+    await platform.crawl.setClock(aheadMs);
+  }
+
+  async function startTicks(given: readonly { by: Organisation; connectors: readonly Connector[] }[]) {
+    await goToEndOfMinute();
+    for (const { by, connectors } of given)
+      for (const connector of connectors)
+        await platform.call('POST', `/${connector}/schedule`, {
+          token: by.token,
+          body: { scheduleConfig: everyMinute },
+        });
+    const all = given.flatMap(({ by, connectors }) =>
+      connectors.map((connector) => ({ orgId: by.orgId, connector })),
+    );
+    await waitFor(
+      async () => {
+        const { rows } = await platform.db.query<{ orgId: string; connector: Connector; state: string }>(
+          `select org_id as "orgId", connector, state from runs where state in ('active', 'retrying')`,
+        );
+        return all.every((wanted) =>
+          rows.some(
+            ({ orgId, connector, state }) =>
+              orgId === wanted.orgId &&
+              connector === wanted.connector &&
+              (failing.has(connector) ? state === 'retrying' : held.has(`${orgId} ${connector}`)),
+          ),
+        );
+      },
+      { what: 'runs of ticks', ...SLOW },
+    );
+  }
+
+  it('pausing, removing and removing all abort a run that is active or waits to be retried', async () => {
+    const other = await platform.createOrganisation();
+    const { admin } = platform;
+    await startTicks([
+      { by: admin, connectors: ['files_1', 'files_2', 'mail_1', 'mail_2'] },
+      { by: other, connectors: ['wiki_1', 'db_1'] },
+    ]);
+    const answers = [
+      await platform.call('POST', '/files_1/pause'),
+      await platform.call('POST', '/files_2/pause'),
+      await platform.call('DELETE', '/mail_1/schedule'),
+      await platform.call('DELETE', '/mail_2/schedule'),
+      await platform.call('DELETE', '/schedule/all', { token: other.token }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    const { rows } = await platform.db.query('select distinct state from runs');
+    expect(rows).toEqual([{ state: 'aborted' }]);
+    // The endpoint hears of it.
+    await waitFor(() => [...held.values()].every(({ destroyed, closed }) => destroyed || closed), {
+      what: 'the end of every order',
+      ...SLOW,
+    });
+    await crawls.expectWhole();
+    for (const connector of ['files_1', 'files_2', 'mail_1', 'mail_2', 'wiki_1', 'db_1'] as const)
+      expect(await platform.queues.listSchedulers(connector, 0, 10)).toEqual([]);
+    expect((await platform.call('GET', '/stats')).body.data).toMatchObject({
+      waiting: 0, active: 0, delayed: 0, paused: 2, repeatable: 0, total: 2,
+    }); // prettier-ignore
+  });
+
+  it('a stopped schedule has no next tick, and one that is resumed has: once', async () => {
+    endpoint.asked.length = 0;
+    await goToEndOfMinute();
+    expect((await platform.call('POST', '/files_1/resume')).status).toBe(200);
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    // Its earlier run is in the queue's past or, waiting for a retry, in its future: neither stands in the way.
+    expect((await platform.call('POST', '/files_2/resume')).status).toBe(200);
+    await crawls.outcome('files_1', 'completed');
+    await crawls.outcome('files_2', 'completed');
+    expect(endpoint.asked.map(({ body }) => body.connector as string).toSorted()).toEqual([
+      'files_1',
+      'files_2',
+    ]);
+    await crawls.expectWhole();
+  });
+
+  it('a job that did nothing takes no place in the history of the queue', async () => {
+    const runId = randomUUID();
+    const data = { kind: 'run', orgId: platform.admin.orgId, connector: 'wiki_1', runId } as const;
+    const opts = { jobId: `run-${runId}-0`, removeOnComplete: { count: 10 } };
+    await platform.queues.fill('wiki_1', [{ data, opts }]);
+    const stateOf = () => platform.queues.jobState('wiki_1', opts.jobId);
+    await waitFor(async () => !isPending(await stateOf()), { what: 'the end of the job', ...SLOW });
+    expect(await stateOf()).toBe('unknown');
+  });
+});
