@@ -88,6 +88,19 @@ describe('a start on an empty folder', () => {
     expect(second.output()).toContain('--inbox-port');
   });
 
+  it('catches the mail that the platform sends', async () => {
+    const asked = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/password/forgot`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: printed(platform, 'Admin') }),
+    });
+    expect(asked.status).toBe(202);
+    await until(async () => {
+      const response = await fetch(`http://127.0.0.1:${platform.inboxPort}/api/mails`);
+      return JSON.stringify(await response.json()).includes('Choose a new password');
+    });
+  });
+
   it('SIGTERM ends everything: exit code 0, no process, no lock', async () => {
     const pids = await platform.descendants();
     expect(pids.length).toBeGreaterThan(5);
@@ -111,6 +124,25 @@ describe('a start on a folder that has been used', () => {
       body: JSON.stringify({ email: printed(platform, 'Admin'), password: printed(platform, 'Password') }),
     });
     expect(login.status).toBe(200);
+  });
+
+  it('catches mail on another port than before, and still has what was caught then', async () => {
+    const subjects = async () => {
+      const response = await fetch(`http://127.0.0.1:${platform.inboxPort}/api/mails`);
+      return ((await response.json()) as { mails: { subject: string }[] }).mails.map(
+        ({ subject }) => subject,
+      );
+    };
+    const email = printed(platform, 'Admin');
+    const asked = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/otp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email }),
+    });
+    expect(asked.status).toBe(202);
+    await until(async () => (await subjects()).includes('Your sign-in code'));
+    // Of the first start.
+    expect(await subjects()).toContain('Choose a new password');
   });
 
   it('says that another admin password is not applied', () => {

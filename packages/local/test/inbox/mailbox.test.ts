@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openMailbox } from '../../src/inbox/mailbox.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'mailbox-')), 'inbox');
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+const mail = (subject: string) => ({
+  from: 'noreply@example.com',
+  to: ['ada@example.com'],
+  raw: Buffer.from(`Subject: ${subject}\r\n\r\nHello`),
+});
+
+test('mails are there after a restart, newest first, as they were received', async () => {
+  const before = await openMailbox(folder);
+  await before.add(mail('First'));
+  // Times in the list have milliseconds.
+  const [first] = before.list();
+  while (new Date().toISOString() === first?.receivedAt) await Promise.resolve();
+  await before.add(mail('Second'));
+
+  const after = await openMailbox(folder);
+  expect(after.list()).toEqual(before.list());
+  expect(after.list().map(({ subject }) => subject)).toEqual(['Second', 'First']);
+  const [newest] = after.list();
+  if (!newest) throw new Error('the mailbox is empty');
+  expect(await after.readRaw(newest)).toEqual(mail('Second').raw);
+});
+
+test('a mail that was written by half is removed, and the others stay', async () => {
+  const before = await openMailbox(folder);
+  await before.add(mail('Whole'));
+  await writeFile(join(folder, 'half.eml'), 'Subject: Half');
+  await writeFile(join(folder, 'half.part'), '{"id":"ha');
+  const after = await openMailbox(folder);
+  expect(after.list().map(({ subject }) => subject)).toEqual(['Whole']);
+  expect(await readdir(folder)).toHaveLength(2);
+});
+
+test('only the owner can read the files, and nothing of them is left once they are deleted', async () => {
+  const mailbox = await openMailbox(folder);
+  await mailbox.add(mail('Secret'));
+  expect((await stat(folder)).mode & 0o077).toBe(0);
+  for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o077).toBe(0);
+  await mailbox.clear();
+  expect(await readdir(folder)).toEqual([]);
+  expect(mailbox.list()).toEqual([]);
+});
+
+test('the oldest mails are deleted when there are more than 500', async () => {
+  const mailbox = await openMailbox(folder);
+  for (let index = 0; index <= 500; index += 1) await mailbox.add(mail(`Mail ${index}`));
+  expect(mailbox.list()).toHaveLength(500);
+  expect(mailbox.list().at(-1)?.subject).toBe('Mail 1');
+  expect(await readdir(folder)).toHaveLength(1_000);
+});
