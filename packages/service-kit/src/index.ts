@@ -17,6 +17,8 @@ export {
 } from './config.js';
 export { describeVariables } from './config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './database.js';
+export { isDisplayName } from './display-name.js';
+export { readDomain, readEmailAddress } from './email-address.js';
 export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
 export {
   AppError,

@@ -1,6 +1,8 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler } from 'fastify';
+import { isDisplayName } from './display-name.js';
+import { readEmailAddress } from './email-address.js';
 import type { FaultDetail } from './errors.js';
 
 const shared: Options = {
@@ -18,7 +20,10 @@ function createAjv(options: Options): Ajv {
   const ajv = new Ajv({ ...shared, ...options });
   // ajv-formats is CommonJS: its default export is the plugin or a namespace, by loader.
   const plugin = ('default' in ajvFormats ? ajvFormats.default : ajvFormats) as (ajv: Ajv) => Ajv;
-  return plugin(ajv).addFormat('uuid', uuid);
+  return plugin(ajv)
+    .addFormat('uuid', uuid)
+    .addFormat('email', (text) => readEmailAddress(text) !== undefined)
+    .addFormat('display-name', isDisplayName);
 }
 
 /**
@@ -35,6 +40,12 @@ type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
   readonly message?: string | undefined;
 };
 
+/** In words, where the name of the format doesn't say what is wrong. */
+const formatFaults: Readonly<Record<string, string>> = {
+  email: 'must be an e-mail address',
+  'display-name': 'must have a visible character, and no control or bidirectional ones',
+};
+
 function describeFault(fault: AjvFault, context: string): FaultDetail {
   const path = fault.instancePath.slice(1).replaceAll('/', '.');
   const below = (name: unknown) => (path === '' ? String(name) : `${path}.${String(name)}`);
@@ -47,6 +58,11 @@ function describeFault(fault: AjvFault, context: string): FaultDetail {
       return {
         field: path,
         message: `must be one of ${(fault.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+      };
+    case 'format':
+      return {
+        field: path || context,
+        message: formatFaults[String(fault.params.format)] ?? fault.message ?? 'is invalid',
       };
     default:
       return { field: path || context, message: fault.message ?? 'is invalid' };

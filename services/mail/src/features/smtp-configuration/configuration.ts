@@ -1,3 +1,5 @@
+import { readEmailAddress } from '@platform/service-kit';
+
 /** See identity's configuration manager for what the modes mean. */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];
@@ -35,8 +37,7 @@ export function readSmtpConfiguration(raw: unknown): SmtpConfiguration | undefin
   const port = readPort(rawPort);
   const mode = tlsModes.find((candidate) => candidate === (tls ?? 'auto'));
   if (!isPlain(host, 253) || /\s/.test(host) || port === undefined || mode === undefined) return undefined;
-  if (!isPlain(fromEmail, 254) || !/^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/.test(fromEmail))
-    return undefined;
+  if (!isPlain(fromEmail, 254) || readEmailAddress(fromEmail) === undefined) return undefined;
   return {
     host,
     port,

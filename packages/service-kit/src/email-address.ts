@@ -20,7 +20,7 @@ export function readDomain(text: string): string | undefined {
  *
  * @returns it with the domain in its ASCII form, or undefined.
  */
-export function readAddress(text: string): string | undefined {
+export function readEmailAddress(text: string): string | undefined {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
   const domain = readDomain(text.slice(at + 1));

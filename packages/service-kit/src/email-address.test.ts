@@ -1,4 +1,4 @@
-import { readAddress, readDomain } from './addresses.js';
+import { readDomain, readEmailAddress } from './email-address.js';
 
 test.each([
   ['a@example.com', 'a@example.com'],
@@ -9,7 +9,7 @@ test.each([
   ['δοκιμή@example.com', 'δοκιμή@example.com'],
   ['A@EXAMPLE.COM', 'A@example.com'],
 ])('%s is an address', (text, address) => {
-  expect(readAddress(text)).toBe(address);
+  expect(readEmailAddress(text)).toBe(address);
 });
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   'a@exa\u0000mple.com', 'a\u202e@example.com', 'a\u200b@example.com', 'a@exam%70le.com', 'a@example.com/x', 'a@example.com:25',
   `${'a'.repeat(65)}@example.com`, `a@${'b'.repeat(64)}.com`, `a@${'b.'.repeat(127)}com`, 'a\ud800@example.com',
 ])('%j is no address', (text) => {
-  expect(readAddress(text)).toBeUndefined();
+  expect(readEmailAddress(text)).toBeUndefined();
 }); // prettier-ignore
 
 test('a domain is read in its ASCII form', () => {

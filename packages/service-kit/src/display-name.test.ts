@@ -1,0 +1,37 @@
+import { isDisplayName } from './display-name.js';
+
+test.each([
+  'Ada Lovelace',
+  "O'Brien-Smith, Jr.",
+  '山田 太郎',
+  'مریم\u200cسادات',
+  '👩\u200d💻 bots',
+  'é',
+  '-',
+])('%j is a name', (text) => {
+  expect(isDisplayName(text)).toBe(true);
+});
+
+test.each([
+  '',
+  ' ',
+  '\u00a0\u3000',
+  'a\nb',
+  'a\tb',
+  'a\u0000b',
+  'a\u007fb',
+  'a\u0085b',
+  'a\u2028b',
+  'safe\u202egnp.exe',
+  '\u2066a\u2069',
+  'a\u200fb',
+  '\u061ca',
+  '\u200b',
+  '\u200b\ufeff\u2060 \u00ad',
+  '\u3164',
+  '\u2800',
+  '\u{e0041}\u{e0042}',
+  'a\ud800',
+])('%j is no name', (text) => {
+  expect(isDisplayName(text)).toBe(false);
+});
