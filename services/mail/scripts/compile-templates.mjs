@@ -5,7 +5,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import mjml2html from 'mjml';
 
-const names = ['loginWithOTP', 'resetPassword', 'accountCreation', 'appuserInvite', 'suspiciousLoginAttempt'];
+const names = [
+  'loginWithOTP',
+  'resetPassword',
+  'accountCreation',
+  'appuserInvite',
+  'suspiciousLoginAttempt',
+  'smtpServerChanged',
+];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();
 

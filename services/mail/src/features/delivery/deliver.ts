@@ -12,6 +12,8 @@ const BYTES_PER_MS = 64;
 /** A mail on its way to one organisation's server. */
 export interface Delivery {
   readonly orgId: string;
+  /** Mails with the same key and configuration share connections. Default: those of the organisation. */
+  readonly poolKey?: string;
   readonly configuration: SmtpConfiguration;
   /** Makes a new message for each attempt: an attachment that is a stream can be read once. */
   readonly message: (signal: AbortSignal) => Message;
@@ -29,8 +31,8 @@ async function attemptUntil(
   pools: TransportPools,
   delivery: Delivery,
 ): Promise<Outcome> {
-  const { orgId, configuration, message } = delivery;
-  const attemptOnce = async () => pools.attempt(orgId, configuration, message(signal));
+  const { orgId, poolKey = orgId, configuration, message } = delivery;
+  const attemptOnce = async () => pools.attempt(poolKey, configuration, message(signal));
   for (let attempt = 0; ; attempt += 1) {
     const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
       // An attempt never rejects: the message couldn't be made, and there was none.

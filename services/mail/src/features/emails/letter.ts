@@ -1,13 +1,12 @@
-import type { FaultDetail } from '@platform/service-kit';
+import { type FaultDetail, readDomain, readEmailAddress } from '@platform/service-kit';
 import { type RenderedMail, renderTemplate } from '../templates/render.js';
-import { createView, type TemplateType } from '../templates/view.js';
-import { readAddress, readDomain } from './addresses.js';
+import { createView, type InternalTemplateType } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
-import type { MailBody } from './schemas.js';
+import type { MailContent } from './schemas.js';
 
 /** A mail that is right in every part and rendered: all that is left is to send it. */
 export interface Letter extends RenderedMail {
-  readonly templateType: TemplateType;
+  readonly templateType: InternalTemplateType;
   readonly subject: string;
   readonly from: string;
   readonly to: readonly string[];
@@ -25,7 +24,7 @@ const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 function readAddresses(addresses: readonly string[], field: string, faults: FaultDetail[]): string[] {
   return addresses.flatMap((text, index) => {
-    const address = readAddress(text);
+    const address = readEmailAddress(text);
     if (address === undefined)
       faults.push({ field: `${field}.${index}`, message: 'must be an e-mail address' });
     return address ?? [];
@@ -52,7 +51,7 @@ export function readHeaderText(text: string | undefined, field: string, faults: 
  * @returns the letter, or every fault of the body.
  */
 export async function readLetter(
-  body: MailBody,
+  body: MailContent,
   fromEmail: string,
 ): Promise<{ readonly letter: Letter } | { readonly faults: readonly FaultDetail[] }> {
   const faults: FaultDetail[] = [];

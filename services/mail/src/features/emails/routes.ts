@@ -9,7 +9,9 @@ import type {
 import { requireAdminRole, requireScopedToken } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import { isTemplateType } from '../templates/view.js';
+import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { configurationIncomplete } from '../smtp-configuration/errors.js';
+import { isInternalTemplateType, isTemplateType } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
 import type { preview } from './preview.js';
@@ -29,11 +31,21 @@ function readIdempotency({ headers, bodyDigest }: FastifyRequest): Idempotency |
 }
 
 /** Before the other faults of the body are looked for. */
-const refuseUnknownTemplate: preValidationHookHandler = (request, _reply, done) => {
-  const { emailTemplateType: type } = (request.body ?? {}) as { emailTemplateType?: unknown };
-  if (type !== undefined && !isTemplateType(type)) throw unknownTemplate();
-  done();
-};
+const refuseTemplateUnless =
+  (isKnown: (type: unknown) => boolean): preValidationHookHandler =>
+  (request, _reply, done) => {
+    const { emailTemplateType: type } = (request.body ?? {}) as { emailTemplateType?: unknown };
+    if (type !== undefined && !isKnown(type)) throw unknownTemplate();
+    done();
+  };
+const refuseUnknownTemplate = refuseTemplateUnless(isTemplateType);
+
+/** @throws AppError 400 when it is not complete. */
+function readSnapshot(smtp: InternalMailBody['smtp']): SmtpConfiguration {
+  const configuration = readSmtpConfiguration(smtp);
+  if (!configuration) throw configurationIncomplete();
+  return configuration;
+}
 
 interface Deps {
   readonly emails: EmailService;
@@ -120,7 +132,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
     {
       bodyLimit: SEND_BODY_BYTES_MAX,
       onRequest: [scope.authenticate, requireService('SEND_MAIL')],
-      preValidation: refuseUnknownTemplate,
+      preValidation: refuseTemplateUnless(isInternalTemplateType),
       schema: {
         operationId: 'sendEmailForOrganisation',
         tags: ['Services'],
@@ -132,17 +144,19 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
       },
     },
     async (request, reply) => {
-      const { orgId, ...body } = request.body;
+      const { orgId, smtp, ...body } = request.body;
       const idempotency = readIdempotency(request);
       const patience = patienceOf(request, reply, deadlineMs);
       // The organisation is in the body, so the body comes first here.
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
         return tell(request, reply, await emails.replay(orgId, idempotency, patience));
-      const configuration = await configurations.get(orgId, request.id);
+      const route = smtp
+        ? { configuration: readSnapshot(smtp), poolKey: `${orgId} ${smtp.host}:${smtp.port}` }
+        : { configuration: await configurations.get(orgId, request.id) };
       return tell(
         request,
         reply,
-        await emails.send({ orgId, configuration, body, idempotency, patience, canResend: false }),
+        await emails.send({ orgId, ...route, body, idempotency, patience, canResend: false }),
       );
     },
   );

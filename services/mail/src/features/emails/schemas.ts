@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { templateTypes } from '../templates/view.js';
+import { internalTemplateTypes, templateTypes } from '../templates/view.js';
 
 /** Of the attachments of one mail together, decoded. */
 export const ATTACHMENT_BYTES_MAX = 25 * 1_048_576;
@@ -52,11 +52,31 @@ export const MailBody = Type.Object(
 );
 export type MailBody = Type.Static<typeof MailBody>;
 
+/** A configuration that the mail goes through in place of the organisation's present one. */
+const SmtpSnapshot = Type.Object(
+  {
+    host: Type.String(),
+    port: Type.Integer(),
+    fromEmail: Type.String(),
+    username: Type.Optional(Type.String()),
+    password: Type.Optional(Type.String()),
+    tls: Type.String(),
+  },
+  { additionalProperties: false },
+);
+
 export const InternalMailBody = Type.Object(
-  { orgId: Type.String({ format: 'uuid' }), ...MailBody.properties },
+  {
+    orgId: Type.String({ format: 'uuid' }),
+    ...MailBody.properties,
+    emailTemplateType: Type.Enum([...internalTemplateTypes]),
+    smtp: Type.Optional(SmtpSnapshot),
+  },
   { additionalProperties: false, title: 'InternalMailBody' },
 );
 export type InternalMailBody = Type.Static<typeof InternalMailBody>;
+/** What is sent, whoever asks for it. */
+export type MailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
 
 export const SendAnswer = Type.Object({
   data: Type.Object({

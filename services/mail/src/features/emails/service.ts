@@ -12,7 +12,7 @@ import type { FairShares } from './fair-shares.js';
 import type { FollowedSends } from './followed-sends.js';
 import { type Letter, readLetter, sizeOf } from './letter.js';
 import { createMessageSource, messageIdOf } from './message.js';
-import type { MailBody } from './schemas.js';
+import type { MailContent } from './schemas.js';
 
 /** The digest is of the body as it came. */
 export interface Idempotency {
@@ -31,7 +31,9 @@ export interface Patience {
 export interface SendRequest {
   readonly orgId: string;
   readonly configuration: SmtpConfiguration;
-  readonly body: MailBody;
+  /** Of connections; undefined: the organisation's own. */
+  readonly poolKey?: string;
+  readonly body: MailContent;
   readonly idempotency?: Idempotency | undefined;
   readonly patience: Patience;
   /** Who sends for an account tries again by itself. */
@@ -126,9 +128,10 @@ export function createEmailService(deps: {
     id: string,
     message: Parameters<Deliver>[0]['message'],
   ): Promise<Outcome> {
-    const { orgId, configuration, patience } = request;
+    const { orgId, poolKey, configuration, patience } = request;
     const outcome = await deliver({
       orgId,
+      ...(poolKey !== undefined && { poolKey }),
       configuration,
       message,
       messageBytes: sizeOf(letter),

@@ -1,5 +1,5 @@
 import { compiledTemplates } from '../../generated/templates.js';
-import type { TemplateType, View } from './view.js';
+import type { InternalTemplateType, View } from './view.js';
 
 const needsEscape = /[&<>"'`]|[^\x20-\x7e]/u;
 const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
@@ -17,7 +17,7 @@ export interface RenderedMail {
 }
 
 /** Joins the precompiled literals with the values: a few microseconds, no I/O. */
-export function renderTemplate(type: TemplateType, view: View): RenderedMail {
+export function renderTemplate(type: InternalTemplateType, view: View): RenderedMail {
   const escaped = Object.fromEntries(
     Object.entries(view).map(([slot, value]) => [slot, escapeHtml(value)]),
   ) as Record<keyof View, string>;

@@ -13,6 +13,13 @@ export type TemplateType = (typeof templateTypes)[number];
 export const isTemplateType = (value: unknown): value is TemplateType =>
   (templateTypes as readonly unknown[]).includes(value);
 
+/** Beside the five, what only the platform's own services send. */
+export const internalTemplateTypes = [...templateTypes, 'smtpServerChanged'] as const;
+export type InternalTemplateType = (typeof internalTemplateTypes)[number];
+
+export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
+  (internalTemplateTypes as readonly unknown[]).includes(value);
+
 /** What fills the slots of a template, not escaped yet; an empty text leaves its part out. */
 export type View = Readonly<Record<Slot, string>>;
 
@@ -45,7 +52,7 @@ const facts = {
 /** What else each template takes; `required` names those it is useless without. */
 const sources: Readonly<
   Record<
-    TemplateType,
+    InternalTemplateType,
     { readonly required: readonly string[]; readonly optional: Readonly<Record<string, Source>> }
   >
 > = {
@@ -57,6 +64,15 @@ const sources: Readonly<
     optional: { link: link('inviteLink'), validFor, invitedBy: text(200, 'invitedBy') },
   },
   suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
+  smtpServerChanged: {
+    required: ['changedBy'],
+    optional: {
+      changedBy: text(500, 'changedBy'),
+      oldServer: text(600, 'oldServer'),
+      newServer: text(600, 'newServer'),
+      ...facts,
+    },
+  },
 };
 
 /** C0, C1 and the line separators: nothing of a mail's text needs them in a value. */
@@ -112,6 +128,9 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
     device,
     location,
     ipAddress,
+    changedBy: values.changedBy ?? '',
+    oldServer: values.oldServer ?? '',
+    newServer: values.newServer ?? '',
   };
 }
 
@@ -121,7 +140,7 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
  * @returns the view, or every fault of the data.
  */
 export function createView(
-  type: TemplateType,
+  type: InternalTemplateType,
   data: Readonly<Record<string, unknown>>,
   productName?: string,
 ): { readonly view: View } | { readonly faults: readonly FaultDetail[] } {
