@@ -3,6 +3,7 @@ import type { IdentityConfig } from './config.js';
 import { createAccountFlows } from './features/account-flows/service.js';
 import { PAGES_PATH } from './features/account-pages/routes.js';
 import { type AttemptLimits, createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
+import { createConfigurationService } from './features/configuration/service.js';
 import { createNoteSignIn } from './features/known-clients/service.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
 import { createOneTimeSecrets, type OneTimeSecrets } from './features/one-time-secrets/service.js';
@@ -11,6 +12,7 @@ import { createOutbox, type Outbox } from './features/outgoing-mails/outbox.js';
 import { createPrepare } from './features/outgoing-mails/prepare.js';
 import { createSendingJob } from './features/outgoing-mails/sending.job.js';
 import { createOwnMailToken } from './features/service-credentials/service.js';
+import { createFailedSignIns, type FailedSignIns } from './features/sessions/failed-sign-ins.js';
 import { createOpenSession } from './features/sessions/opening.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { createSessionService } from './features/sessions/service.js';
@@ -52,12 +54,12 @@ function createLimits({
 function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
   const { config, resources, shutdown, clock } = deps;
   const { prisma, log } = resources;
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
   if (config.MAIL_URL === undefined) {
     log.warn('no MAIL_URL: nobody can be invited, codes and password links are not sent');
-    return createOutbox(undefined);
+    return createOutbox(undefined, box);
   }
   const links = { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + PAGES_PATH };
-  const box = createSecretBox(config.ENCRYPTION_KEYS);
   const job = createSendingJob({
     prisma,
     prepare: createPrepare({ prisma, secrets, box, links }),
@@ -70,10 +72,18 @@ function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
   });
   job.start();
   shutdown.on('workers', 'outgoing mails', job.stop);
-  return createOutbox(job.wake);
+  return createOutbox(job.wake, box);
 }
 
-/** Members, their sign-ins, and the mails that both need. */
+/** Sign-ins that failed, on their way to the audit. */
+function startFailedSignIns({ resources, shutdown, clock }: AccountDeps): FailedSignIns {
+  const failures = createFailedSignIns({ pool: resources.pool, clock, log: resources.log });
+  failures.start();
+  shutdown.on('flush', 'failed sign-ins', failures.stop);
+  return failures;
+}
+
+/** Members, their sign-ins, the mails that both need, and the server that these go through. */
 export function createAccounts(deps: AccountDeps) {
   const { config, clock, keys, signJwt } = deps;
   const { prisma } = deps.resources;
@@ -83,10 +93,17 @@ export function createAccounts(deps: AccountDeps) {
   const outbox = startOutbox(deps, secrets);
   const openSession = createOpenSession({ keys, signJwt, clock, noteSignIn: createNoteSignIn(outbox) });
   const { login, ...limits } = createLimits(deps);
+  const failures = startFailedSignIns(deps);
   const common = { prisma, passwords, secrets, outbox, openSession, clock };
   return {
+    configuration: createConfigurationService({
+      prisma,
+      box: createSecretBox(deps.config.ENCRYPTION_KEYS),
+      outbox,
+      clock,
+    }),
     users: createUserService({ prisma, passwords, outbox, clock }),
-    sessions: createSessionService({ ...common, limits: login }),
+    sessions: createSessionService({ ...common, limits: login, failures }),
     flows: createAccountFlows({ ...common, limits }),
   };
 }

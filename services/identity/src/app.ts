@@ -16,7 +16,6 @@ import { accountPageRoutes } from './features/account-pages/routes.js';
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
 import { configurationRoutes, internalConfigurationRoutes } from './features/configuration/routes.js';
-import { createConfigurationService } from './features/configuration/service.js';
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
@@ -49,6 +48,7 @@ export interface IdentityDeps {
   readonly config: Pick<
     IdentityConfig,
     | 'APP_URL'
+    | 'AUDIT_DAYS'
     | 'CRAWL_URL'
     | 'ENCRYPTION_KEYS'
     | 'MAIL_TOOL_TIMEOUT_MS'
@@ -91,7 +91,13 @@ async function startBackground(deps: IdentityDeps) {
   const { pool, prisma, log } = resources;
   const lastUsed = createLastUsed({ pool, clock, log });
   const toolCalls = createToolCallRecorder({ pool, clock, log });
-  const expiry = createExpiryJob({ pool, clock, log, toolCallDays: config.TOOL_CALL_DAYS });
+  const expiry = createExpiryJob({
+    pool,
+    clock,
+    log,
+    toolCallDays: config.TOOL_CALL_DAYS,
+    auditDays: config.AUDIT_DAYS,
+  });
   const box = createSecretBox(config.ENCRYPTION_KEYS);
   const keys = createSigningKeys({ prisma, box, clock, issuer: config.TOKEN_ISSUER, log });
   await keys.start();
@@ -151,11 +157,6 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     keys,
     activity: createToolActivity(pool),
     audit: createAuditService(prisma),
-    configuration: createConfigurationService({
-      prisma,
-      box: createSecretBox(config.ENCRYPTION_KEYS),
-      clock,
-    }),
     issueServiceToken: createServiceCredentials({
       prisma,
       clients: config.SERVICE_CLIENTS,
@@ -182,7 +183,6 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
-  readonly configuration: ReturnType<typeof createConfigurationService>;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
 }

@@ -9,14 +9,17 @@ import {
   migrate,
   systemClock,
 } from '@platform/service-kit';
+import { validate as isUuid } from 'uuid';
 import {
   identityVariables,
   isEmailAddress,
+  isOrganisationName,
   loadAdminPassword,
   loadDatabaseConfig,
   loadEncryptionKeys,
   loadIdentityConfig,
 } from './config.js';
+import { makeAdministrator } from './features/organisations/administrators.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { deleteMailsTo } from './features/outgoing-mails/queries.js';
 import { createPasswords } from './features/sessions/passwords.js';
@@ -34,6 +37,10 @@ const usage = `identity <command>
   config                        every variable, and what is wrong with the environment
   create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
+  make-administrator            --email <address> [--organisation <id>]
+                                makes a member an administrator with a new password (from ADMIN_PASSWORD),
+                                or adds one to the organisation; for when nobody can log in any more. The
+                                account's sessions end, its tokens stay, and the audit says so
   keys list                     the signing keys, the newest first
   keys rotate [--force]         publish a new signing key; it signs from 20 seconds later on; with
                                 --force also when ENCRYPTION_KEYS are lost, and then at once
@@ -76,6 +83,7 @@ async function runCreateOrganisation(
   adminEmail: string | undefined,
 ): Promise<void> {
   if (!name || !adminEmail) throw new UsageError('create-organisation needs --name and --admin-email');
+  if (!isOrganisationName(name)) throw new UsageError('--name must be a name of 1 to 200 visible characters');
   if (!isEmailAddress(adminEmail)) throw new UsageError('--admin-email must be an e-mail address');
   const adminPassword = loadAdminPassword(process.env);
   await withResources(async ({ prisma }) => {
@@ -86,6 +94,19 @@ async function runCreateOrganisation(
     });
     const { orgId, adminId } = await organisations.create({ name, adminEmail, adminPassword });
     process.stdout.write(`organisation ${orgId}, administrator ${adminId}\n`);
+  });
+}
+
+async function runMakeAdministrator(email: string | undefined, orgId: string | undefined): Promise<void> {
+  if (!email) throw new UsageError('make-administrator needs --email');
+  if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
+  if (orgId !== undefined && !isUuid(orgId)) throw new UsageError('--organisation must be an id');
+  const password = loadAdminPassword(process.env);
+  await withResources(async ({ prisma }) => {
+    const deps = { prisma, passwords: createPasswords(), clock: systemClock };
+    const made = await makeAdministrator(deps, { email, password, orgId });
+    const what = made.isNew ? 'added' : `changed, ${made.sessionsEnded} sessions ended`;
+    process.stdout.write(`organisation ${made.orgId}, administrator ${made.userId}: ${what}\n`);
   });
 }
 
@@ -119,6 +140,8 @@ async function runEraseMails(address: string): Promise<void> {
 const options = {
   name: { type: 'string' },
   'admin-email': { type: 'string' },
+  email: { type: 'string' },
+  organisation: { type: 'string' },
   force: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
@@ -141,6 +164,7 @@ async function runCommand(): Promise<void> {
     loadIdentityConfig(process.env);
   } else if (command === 'create-organisation')
     await runCreateOrganisation(values.name, values['admin-email']);
+  else if (command === 'make-administrator') await runMakeAdministrator(values.email, values.organisation);
   else if (command === 'keys') await runKeys(rest, values.force);
   else if (command === 'erase-mails' && rest.length === 1) await runEraseMails(rest[0] ?? '');
   else if (command === 'reseal' && rest.length === 0) await runReseal();

@@ -1,8 +1,10 @@
 import { canHoldScope, isScope, type Scope } from '@platform/auth';
 import {
   integer,
+  isDisplayName,
   list,
   loadConfig,
+  readEmailAddress,
   serviceVariables,
   text,
   url,
@@ -72,8 +74,15 @@ const password: Variable<string> = {
 
 const emailAddress: Variable<string> = {
   mustBe: 'an e-mail address',
-  parse: (value) => (value.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined),
+  parse: (value) => (readEmailAddress(value) === undefined ? undefined : value),
 };
+
+const organisationName: Variable<string> = {
+  mustBe: 'a name of 1 to 200 characters, with a visible one, without control and bidirectional ones',
+  parse: (value) => (isOrganisationName(value) ? value : undefined),
+};
+
+export const isOrganisationName = (value: string): boolean => value.length <= 200 && isDisplayName(value);
 
 export const isEmailAddress = (value: string): boolean => emailAddress.parse(value) !== undefined;
 
@@ -113,12 +122,14 @@ export const identityVariables = {
   MCP_REQUESTS_PER_MINUTE: withDefault(integer(1, 10_000_000), 6_000),
   /** How long calls of remote tools can be looked up. */
   TOOL_CALL_DAYS: withDefault(integer(1, 3_650), 90),
+  /** How long the audit is kept; the database refuses to delete entries of the last 30 days. */
+  AUDIT_DAYS: withDefault(integer(30, 36_500), 730),
   /** The web app that mailed links lead to; without one, this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
-  BOOTSTRAP_ORG_NAME: withDefault(text(), 'My organisation'),
+  BOOTSTRAP_ORG_NAME: withDefault(organisationName, 'My organisation'),
   BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
   BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
 } as const;

@@ -5,6 +5,7 @@ import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@pla
 import pg from 'pg';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
+import { createExpiryJob } from '../src/features/maintenance/expiry.job.js';
 import { createOrganisationService } from '../src/features/organisations/service.js';
 import { createPasswords } from '../src/features/sessions/passwords.js';
 import { openResources } from '../src/resources.js';
@@ -25,6 +26,8 @@ export interface IdentityUnderTest {
   logged(): string;
   /** Moves the service's clock, not the database's. */
   advance(milliseconds: number): void;
+  /** What the maintenance does each minute, now. */
+  sweep(): Promise<void>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   login(credentials?: { email: string; password: string }): Promise<string>;
   createMember(session: string, role?: 'admin' | 'member'): Promise<Member>;
@@ -155,6 +158,13 @@ export async function startIdentity(
     orgId,
     logged: running.logged,
     advance: running.advance,
+    sweep: () =>
+      createExpiryJob({
+        ...running.resources,
+        clock: running.clock,
+        toolCallDays: 90,
+        auditDays: 730,
+      }).sweep(),
     async createOrganisation(adminEmail) {
       const created = await create(adminEmail);
       return {

@@ -111,21 +111,60 @@ test('a link of one purpose is none of the other', async () => {
   expect((await accept(token)).status).toBe(200);
 });
 
-test('a token with user:write invites members, and never administrators', async () => {
+test('a token invites nobody: whoever accepted would have a session that no scope bounds', async () => {
   const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
-  const create = (email: string, role: string) =>
-    platform.identity.call('POST', '/api/v1/users', {
+  for (const role of ['member', 'admin']) {
+    const answer = await platform.identity.call('POST', '/api/v1/users', {
       token: accessToken,
-      body: { email, fullName: 'A', role },
+      body: { email: `${role}-by-token@example.com`, fullName: 'A', role },
     });
-  expect((await create('by-token@example.com', 'member')).status).toBe(201);
-  expect((await create('admin-by-token@example.com', 'admin')).body.error.code).toBe('SESSION_REQUIRED');
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
+  }
 });
 
-test('an invitation works for seven days and no longer', async () => {
+test('an invitation works for seven days; then the member is withdrawn, and the address is free', async () => {
   const [early, late] = [await invite(), await invite()];
+  const { orgId, session } = await platform.identity.createOrganisation('boss@elsewhere.example');
+  const inviteElsewhere = (email: string) =>
+    platform.identity.call('POST', '/api/v1/users', {
+      token: session,
+      body: { email, fullName: 'Somebody', password },
+    });
   platform.identity.advance(7 * DAY - 60_000);
   expect((await accept(early.token)).status).toBe(200);
+  expect((await inviteElsewhere(late.email)).status).toBe(409);
   platform.identity.advance(60_000);
   expect((await accept(late.token)).body).toEqual(linkInvalid);
+  const again = await inviteElsewhere(late.email);
+  expect([again.status, again.body.user?.orgId]).toEqual([201, orgId]);
+  expect(await auditOf(late.id)).toEqual(['user.invited', 'invitation.lapsed']);
+  // Who accepted keeps the address.
+  expect((await inviteElsewhere(early.email)).status).toBe(409);
+  const old = await platform.identity.call('PATCH', `/api/v1/users/${late.id}`, {
+    token: await platform.identity.login(),
+    body: { fullName: 'Ghost' },
+  });
+  expect(old.status).toBe(404);
+});
+
+test('the sweep withdraws lapsed invitations by itself, and leaves those that were mailed again', async () => {
+  const session = await platform.identity.login();
+  const inviteNow = async () => {
+    const email = `lapsing-${String(Math.random()).slice(2)}@example.com`;
+    const { body } = await platform.identity.call('POST', '/api/v1/users', {
+      token: session,
+      body: { email, fullName: 'Late' },
+    });
+    return { id: body.user.id as string, email };
+  };
+  const [lapsing, renewed] = [await inviteNow(), await inviteNow()];
+  await platform.mailTo(renewed.email, invited);
+  platform.identity.advance(5 * DAY);
+  await platform.post('password/forgot', { email: renewed.email });
+  const token = tokenIn(await platform.mailTo(renewed.email, invited, 2));
+  platform.identity.advance(2 * DAY + 60_000);
+  await platform.identity.sweep();
+  expect(await auditOf(lapsing.id)).toEqual(['user.invited', 'invitation.lapsed']);
+  expect(await auditOf(renewed.id)).toEqual(['user.invited']);
+  expect((await accept(token)).status).toBe(200);
 });

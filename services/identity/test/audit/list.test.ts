@@ -19,6 +19,11 @@ interface Entry {
   subjectId: string;
   reason: string | null;
   detail: object;
+  changes: object;
+  credential: { kind: string; id: string } | null;
+  address: string | null;
+  userAgent: string | null;
+  createdAt: string;
 }
 const page = (number: number, limit: number, token = session) =>
   identity.call('GET', `/api/v1/audit?page=${number}&limit=${limit}`, { token });
@@ -54,31 +59,40 @@ test('everything of the list is written down, once, with who did it and to what'
   const of = (action: string, subjectId: string) =>
     entries
       .filter((entry) => entry.action === action && entry.subjectId === subjectId)
-      .map(({ actorId, reason, detail }) => ({ actorId, reason, detail }));
-  const by = (actorId: string | null, detail: object = {}, reason: string | null = null) => [
-    { actorId, reason, detail },
+      .map(({ actorId, reason, detail, changes }) => ({ actorId, reason, detail, changes }));
+  const by = (actorId: string | null, detail: object = {}, reason: string | null = null, changes = {}) => [
+    { actorId, reason, detail, changes },
   ];
   expect(of('organisation.created', identity.orgId)).toEqual(by(null));
   expect(of('user.created', member.id)).toEqual(by(adminId, { role: 'member' }));
-  expect(of('user.changed', member.id)).toEqual(by(adminId));
-  expect(of('user.role_changed', member.id)).toEqual(by(adminId, { from: 'member', to: 'admin' }));
+  expect(of('user.changed', member.id)).toEqual(
+    by(adminId, {}, null, { fullName: { from: 'Ada Member', to: 'Other' } }),
+  );
+  expect(of('user.role_changed', member.id)).toEqual(
+    by(adminId, {}, null, {
+      fullName: { from: 'Other', to: 'Another' },
+      role: { from: 'member', to: 'admin' },
+    }),
+  );
   expect(of('user.removed', member.id)).toEqual(by(adminId));
   expect(of('token.created', token.id)).toEqual(
-    by(member.id, { name: 'ci', credential: { kind: 'session', id: expect.any(String) } }),
+    by(member.id, { name: 'ci', scopes: 'user:read', expiresAt: token.expiresAt }),
   );
   expect(of('token.first_used', token.id)).toEqual(by(member.id));
-  expect(of('token.revoked', token.id)).toEqual(
-    by(adminId, { credential: { kind: 'session', id: expect.any(String) } }, 'leak'),
-  );
+  expect(of('token.revoked', token.id)).toEqual(by(adminId, {}, 'leak'));
   const { rows } = await identity.db.query<{ id: string }>('select id from sessions where user_id = $1', [
     member.id,
   ]);
-  expect(of('session.created', rows[0]?.id ?? '')).toEqual(
-    by(member.id, { address: '127.0.0.1', method: 'password' }),
-  );
+  expect(of('session.created', rows[0]?.id ?? '')).toEqual(by(member.id, { method: 'password' }));
   expect(of('session.ended', rows[0]?.id ?? '')).toEqual(by(member.id));
   // What needs a mail is looked for in the tests of the account flows.
-  const mailed = ['invitation.accepted', 'password.changed', 'user.invited'];
+  const mailed = [
+    'sign_in.failed',
+    'invitation.accepted',
+    'invitation.lapsed',
+    'password.changed',
+    'user.invited',
+  ];
   expect(new Set([...entries.map(({ action }) => action), ...mailed])).toEqual(new Set(auditActions));
 });
 
@@ -100,6 +114,153 @@ test.each(["update audit_entries set reason = 'x'", 'delete from audit_entries',
     await expect(identity.db.query(statement)).rejects.toThrow('audit_entries is append-only');
   },
 );
+
+test('every entry says with which credential, from which address and with which program', async () => {
+  const agent = 'audit-probe/1.0';
+  const call = (method: string, path: string, token: string, body?: object) =>
+    identity.call(method, path, { token, headers: { 'user-agent': agent }, ...(body && { body }) });
+  const parent = await identity.createToken(session, { scopes: ['pat:write', 'user:write', 'user:read'] });
+  const member = await identity.createMember(session);
+  await call('PATCH', `/api/v1/users/${member.id}`, parent.accessToken, { fullName: 'By Token' });
+  const child = await call('POST', tokensPath, parent.accessToken, { name: 'child', scopes: ['user:read'] });
+  await call('DELETE', `${tokensPath}/${parent.id}`, session);
+  const { data } = (await page(1, 100)).body as { data: Entry[] };
+  const { rows } = await identity.db.query<{ id: string }>(
+    'select id from sessions where org_id = $1 order by id limit 1',
+    [identity.orgId],
+  );
+  const byToken = { kind: 'pat', id: parent.id };
+  const bySession = { kind: 'session', id: rows[0]?.id };
+  for (const [action, subjectId, credential] of [
+    ['user.changed', member.id, byToken],
+    ['token.created', child.body.token.id, byToken],
+    ['token.revoked', parent.id, bySession],
+    ['token.revoked', child.body.token.id, bySession],
+  ] as const) {
+    const entry = data.find((candidate) => candidate.action === action && candidate.subjectId === subjectId);
+    expect(entry).toMatchObject({ credential, address: '127.0.0.1', userAgent: agent });
+  }
+});
+
+test('a sign-in that failed is in the audit of the account, and of an unknown one in none', async () => {
+  const member = await identity.createMember(session);
+  const unknown = `nobody-${member.email}`;
+  const login = (email: string, fields: object) =>
+    identity.call('POST', '/api/v1/auth/login', {
+      body: { email, ...fields },
+      headers: { 'user-agent': 'curl/8.5.0' },
+    });
+  for (const email of [member.email.toUpperCase(), unknown]) {
+    expect((await login(email, { password: 'a-wrong-password' })).status).toBe(401);
+    expect((await login(email, { otp: '000000' })).status).toBe(401);
+  }
+  const failed = await waitFor(
+    async () => {
+      const { body } = await identity.call('GET', '/api/v1/audit?action=sign_in.failed&limit=100', {
+        token: session,
+      });
+      const found = (body.data as Entry[]).filter(({ subjectId }) => subjectId === member.id);
+      return found.length >= 2 && { found, all: body.data as Entry[], text: JSON.stringify(body) };
+    },
+    { what: 'the failed sign-ins' },
+  );
+  expect(
+    failed.found.map(({ detail, actorId, address, userAgent }) => [detail, actorId, address, userAgent]),
+  ).toEqual([
+    [{ method: 'code' }, null, '127.0.0.1', 'curl/8.5.0'],
+    [{ method: 'password' }, null, '127.0.0.1', 'curl/8.5.0'],
+  ]);
+  expect(failed.text).not.toMatch(/a-wrong-password|000000|nobody-/);
+});
+
+test('filters by actor, action, target and time, alone and together, find what fits and no more', async () => {
+  const { orgId, session: own } = await identity.createOrganisation('filters@example.com');
+  const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;
+  const member = await identity.createMember(own);
+  for (let count = 0; count < 3; count += 1) await identity.createToken(member.session);
+  identity.advance(1_000);
+  const middle = new Date(Date.parse((await identity.createToken(own)).createdAt));
+  await identity.call('PATCH', `/api/v1/users/${member.id}`, { token: own, body: { role: 'admin' } });
+  const { data: all } = (await page(1, 100, own)).body as { data: Entry[] };
+  const filters: [query: Record<string, string>, fits: (entry: Entry) => boolean][] = [
+    [{ actorId: member.id }, ({ actorId }) => actorId === member.id],
+    [{ action: 'token.created' }, ({ action }) => action === 'token.created'],
+    [{ subjectId: member.id }, ({ subjectId }) => subjectId === member.id],
+    [{ from: middle.toISOString() }, ({ createdAt }) => Date.parse(createdAt) >= middle.getTime()],
+    [{ to: middle.toISOString() }, ({ createdAt }) => Date.parse(createdAt) < middle.getTime()],
+    [
+      { actorId: adminId, action: 'token.created' },
+      ({ actorId, action }) => actorId === adminId && action === 'token.created',
+    ],
+    [
+      { subjectId: member.id, actorId: adminId, action: 'user.role_changed', from: middle.toISOString() },
+      ({ subjectId, action }) => subjectId === member.id && action === 'user.role_changed',
+    ],
+    [{ action: 'no.such' }, () => false],
+    [{ actorId: identity.orgId }, () => false],
+  ];
+  for (const [query, fits] of filters) {
+    const expected = all.filter(fits).map(({ id }) => id);
+    const seen: string[] = [];
+    for (let number = 1; number <= 3; number += 1) {
+      const search = new URLSearchParams({ ...query, page: String(number), limit: '2' }).toString();
+      const { status, body } = await identity.call('GET', `/api/v1/audit?${search}`, { token: own });
+      expect([status, body.pagination.total, body.searchedFrom]).toEqual([200, expected.length, null]);
+      seen.push(...(body.data as Entry[]).map(({ id }) => id));
+    }
+    expect(seen).toEqual(expected.slice(0, 6));
+  }
+  // Another organisation's members and tokens are nobody's here.
+  const foreign = await identity.call('GET', `/api/v1/audit?actorId=${adminId}`, { token: session });
+  expect([orgId === identity.orgId, foreign.body.pagination.total]).toEqual([false, 0]);
+  for (const wrong of ['actorId=x', 'subjectId=1', 'from=yesterday', 'to=1969-01-01T00:00:00Z', 'who=me'])
+    expect((await identity.call('GET', `/api/v1/audit?${wrong}`, { token: own })).status).toBe(400);
+});
+
+test('a filter reads a bounded range of one index, however much there is, and says where it stopped', async () => {
+  const { orgId, session: own } = await identity.createOrganisation('long@example.com');
+  const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;
+  await identity.db.query(
+    `insert into audit_entries (id, org_id, action, actor_id, subject_id, created_at)
+     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
+            $1, 'user.changed', $2, $2, at
+     from generate_series(1, 25000) n, lateral (select now() - interval '60 days' + n * interval '1 minute' as at) as times`,
+    [orgId, adminId],
+  );
+  await identity.db.query('analyze audit_entries');
+  const search = `/api/v1/audit?actorId=${adminId}&action=user.changed&limit=5`;
+  const { body } = await identity.call('GET', search, { token: own });
+  expect(body.pagination.total).toBeLessThanOrEqual(20_000);
+  expect(body.pagination.total).toBeGreaterThan(19_000);
+  // Where it stopped, the next search goes on.
+  const older = await identity.call('GET', `${search}&to=${body.searchedFrom as string}`, { token: own });
+  expect(older.body.searchedFrom).toBeNull();
+  expect(body.pagination.total + older.body.pagination.total).toBe(25_000);
+});
+
+test('the retention deletes what is older, counts it no more, and the last 30 days cannot be deleted', async () => {
+  const { orgId, session: own } = await identity.createOrganisation('old@example.com');
+  const totalOf = async () => (await page(1, 1, own)).body.pagination.total as number;
+  const before = await totalOf();
+  const insert = (days: number) =>
+    identity.db.query(
+      `insert into audit_entries (id, org_id, action, created_at)
+       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || '8000' || substr(md5(random()::text), 1, 12))::uuid,
+              $1, 'user.changed', at
+       from (select now() - $2 * interval '1 day' as at) as times`,
+      [orgId, days],
+    );
+  for (const days of [731, 800, 729]) await insert(days);
+  expect(await totalOf()).toBe(before + 3);
+  await identity.sweep();
+  expect(await totalOf()).toBe(before + 1);
+  await expect(
+    identity.db.query(
+      `delete from audit_entries where org_id = $1 and created_at > now() - interval '29 days'`,
+      [orgId],
+    ),
+  ).rejects.toThrow('entries of the last 30 days are kept');
+});
 
 test('the pages hold every entry of the organisation once, newest first, and no other', async () => {
   const other = await identity.createOrganisation('other@example.com');

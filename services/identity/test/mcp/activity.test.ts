@@ -211,7 +211,7 @@ test('calls are deleted when their days are over, and not before; none is change
   await callTimes(token, 3);
   await expect(identity.db.query('update tool_calls set tool = $1', ['x'])).rejects.toThrow('append-only');
   const sweepIn = (days: number) =>
-    createExpiryJob({ pool: identity.db, clock: () => Date.now() + days * DAY_MS, log, toolCallDays: 7 }).sweep();
+    createExpiryJob({ pool: identity.db, clock: () => Date.now() + days * DAY_MS, log, toolCallDays: 7, auditDays: 730 }).sweep();
   await sweepIn(6.9);
   // Sessions are gone by then.
   const stored = async () => (await identity.db.query('select id from tool_calls where credential_id = $1', [token.id])).rowCount;

@@ -37,7 +37,7 @@ test('a refusal names the scopes and the role, and nothing reaches the service',
   const { accessToken } = await identity.createToken(member, { scopes: ['crawl:read'] });
   const { content } = await callTool('schedule_crawl', { connector: 'db_1' }, {}, accessToken);
   expect(content[0].text).toBe(
-    'This credential can not call schedule_crawl. It needs the scopes: crawl:write. It needs an administrator.',
+    'This credential cannot call schedule_crawl. It lacks the scopes: crawl:write. Its owner is not an administrator.',
   );
 });
 

@@ -62,17 +62,24 @@ test('a narrowing gives nothing that the credential has not', async () => {
   expect(await namesFor(accessToken, { 'x-mcp-tools': 'whoami,list_my_tokens,schedule_crawl' })).toEqual(['whoami']);
 }); // prettier-ignore
 
-test("a demoted administrator's token is told that the scope wants one", async () => {
+test('send_email tells exactly what a credential lacks: a token, the scope, or the role', async () => {
   const mailing = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
   const own = await mailing.login();
+  const textFor = async (token: string): Promise<string> =>
+    (await createCaller(mailing, token).legacy('tools/call', { name: 'send_email', arguments: {} })).body.result
+      .content[0].text;
   const { session: demoted, id } = await mailing.createMember(own, 'admin');
-  const { accessToken } = await mailing.createToken(demoted, { scopes: ['SEND_MAIL'] });
+  const granted = (await mailing.createToken(demoted, { scopes: ['SEND_MAIL'] })).accessToken;
   await mailing.call('PATCH', `/api/v1/users/${id}`, { token: own, body: { role: 'member' } });
-  const { body } = await createCaller(mailing, accessToken).legacy('tools/call', { name: 'send_email', arguments: {} });
+  const other = (await mailing.createToken(own, { scopes: ['user:read'] })).accessToken;
+  const texts = [await textFor(other), await textFor(granted), await textFor(own)];
   await mailing.close();
-  expect(body.result.content[0].text).toBe(
-    'This credential can not call send_email. It needs a personal access token. It needs the scopes: SEND_MAIL. It needs an administrator.',
-  );
+  const cannot = 'This credential cannot call send_email.';
+  expect(texts).toEqual([
+    `${cannot} It lacks the scopes: SEND_MAIL.`,
+    `${cannot} Its owner is not an administrator.`,
+    `${cannot} It is a session: use a personal access token with the scopes: SEND_MAIL.`,
+  ]);
 }); // prettier-ignore
 
 test("all own tokens can be reached in pages, newest first, and nobody else's; one can be revoked", async () => {

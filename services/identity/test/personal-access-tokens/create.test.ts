@@ -37,6 +37,7 @@ test('the answer has the decided shape, and the row holds a hash in place of the
       createdAt: expect.stringMatching(/Z$/),
       expiresAt: expect.stringMatching(/Z$/),
       lastUsedAt: null,
+      parentId: null,
       accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]+$/),
     },
   });

@@ -64,6 +64,7 @@ test('the own list holds the 100 newest active tokens, newest first, and nothing
       'id',
       'lastUsedAt',
       'name',
+      'parentId',
       'scopes',
     ]);
   await identity.call('DELETE', `${path}/${newest[0] ?? ''}`, { token: member.session });
@@ -90,6 +91,7 @@ test('the admin list shows every active token of the organisation exactly once, 
       'ownerDeleted',
       'ownerEmail',
       'ownerFullName',
+      'parentId',
       'scopes',
       'userId',
     ]);
@@ -206,6 +208,7 @@ test('an expired token is in no list and no total, before and after the sweep', 
     clock: () => Date.now() + 31 * DAY_MS,
     log: createLogger('test', 'silent'),
     toolCallDays: 90,
+    auditDays: 730,
   });
   await job.sweep();
   await check();

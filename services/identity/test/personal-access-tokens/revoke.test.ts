@@ -20,7 +20,7 @@ test('a revoked token is refused at its next use, and stays revoked', async () =
     body: { reason: 'left on a train' },
   });
   expect(revoked.status).toBe(200);
-  expect(revoked.body).toEqual({ message: 'Token revoked' });
+  expect(revoked.body).toEqual({ message: 'Token revoked', revokedCount: 1 });
 
   const after = await me(token.accessToken);
   expect(after.status).toBe(401);

@@ -63,13 +63,63 @@ test('create-organisation makes an administrator who can log in, once', async ()
   const made = await command(args, { ADMIN_PASSWORD: 'a-fine-password' });
   expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^organisation [\w-]{36}, administrator [\w-]{36}\n$/)]);
   const again = await command(args, { ADMIN_PASSWORD: 'a-fine-password' });
-  expect([again.code, again.stderr]).toEqual([1, 'A user with this e-mail exists already\n']);
+  expect([again.code, again.stderr]).toEqual([1, 'This e-mail address cannot be used\n']);
   const server = await startServer(env);
   const body = { email: 'boss@second.example', password: 'a-fine-password' };
   expect((await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body })).status).toBe(200);
   server.child.kill('SIGTERM');
   await server.exit;
 }); // prettier-ignore
+
+test('make-administrator lets a locked-out operator in again, and ends the sessions of the account', async () => {
+  const server = await startServer(env);
+  const login = (email: string, password: string) =>
+    callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: { email, password } });
+  const me = async (token: string) => (await callUrl(`${server.url}/api/v1/users/me`, 'GET', { token })).status;
+  try {
+    const before = await login('boss@second.example', 'a-fine-password');
+    const { orgId } = before.body.user as { orgId: string };
+    const token = before.body.accessToken as string;
+    const add = await callUrl(`${server.url}/api/v1/users`, 'POST', {
+      token,
+      body: { email: 'clerk@second.example', fullName: 'Clerk', password: 'a-fine-password' },
+    });
+    const clerk = await login('clerk@second.example', 'a-fine-password');
+    const ADMIN_PASSWORD = 'a-rescued-password';
+    // A member of any organisation is found by the address.
+    const promoted = await command(['make-administrator', '--email', 'Clerk@Second.example'], { ADMIN_PASSWORD });
+    expect(promoted).toMatchObject({
+      code: 0,
+      stdout: `organisation ${orgId}, administrator ${add.body.user.id as string}: changed, 1 sessions ended\n`,
+    });
+    expect([await me(clerk.body.accessToken as string), await me(token)]).toEqual([401, 200]);
+    const rescued = await login('clerk@second.example', ADMIN_PASSWORD);
+    expect([rescued.status, rescued.body.user?.role]).toEqual([200, 'admin']);
+    const audit = await callUrl(`${server.url}/api/v1/audit?limit=100`, 'GET', { token: rescued.body.accessToken });
+    const entries = (audit.body.data as { action: string; subjectId: string; actorId: null; reason: string }[])
+      .filter(({ subjectId, reason }) => subjectId === add.body.user.id && reason === 'command')
+      .map(({ action, actorId }) => [action, actorId]);
+    expect(entries.toSorted()).toEqual([['password.changed', null], ['user.role_changed', null]]);
+    expect(audit.text).not.toContain(ADMIN_PASSWORD);
+
+    // Of two organisations, one has to be named for somebody new; a member of another is not moved.
+    const make = (...args: string[]) => command(['make-administrator', ...args], { ADMIN_PASSWORD });
+    const unclear = await make('--email', 'new@second.example');
+    expect([unclear.code, unclear.stderr]).toEqual([1, expect.stringContaining(`${orgId}  Second`)]);
+    expect((await make('--email', 'new@second.example', '--organisation', orgId)).stdout).toMatch(/: added\n$/);
+    expect((await login('new@second.example', ADMIN_PASSWORD)).body.user).toMatchObject({ orgId, role: 'admin' });
+    const elsewhere = await make('--email', admin.email, '--organisation', orgId);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('belongs to organisation')]);
+    const unknown = '01900000-0000-7000-8000-000000000000';
+    expect(await make('--email', 'x@second.example', '--organisation', unknown)).toMatchObject({ code: 1, stderr: `There is no organisation ${unknown}\n` });
+    for (const args of [[], ['--email', 'no address'], ['--email', 'a@b.example', '--organisation', 'x']])
+      expect((await make(...args)).code).toBe(2);
+    expect((await command(['make-administrator', '--email', 'a@b.example'])).stderr).toContain('ADMIN_PASSWORD is missing');
+  } finally {
+    server.child.kill('SIGTERM');
+    await server.exit;
+  }
+}, 60_000); // prettier-ignore
 
 /** The administrator that `create-organisation` has made. */
 const boss = { email: 'boss@second.example', password: 'a-fine-password' };

@@ -71,6 +71,7 @@ test('the counters are what a count would say, after any sequence of operations,
       clock: () => Date.now() + days * DAY_MS,
       log,
       toolCallDays: 90,
+      auditDays: 730,
     }).sweep();
   await Promise.all([sweepAt(31), sweepAt(31)]);
   await expectCountersRight();

@@ -5,7 +5,8 @@ let identity: IdentityUnderTest;
 let first: string;
 
 beforeAll(async () => {
-  identity = await startIdentity();
+  // A mail service that nobody answers for: invitations are written and never accepted.
+  identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
   first = await identity.login();
 });
 afterAll(() => identity.close());
@@ -30,6 +31,44 @@ test('the only administrator is neither removed nor demoted', async () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'LAST_ADMIN']);
   }
   expect(await adminsLeft(identity.orgId)).toHaveLength(1);
+});
+
+const invite = (token: string, email: string) =>
+  identity.call('POST', '/api/v1/users', { token, body: { email, fullName: 'Invited', role: 'admin' } });
+
+test('an invited administrator who has not accepted does not count as another one', async () => {
+  const { orgId, session } = await identity.createOrganisation('alone@example.org');
+  const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
+  const invited = await invite(session, 'invited-admin@example.org');
+  expect(invited.status).toBe(201);
+  for (const act of [remove, demote]) {
+    const answer = await act(session, body.user.id as string);
+    expect([answer.status, answer.body.error?.code]).toEqual([409, 'LAST_ADMIN']);
+  }
+  expect(await adminsLeft(orgId)).toHaveLength(2);
+  // The invited one can be taken back: an administrator who can log in remains.
+  for (const act of [demote, remove])
+    expect((await act(session, invited.body.user.id as string)).status).toBe(200);
+  expect(await adminsLeft(orgId)).toHaveLength(1);
+});
+
+test('two administrators who demote one another at once leave one who can log in', async () => {
+  const { orgId, session } = await identity.createOrganisation('pair@example.org');
+  const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
+  await invite(session, 'never-accepts@example.org');
+  let a: Pick<Member, 'id' | 'session'> = { id: body.user.id as string, session };
+  for (let round = 0; round < 8; round += 1) {
+    const b = await identity.createMember(a.session, 'admin');
+    const answers = await Promise.all([demote(a.session, b.id), demote(b.session, a.id)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const { rows } = await identity.db.query<{ id: string }>(
+      `select id from users
+       where org_id = $1 and role = 'admin' and removed_at is null and password_hash is not null`,
+      [orgId],
+    );
+    expect(rows).toHaveLength(1);
+    if (rows[0]?.id === b.id) a = b;
+  }
 });
 
 const combinations: [what: string, one: Act, two: Act, isCrossed: boolean][] = [

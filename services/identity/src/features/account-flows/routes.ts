@@ -1,6 +1,6 @@
 import type { App } from '@platform/service-kit';
 import { answers } from '../../openapi.js';
-import { clientOf } from '../sessions/routes.js';
+import { clientOf } from '../known-clients/client.js';
 import { LoginAnswer } from '../sessions/schemas.js';
 import { AcceptInvitationBody, AddressBody, Message, ResetPasswordBody } from './schemas.js';
 import type { AccountFlows } from './service.js';
@@ -43,7 +43,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request) => {
-      await service.resetPassword(request.body, request.ip);
+      await service.resetPassword(request.body, clientOf(request));
       return { message: 'Password changed' };
     },
   );

@@ -21,7 +21,7 @@ export interface AccountFlows {
   /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
   requestReset(email: string, client: ClientAddress): Promise<void>;
   /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
-  resetPassword(body: ResetPasswordBody, address: string): Promise<void>;
+  resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
   /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
   acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginAnswer>;
 }
@@ -84,13 +84,15 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     requestCode: (email, client) => request('login_code', limits.code, email, client),
     requestReset: (email, client) => request('password_reset', limits.reset, email, client),
 
-    async resetPassword(body, address) {
-      await follow('password_reset', body, address, async (tx, userId, passwordHash, at) => {
+    async resetPassword(body, client) {
+      await follow('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await changePassword(tx, userId, passwordHash);
         if (!user) return undefined;
         await secrets.forget(tx, userId);
         const sessionsEnded = String(await endSessionsOf(tx, userId, at));
-        const entry = { orgId: user.orgId, actorId: userId, subjectId: userId, reason: 'reset' };
+        // The link proved who it is.
+        const actor = { actorId: userId, credential: null, client };
+        const entry = { orgId: user.orgId, actor, subjectId: userId, reason: 'reset' };
         await insertAuditEntry(tx, { ...entry, action: 'password.changed', detail: { sessionsEnded }, at });
         return user;
       });
@@ -101,7 +103,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
         if (!user) return undefined;
         await secrets.forget(tx, userId);
-        const entry = { orgId: user.orgId, actorId: userId, subjectId: userId };
+        const actor = { actorId: userId, credential: null, client };
+        const entry = { orgId: user.orgId, actor, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
         await outbox.add(tx, { kind: 'account_created', to: { userId }, requestId: client.requestId }, at);
         return openSession(tx, user, client, 'invitation');

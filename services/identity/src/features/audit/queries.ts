@@ -1,16 +1,21 @@
 import type { PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
+import { type Actor, userAgentOf } from './actor.js';
+import { firstIdAt } from './first-id.js';
 
 /** What is written down, and by what name. */
 export const auditActions = [
   'configuration.smtp_saved',
   'configuration.smtp_removed',
   'invitation.accepted',
+  'invitation.lapsed',
   'organisation.created',
   'password.changed',
   'session.created',
   'session.ended',
+  'sign_in.failed',
   'token.created',
   'token.first_used',
   'token.revoked',
@@ -22,41 +27,70 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
+/** What a field was and what it is now. Never a secret. */
+export type Changes = Readonly<
+  Record<string, { readonly from: string | number | null; readonly to: string | number | null }>
+>;
+
 export interface NewAuditEntry {
   readonly orgId: string;
   readonly action: AuditAction;
-  readonly actorId: string | null;
+  readonly actor: Actor;
   readonly subjectId: string;
   readonly reason?: string | null;
   readonly detail?: Readonly<Record<string, string>>;
+  readonly changes?: Changes;
   readonly at: Date;
 }
+
+let sequence = 0;
+
+/** A UUIDv7 of that time: the order of entries is that of time, and a search by time is a range of ids. */
+export function createAuditId(at: Date): string {
+  sequence = (sequence + 1) % 2 ** 31;
+  return uuidv7({ msecs: at.getTime(), seq: sequence });
+}
+
+/** The beginning of such ids; SQL that writes many entries fills in the rest at random. */
+export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
+
+/** Written in the transaction of what it tells of. */
+export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry): Promise<unknown> => {
+  const { actorId, credential, client } = entry.actor;
+  return db.auditEntry.create({
+    data: {
+      id: createAuditId(entry.at),
+      orgId: entry.orgId,
+      action: entry.action,
+      actorId,
+      credentialKind: credential?.kind ?? null,
+      credentialId: credential?.id ?? null,
+      address: client?.address ?? null,
+      userAgent: userAgentOf(client),
+      subjectId: entry.subjectId,
+      reason: entry.reason ?? null,
+      detail: entry.detail ?? {},
+      changes: entry.changes ?? {},
+      createdAt: entry.at,
+    },
+    select: { id: true },
+  });
+};
 
 export interface AuditRow {
   readonly id: string;
   readonly action: string;
   readonly actorId: string | null;
+  readonly credentialKind: string | null;
+  readonly credentialId: string | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
   readonly subjectId: string | null;
   readonly reason: string | null;
   readonly detail: unknown;
+  readonly changes: unknown;
   readonly createdAt: Date;
 }
-
-/** Written in the transaction of what it tells of. */
-export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry): Promise<unknown> =>
-  db.auditEntry.create({
-    data: {
-      id: uuidv7(),
-      orgId: entry.orgId,
-      action: entry.action,
-      actorId: entry.actorId,
-      subjectId: entry.subjectId,
-      reason: entry.reason ?? null,
-      detail: entry.detail ?? {},
-      createdAt: entry.at,
-    },
-    select: { id: true },
-  });
 
 export async function countAuditEntries(db: Client, orgId: string): Promise<number> {
   const counters = await db.organisationCounters.findUnique({
@@ -65,6 +99,13 @@ export async function countAuditEntries(db: Client, orgId: string): Promise<numb
   });
   return Number(counters?.auditEntries ?? 0);
 }
+
+const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<AuditRow[]> =>
+  db.auditEntry.findMany({
+    where: { orgId, id: { in: [...ids] } },
+    orderBy: { id: 'desc' },
+    omit: { orgId: true },
+  });
 
 /** The page is found in the index alone; only its rows are read. */
 export async function findAuditEntries(db: Client, orgId: string, window: PageWindow): Promise<AuditRow[]> {
@@ -75,9 +116,72 @@ export async function findAuditEntries(db: Client, orgId: string, window: PageWi
     take: window.count,
     select: { id: true },
   });
-  return db.auditEntry.findMany({
-    where: { orgId, id: { in: page.map(({ id }) => id) } },
-    orderBy: { id: 'desc' },
-    omit: { orgId: true },
-  });
+  return findByIds(
+    db,
+    orgId,
+    page.map(({ id }) => id),
+  );
+}
+
+/** What is looked for; undefined: any. */
+export interface AuditFilter {
+  readonly subjectId: string | undefined;
+  readonly actorId: string | undefined;
+  readonly action: string | undefined;
+  /** Included. */
+  readonly from: Date | undefined;
+  /** Not included. */
+  readonly to: Date | undefined;
+}
+
+/** Entries that one search looks at: it is a range of one index, however much the audit holds. */
+export const SEARCHED_MAX = 20_000;
+
+export interface AuditSearch {
+  readonly total: number;
+  readonly rows: AuditRow[];
+  /** When not everything was looked at: the time of the oldest entry that was. */
+  readonly searchedFrom: Date | undefined;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * The newest entries that fit the narrowest filter are read from its index, and the other filters pick from those.
+ * Each of the three has an index that is in the order of time; without any, that of the organisation is.
+ */
+export async function searchAuditEntries(
+  db: Client,
+  orgId: string,
+  filter: AuditFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<AuditSearch> {
+  const conditions = [
+    filter.subjectId === undefined ? undefined : Prisma.sql`subject_id = ${filter.subjectId}::uuid`,
+    filter.actorId === undefined ? undefined : Prisma.sql`actor_id = ${filter.actorId}::uuid`,
+    filter.action === undefined ? undefined : Prisma.sql`action = ${filter.action}`,
+  ].filter((condition) => condition !== undefined);
+  const [narrowest = Prisma.sql`true`, ...others] = conditions;
+  const firstId = filter.from === undefined ? FIRST_ID : firstIdAt(filter.from.getTime());
+  const endId = filter.to === undefined ? LAST_ID : firstIdAt(filter.to.getTime());
+  const [found] = await db.$queryRaw<
+    [{ total: number; searched: number; oldest: Date | null; ids: string[] }]
+  >`
+    with searched as materialized (
+      select id, subject_id, actor_id, action, created_at from audit_entries
+      where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
+      order by id desc limit ${SEARCHED_MAX}
+    ), matching as materialized (
+      select id from searched where ${Prisma.join([Prisma.sql`true`, ...others], ' and ')}
+    )
+    select (select count(*)::int from matching) as total,
+           (select count(*)::int from searched) as searched,
+           (select min(created_at) from searched) as oldest,
+           array(select id::text from matching order by id desc limit ${limit} offset ${offset}) as ids`;
+  return {
+    total: found.total,
+    rows: await findByIds(db, orgId, found.ids),
+    searchedFrom: found.searched < SEARCHED_MAX ? undefined : (found.oldest ?? undefined),
+  };
 }

@@ -1,8 +1,8 @@
 import { memberOf, requireSession } from '@platform/auth';
-import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { AuditEntry } from './schemas.js';
+import { AuditPage, AuditQuery } from './schemas.js';
 import type { AuditService } from './service.js';
 
 /** Administrators, with a session. */
@@ -14,10 +14,10 @@ export function auditRoutes(app: App, service: AuditService): void {
       schema: {
         operationId: 'listAuditEntries',
         tags: ['Audit'],
-        summary: 'What happened in the organisation',
+        summary: 'What happened in the organisation, newest first',
         security: bearer,
-        querystring: PageQuery,
-        response: { 200: PageOf(AuditEntry), ...answers(400, 401, 403) },
+        querystring: AuditQuery,
+        response: { 200: AuditPage, ...answers(400, 401, 403) },
       },
     },
     (request) => service.list(memberOf(request), request.query),

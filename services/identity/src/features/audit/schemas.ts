@@ -1,19 +1,55 @@
+import { PageQuery, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
+
+const Nullable = (description: string, format?: string) =>
+  Type.Union([Type.String(format === undefined ? {} : { format }), Type.Null()], { description });
+
+export const AuditQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    actorId: Type.Optional(Type.String({ format: 'uuid', description: 'The member who did it.' })),
+    action: Type.Optional(
+      Type.String({ maxLength: 64, description: 'What happened, such as `token.revoked`.' }),
+    ),
+    subjectId: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The token, member or session it was done to.' }),
+    ),
+    from: Type.Optional(Type.String({ format: 'date-time', description: 'Entries since then.' })),
+    to: Type.Optional(Type.String({ format: 'date-time', description: 'Entries before then.' })),
+  },
+  { additionalProperties: false },
+);
+export type AuditQuery = Type.Static<typeof AuditQuery>;
+
+const ChangedValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 
 export const AuditEntry = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     action: Type.String({ description: 'What happened, such as `token.revoked`.' }),
-    actorId: Type.Union([Type.String(), Type.Null()], {
-      description: 'The member who did it; null for the platform.',
+    actorId: Nullable('The member who did it; null for the platform, and for a sign-in that failed.'),
+    credential: Type.Union([Type.Object({ kind: Type.String(), id: Type.String() }), Type.Null()], {
+      description: 'The session (`session`) or token (`pat`) it was done with; null where there was none.',
     }),
-    subjectId: Type.Union([Type.String(), Type.Null()], {
-      description: 'The token, member or session it was done to.',
-    }),
-    reason: Type.Union([Type.String(), Type.Null()]),
+    address: Nullable('The IP address that it came from.'),
+    userAgent: Nullable('What the client said it is.'),
+    subjectId: Nullable('The token, member or session it was done to.'),
+    reason: Nullable('Why, as the caller said.'),
     detail: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
+    changes: Type.Record(Type.String(), Type.Object({ from: ChangedValue, to: ChangedValue }), {
+      description: 'What each changed field was, and what it is now. Never a secret.',
+    }),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'AuditEntry' },
 );
 export type AuditEntry = Type.Static<typeof AuditEntry>;
+
+export const AuditPage = Type.Object({
+  data: Type.Array(AuditEntry),
+  pagination: Pagination,
+  searchedFrom: Nullable(
+    'With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`.',
+  ),
+});
+export type AuditPage = Type.Static<typeof AuditPage>;

@@ -1,26 +1,59 @@
 import type { UserPrincipal } from '@platform/auth';
-import { type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import { pageWindow, paginationOf, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import { countAuditEntries, findAuditEntries } from './queries.js';
-import type { AuditEntry } from './schemas.js';
+import {
+  type AuditFilter,
+  type AuditRow,
+  countAuditEntries,
+  findAuditEntries,
+  searchAuditEntries,
+} from './queries.js';
+import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
 
 export interface AuditService {
-  /** The organisation's entries, newest first. */
-  list(principal: UserPrincipal, query: PageQuery): Promise<Page<AuditEntry>>;
+  /** The organisation's entries, newest first. @throws AppError 400 for a time that is no instant. */
+  list(principal: UserPrincipal, query: AuditQuery): Promise<AuditPage>;
 }
+
+const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
+  ...row,
+  credential: kind === null || id === null ? null : { kind, id },
+  detail: row.detail as AuditEntry['detail'],
+  changes: row.changes as AuditEntry['changes'],
+  createdAt: row.createdAt.toISOString(),
+});
+
+function readInstant(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  // Before 1970 there is no UUIDv7, and after the year 10000 none either.
+  if (at.getTime() >= 0 && at.getTime() < 2 ** 48) return at;
+  throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
+}
+
+const readFilter = ({ subjectId, actorId, action, from, to }: AuditQuery): AuditFilter => ({
+  subjectId,
+  actorId,
+  action,
+  from: readInstant('from', from),
+  to: readInstant('to', to),
+});
 
 export const createAuditService = (prisma: Prisma): AuditService => ({
   async list({ orgId }, query) {
+    const filter = readFilter(query);
+    if (Object.values(filter).some((value) => value !== undefined)) {
+      const { page, limit } = query;
+      const found = await searchAuditEntries(prisma, orgId, filter, { offset: (page - 1) * limit, limit });
+      return {
+        data: found.rows.map(toEntry),
+        pagination: paginationOf(query, found.total),
+        searchedFrom: found.searchedFrom?.toISOString() ?? null,
+      };
+    }
     const total = await countAuditEntries(prisma, orgId);
     const window = pageWindow(query, total);
     const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
-    return {
-      data: rows.map((row) => ({
-        ...row,
-        detail: row.detail as Record<string, unknown>,
-        createdAt: row.createdAt.toISOString(),
-      })),
-      pagination: paginationOf(query, total),
-    };
+    return { data: rows.map(toEntry), pagination: paginationOf(query, total), searchedFrom: null };
   },
 });

@@ -9,7 +9,10 @@ export interface SmtpConfigurationRow {
   readonly tls: string;
 }
 
-export const findSmtpConfiguration = (db: Client, orgId: string): Promise<SmtpConfigurationRow | null> =>
+export const findSmtpConfiguration = (
+  db: Client | Transaction,
+  orgId: string,
+): Promise<SmtpConfigurationRow | null> =>
   db.smtpConfiguration.findUnique({ where: { orgId }, omit: { orgId: true, updatedAt: true } });
 
 export const upsertSmtpConfiguration = (
@@ -30,3 +33,18 @@ export async function deleteSmtpConfiguration(db: Transaction, orgId: string): P
   const { count } = await db.smtpConfiguration.deleteMany({ where: { orgId } });
   return count > 0;
 }
+
+export interface Administrator {
+  readonly id: string;
+  readonly orgId: string;
+  readonly email: string;
+  readonly fullName: string;
+  readonly organisation: { readonly name: string };
+}
+
+/** Those who can log in. */
+export const findAdministrators = (db: Transaction, orgId: string): Promise<Administrator[]> =>
+  db.user.findMany({
+    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
+    select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },
+  });

@@ -1,8 +1,9 @@
-import { memberOf, requireScopes, requireService } from '@platform/auth';
+import { memberOf, requireScopes, requireService, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
+import { callerOf } from '../audit/actor.js';
 import {
   OrgQuery,
   SavedSmtpConfig,
@@ -15,9 +16,12 @@ import type { ConfigurationService } from './service.js';
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/smtpConfig';
 
-/** Administrators, with `config:read` or `config:write`. */
+/**
+ * Administrators: `config:read` is enough to look. A change needs a session, since whoever names the SMTP server
+ * reads the codes and links that go through it.
+ */
 export function configurationRoutes(app: App, service: ConfigurationService): void {
-  const write = [app.authenticate, requireScopes(['config:write']), requireAdminRole];
+  const write = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
     {
@@ -48,7 +52,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
     },
     async (request) => ({
       message: 'SMTP configuration saved',
-      smtp: await service.saveSmtp(memberOf(request), request.body),
+      smtp: await service.saveSmtp(callerOf(request), request.body),
     }),
   );
   app.delete(
@@ -64,7 +68,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
       },
     },
     async (request) => {
-      await service.removeSmtp(memberOf(request));
+      await service.removeSmtp(callerOf(request));
       return { message: 'SMTP configuration removed' };
     },
   );

@@ -9,10 +9,7 @@ export type TlsMode = (typeof tlsModes)[number];
 
 /** A host name or an IP address: no scheme, port, blank or control character. */
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: '^[\\p{L}\\p{N}._:-]+$' });
-const EmailAddress = Type.String({
-  maxLength: 254,
-  pattern: '^[^\\s@<>,;:"()\\[\\]\\\\\\p{C}]+@[\\p{L}\\p{N}.-]+$',
-});
+const EmailAddress = Type.String({ maxLength: 254, format: 'email' });
 /** No control characters: the value goes on the wire of a line-based protocol. */
 const Credential = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^\\P{Cc}+$', description });

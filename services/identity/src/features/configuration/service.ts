@@ -1,11 +1,16 @@
-import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
+import { actorOf, type Caller } from '../audit/actor.js';
+import { changesOf } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { lockOrganisation } from '../organisations/queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
 import { passwordWithoutUsername, smtpConfigNotFound } from './errors.js';
+import { smtpNotices } from './notices.js';
 import {
   deleteSmtpConfiguration,
+  findAdministrators,
   findSmtpConfiguration,
   type SmtpConfigurationRow,
   upsertSmtpConfiguration,
@@ -17,10 +22,14 @@ export interface ConfigurationService {
   getSmtp(orgId: string): Promise<SmtpConfig>;
   /** For the mail service alone: with the password. @throws AppError 404. */
   getSmtpWithPassword(orgId: string): Promise<SmtpConfigWithPassword>;
-  /** Replaces the whole configuration. @throws AppError 400 for a password without a user name. */
-  saveSmtp(principal: UserPrincipal, body: SaveSmtpConfigBody): Promise<SmtpConfig>;
-  /** @throws AppError 404. */
-  removeSmtp(principal: UserPrincipal): Promise<void>;
+  /**
+   * Replaces the whole configuration. The administrators are told by mail, through the old server and the new one.
+   *
+   * @throws AppError 400 for a password without a user name.
+   */
+  saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig>;
+  /** The administrators are told through the server that was removed. @throws AppError 404. */
+  removeSmtp(caller: Caller): Promise<void>;
 }
 
 /** Binds the sealed password to its organisation: copied to another row, it doesn't open. */
@@ -34,12 +43,15 @@ const describe = ({ host, port, fromEmail, username, tls }: SmtpConfigurationRow
   tls: tls as TlsMode,
 });
 
+const fields = ['host', 'port', 'fromEmail', 'username', 'tls'] as const;
+
 export function createConfigurationService(deps: {
   readonly prisma: Prisma;
   readonly box: SecretBox;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }): ConfigurationService {
-  const { prisma, box, clock } = deps;
+  const { prisma, box, outbox, clock } = deps;
 
   async function find(orgId: string): Promise<SmtpConfigurationRow> {
     const row = await findSmtpConfiguration(prisma, orgId);
@@ -47,50 +59,85 @@ export function createConfigurationService(deps: {
     return row;
   }
 
+  function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword {
+    if (row.passwordSealed === null) return describe(row);
+    return { ...describe(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
+  }
+
+  /** A password whose key was lost can be replaced; nothing can be sent through that server, then. */
+  function tryOpenSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword | undefined {
+    try {
+      return openSnapshot(orgId, row);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Writes down a change, and tells the administrators of it.
+   *
+   * @param row - what is stored from now on; undefined: nothing.
+   */
+  async function record(
+    tx: Transaction,
+    caller: Caller,
+    before: SmtpConfigurationRow | null,
+    row: SmtpConfigurationRow | undefined,
+    at: Date,
+  ): Promise<void> {
+    const { orgId } = caller;
+    const old = before ? tryOpenSnapshot(orgId, before) : undefined;
+    const present = row && openSnapshot(orgId, row);
+    const isPasswordKept = old !== undefined && old.password === present?.password;
+    const changes = changesOf(before ?? undefined, row, fields);
+    await insertAuditEntry(tx, {
+      orgId,
+      action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
+      actor: actorOf(caller),
+      subjectId: orgId,
+      detail: { password: isPasswordKept ? 'unchanged' : 'changed' },
+      changes,
+      at,
+    });
+    // The first server redirects nothing: no mail went anywhere before.
+    if (!before || (isPasswordKept && Object.keys(changes).length === 0)) return;
+    const notices = smtpNotices(await findAdministrators(tx, orgId), caller, { before, old, present }, at);
+    await outbox.addLetters(tx, 'smtp_changed', notices, caller.client.requestId, at);
+  }
+
   return {
     getSmtp: async (orgId) => describe(await find(orgId)),
+    getSmtpWithPassword: async (orgId) => openSnapshot(orgId, await find(orgId)),
 
-    async getSmtpWithPassword(orgId) {
-      const row = await find(orgId);
-      if (row.passwordSealed === null) return describe(row);
-      return { ...describe(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
-    },
-
-    async saveSmtp({ orgId, userId: actorId }, { password, username, ...rest }) {
+    async saveSmtp(caller, { password, username, ...rest }) {
       if (password !== undefined && username === undefined) throw passwordWithoutUsername();
+      const { orgId } = caller;
       const row = {
         ...rest,
         username: username ?? null,
         passwordSealed: password === undefined ? null : box.seal(password, smtpPasswordContext(orgId)),
       };
       const at = new Date(clock());
-      const { host, port, fromEmail, tls } = rest;
       await prisma.$transaction(async (tx) => {
+        await lockOrganisation(tx, orgId);
+        const before = await findSmtpConfiguration(tx, orgId);
         await upsertSmtpConfiguration(tx, orgId, row, at);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'configuration.smtp_saved',
-          actorId,
-          subjectId: orgId,
-          detail: { server: `${host}:${port}`, fromEmail, tls },
-          at,
-        });
+        await record(tx, caller, before, row, at);
       });
+      outbox.wake();
       return describe(row);
     },
 
-    async removeSmtp({ orgId, userId: actorId }) {
+    async removeSmtp(caller) {
+      const { orgId } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
-        if (!(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'configuration.smtp_removed',
-          actorId,
-          subjectId: orgId,
-          at,
-        });
+        await lockOrganisation(tx, orgId);
+        const before = await findSmtpConfiguration(tx, orgId);
+        if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
+        await record(tx, caller, before, undefined, at);
       });
+      outbox.wake();
     },
   };
 }

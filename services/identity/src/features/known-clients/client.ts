@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { digestOf } from '@platform/auth';
 import Bowser from 'bowser';
+import type { FastifyRequest } from 'fastify';
 
 /** Where a request came from, as the edge sees it. */
 export interface ClientAddress {
@@ -9,6 +10,16 @@ export interface ClientAddress {
   /** The `x-request-id` of the request. */
   readonly requestId: string;
 }
+
+export const clientOf = ({
+  id,
+  ip,
+  headers,
+}: Pick<FastifyRequest, 'id' | 'ip' | 'headers'>): ClientAddress => ({
+  address: ip,
+  userAgent: headers['user-agent'],
+  requestId: id,
+});
 
 /** How many of the 128 bits are a network of its own: a site's (RFC 6177), of four hextets three. */
 const IPV6_GROUPS = 3;

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
+import { createAuditId } from '../audit/queries.js';
 import { insertUses } from './last-used.queries.js';
 
 /** Uses are gathered this long, then written in one statement off the request path. */
@@ -36,7 +36,7 @@ export function createLastUsed(deps: {
       try {
         await insertUses(
           deps.pool,
-          chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: uuidv7() })),
+          chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: createAuditId(new Date(at)) })),
         );
       } catch (error) {
         deps.log.warn({ err: error, uses: uses.length - start }, 'last-used times not written yet');

@@ -1,26 +1,25 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
+import { firstIdAt } from '../audit/first-id.js';
 import {
+  deleteAuditEntries,
   deleteMails,
   deleteSecrets,
   deleteServiceCredentials,
   deleteSessions,
   deleteToolCalls,
   expireTokens,
+  withdrawInvitations,
 } from './queries.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The least UUIDv7 of a time. */
-const firstIdAt = (msecs: number): string => uuidv7({ msecs, seq: 0, random: new Uint8Array(16) });
-
 /**
  * Marks tokens that have expired, so that lists and counters leave them out without looking, and
- * deletes sessions, codes, links and unsent mails that ended by time. Nothing depends on when it runs:
- * whoever reads them asks for the expiry. Calls of remote tools are kept for so many days.
+ * deletes sessions, codes, links and unsent mails that ended by time. Members whose invitation lapsed are
+ * removed. Nothing depends on when it runs: whoever reads them asks for the expiry. Calls of remote tools and the audit are kept for so many days.
  */
 export function createExpiryJob(deps: {
   readonly pool: pg.Pool;
@@ -28,6 +27,8 @@ export function createExpiryJob(deps: {
   readonly log: Pick<Logger, 'warn'>;
   /** Calls older than so many days are deleted. */
   readonly toolCallDays: number;
+  /** Likewise the audit. At least 30: the database keeps younger entries. */
+  readonly auditDays: number;
 }) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -41,12 +42,15 @@ export function createExpiryJob(deps: {
   async function sweep(): Promise<void> {
     const now = new Date(deps.clock());
     while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
+    while ((await withdrawInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
     await giveUpMails(now);
     const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);
     while ((await deleteToolCalls(deps.pool, keptFrom, BATCH)) === BATCH);
+    const auditFrom = firstIdAt(deps.clock() - deps.auditDays * DAY_MS);
+    while ((await deleteAuditEntries(deps.pool, auditFrom, BATCH)) === BATCH);
   }
   function run(): void {
     running ??= sweep()

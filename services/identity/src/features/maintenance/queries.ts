@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { withdrawLapsedInvitations } from '../users/queries.js';
 
 /*
  * Each takes a bounded bite, in the order of an index, and skips what another replica has in hand.
@@ -14,6 +15,13 @@ const expire = `
 /** @returns how many tokens were marked. They had stopped authenticating already. */
 export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(expire, [now, limit]);
+  return rowCount ?? 0;
+}
+
+/** @returns how many members were removed who hadn't accepted in time. */
+export async function withdrawInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { text, values } = withdrawLapsedInvitations(now, limit);
+  const { rowCount } = await db.query(text, values);
   return rowCount ?? 0;
 }
 
@@ -67,5 +75,16 @@ const purgeToolCalls = `
 /** @param before - a UUIDv7: its time says which calls go. */
 export async function deleteToolCalls(db: pg.Pool, before: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(purgeToolCalls, [before, limit]);
+  return rowCount ?? 0;
+}
+
+const purgeAuditEntries = `
+  delete from audit_entries where id in (
+    select id from audit_entries where id < $1 order by id limit $2 for update skip locked
+  )`;
+
+/** @param before - a UUIDv7: its time says which entries go. */
+export async function deleteAuditEntries(db: pg.Pool, before: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeAuditEntries, [before, limit]);
   return rowCount ?? 0;
 }

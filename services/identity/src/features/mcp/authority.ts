@@ -13,13 +13,16 @@ export const canCall = (principal: UserPrincipal, tool: Needs): boolean =>
 const needsAdmin = ({ isAdminOnly, scopes }: Needs): boolean =>
   isAdminOnly || scopes.some((scope) => !canHoldScope(scope, 'member'));
 
-/** Says what the credential lacks, so that its owner can make one that doesn't. */
+/** Says what the credential lacks, and only that, so that its owner can make one that doesn't. */
 export function describeNeeds(principal: UserPrincipal, tool: Needs): string {
-  const isScopeTold = principal.kind === 'pat' || tool.isTokenOnly === true;
+  const { kind, role, grantedScopes } = principal;
+  const missing = kind === 'session' ? [] : tool.scopes.filter((scope) => !grantedScopes.has(scope));
   return [
-    `This credential can not call ${tool.name}.`,
-    ...(tool.isTokenOnly ? ['It needs a personal access token.'] : []),
-    ...(isScopeTold ? [`It needs the scopes: ${tool.scopes.join(', ')}.`] : []),
-    ...(needsAdmin(tool) ? ['It needs an administrator.'] : []),
+    `This credential cannot call ${tool.name}.`,
+    ...(tool.isTokenOnly && kind === 'session'
+      ? [`It is a session: use a personal access token with the scopes: ${tool.scopes.join(', ')}.`]
+      : []),
+    ...(missing.length > 0 ? [`It lacks the scopes: ${missing.join(', ')}.`] : []),
+    ...(needsAdmin(tool) && role !== 'admin' ? ['Its owner is not an administrator.'] : []),
   ].join(' ');
 }

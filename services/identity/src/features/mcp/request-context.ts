@@ -1,5 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ClientAddress, clientOf } from '../known-clients/client.js';
 import { clientNameOf } from './client-name.js';
 import type { ToolContext } from './tool.js';
 
@@ -42,6 +43,10 @@ export class RequestContext implements ToolContext {
 
   get client(): string | undefined {
     return clientNameOf(this.#request);
+  }
+
+  get address(): ClientAddress {
+    return clientOf(this.#request);
   }
 
   get signal(): AbortSignal {

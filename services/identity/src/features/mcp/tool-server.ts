@@ -13,12 +13,13 @@ function contextIn(
   { mcpReq }: ServerContext,
   onerror: (error: Error) => void,
 ): ToolContext {
-  const { principal, requestId, client, traceparent, tracestate } = context;
+  const { principal, requestId, client, address, traceparent, tracestate } = context;
   const progressToken = form === 'json' ? undefined : mcpReq._meta?.progressToken;
   return {
     principal,
     requestId,
     client,
+    address,
     traceparent,
     tracestate,
     isStreamed: progressToken !== undefined,

@@ -1,4 +1,5 @@
 import type { Scope, UserPrincipal } from '@platform/auth';
+import type { ClientAddress } from '../known-clients/client.js';
 
 /** Hints for the model's host (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
@@ -22,6 +23,8 @@ export interface ToolContext {
   readonly requestId: string;
   /** What the client says it is. */
   readonly client: string | undefined;
+  /** Where the request came from. */
+  readonly address: ClientAddress;
   /** W3C Trace Context, as the request carried it. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;

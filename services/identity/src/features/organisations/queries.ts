@@ -8,6 +8,26 @@ export const lockOrganisations = (db: Transaction): Promise<unknown> =>
 export const hasOrganisation = async (db: Prisma | Transaction): Promise<boolean> =>
   (await db.organisation.findFirst({ select: { id: true } })) !== null;
 
+/** @param id - undefined: any, at most `limit` of them. */
+export const findOrganisations = (
+  db: Transaction,
+  id: string | undefined,
+  limit: number,
+): Promise<{ readonly id: string; readonly name: string }[]> =>
+  db.organisation.findMany({
+    where: id === undefined ? {} : { id },
+    select: { id: true, name: true },
+    orderBy: { id: 'asc' },
+    take: limit,
+  });
+
+/**
+ * Makes changes of an organisation's administrators wait for one another, so that the last one
+ * can't be removed twice at once. Doesn't hold up inserts that refer to the organisation.
+ */
+export const lockOrganisation = (db: Transaction, orgId: string): Promise<unknown> =>
+  db.$queryRaw`select id::text from organisations where id = ${orgId}::uuid for no key update`;
+
 export const insertOrganisation = (
   db: Transaction,
   organisation: { readonly id: string; readonly name: string; readonly createdAt: Date },

@@ -1,6 +1,7 @@
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
+import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Passwords } from '../sessions/passwords.js';
 import { emailTaken } from '../users/errors.js';
@@ -38,7 +39,7 @@ export function createOrganisationService(deps: {
     await insertAuditEntry(tx, {
       orgId,
       action: 'organisation.created',
-      actorId: null,
+      actor: platformActor,
       subjectId: orgId,
       at,
     });

@@ -5,11 +5,28 @@ import type { Addressee } from './queries.js';
 export interface Letter {
   readonly orgId: string;
   readonly emailTemplateType:
-    'accountCreation' | 'appuserInvite' | 'loginWithOTP' | 'resetPassword' | 'suspiciousLoginAttempt';
+    | 'accountCreation'
+    | 'appuserInvite'
+    | 'loginWithOTP'
+    | 'resetPassword'
+    | 'smtpServerChanged'
+    | 'suspiciousLoginAttempt';
   readonly sendEmailTo: readonly string[];
   readonly subject: string;
   readonly templateData: Readonly<Record<string, string>>;
   readonly isAutoEmail: true;
+  /** The server that it goes through, where it isn't the organisation's present one. */
+  readonly smtp?: SmtpSnapshot;
+}
+
+/** A whole SMTP configuration, the password included: only ever stored sealed. */
+export interface SmtpSnapshot {
+  readonly host: string;
+  readonly port: number;
+  readonly fromEmail: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls: string;
 }
 
 const TEXT_LENGTH_MAX = 200;
@@ -22,8 +39,10 @@ const asLine = (text: string): string =>
     .slice(0, TEXT_LENGTH_MAX)
     .toWellFormed();
 
+type LetterAddressee = Pick<Addressee, 'orgId' | 'email' | 'fullName' | 'organisation'>;
+
 const letterTo = (
-  { orgId, email, fullName, organisation }: Addressee,
+  { orgId, email, fullName, organisation }: LetterAddressee,
   letter: Pick<Letter, 'emailTemplateType' | 'subject' | 'templateData'>,
 ): Letter => ({
   orgId,
@@ -112,3 +131,17 @@ export const suspiciousLoginLetter = (to: Addressee, detail: MailDetail, { appUr
     subject: 'New sign-in to your account',
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
   });
+
+/** @param detail - changedBy, time, device, ipAddress, oldServer and newServer. */
+export const smtpChangedLetter = (
+  to: LetterAddressee,
+  detail: Readonly<Record<string, string>>,
+  smtp: SmtpSnapshot,
+): Letter => ({
+  ...letterTo(to, {
+    emailTemplateType: 'smtpServerChanged',
+    subject: 'The mail server was changed',
+    templateData: detail,
+  }),
+  smtp,
+});

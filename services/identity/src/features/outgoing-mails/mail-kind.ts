@@ -7,10 +7,12 @@ const mailLifetimes = {
   ...secretLifetimes,
   account_created: 24 * HOUR,
   suspicious_login: 24 * HOUR,
+  // A server that is away for a weekend still tells what was done meanwhile.
+  smtp_changed: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
-const NOTICES: ReadonlySet<MailKind> = new Set(['account_created', 'suspicious_login']);
+const NOTICES: ReadonlySet<MailKind> = new Set(['account_created', 'suspicious_login', 'smtp_changed']);
 
 /** Without a code or link in it: better not sent than sent twice. The others: better twice than not. */
 export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);

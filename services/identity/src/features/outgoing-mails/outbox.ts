@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { lifetimeOf, type MailKind } from './mail-kind.js';
-import { insertMail } from './queries.js';
+import type { SecretBox } from '../../secret-box.js';
+import type { Letter } from './letters.js';
+import { insertMail, insertMails } from './queries.js';
 
 export interface MailRequest {
   readonly kind: MailKind;
@@ -19,11 +21,22 @@ export interface Outbox {
   readonly isEnabled: boolean;
   /** Written with what caused it; sent after that was committed, once `wake` is called or soon after. */
   add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
+  /** Letters that are whole already, each to a member: they are stored sealed, and sent as they are. */
+  addLetters(
+    db: Transaction,
+    kind: MailKind,
+    letters: readonly { readonly userId: string; readonly letter: Letter }[],
+    requestId: string,
+    at: Date,
+  ): Promise<void>;
   wake(): void;
 }
 
+/** Binds the sealed letter to its row. */
+export const letterContext = (id: string): string => `outgoing-mail:${id}`;
+
 /** @param wake - of the sending job; undefined when there is no mail service. */
-export const createOutbox = (wake: (() => void) | undefined): Outbox => ({
+export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
   isEnabled: wake !== undefined,
   async add(db, { kind, to, detail = {}, requestId }, at) {
     if (!wake) return;
@@ -38,6 +51,18 @@ export const createOutbox = (wake: (() => void) | undefined): Outbox => ({
       expiresAt: new Date(at.getTime() + lifetimeOf(kind)),
       nextAttemptAt: at,
     });
+  },
+  async addLetters(db, kind, letters, requestId, at) {
+    if (!wake || letters.length === 0) return;
+    const times = { createdAt: at, expiresAt: new Date(at.getTime() + lifetimeOf(kind)), nextAttemptAt: at };
+    await insertMails(
+      db,
+      letters.map(({ userId, letter }) => {
+        const id = uuidv7();
+        const letterSealed = box.seal(JSON.stringify(letter), letterContext(id));
+        return { id, kind, userId, email: null, detail: {}, letterSealed, requestId, ...times };
+      }),
+    );
   },
   wake: () => wake?.(),
 });

@@ -10,6 +10,7 @@ import {
   resetLetter,
   suspiciousLoginLetter,
 } from './letters.js';
+import { letterContext } from './outbox.js';
 import {
   type Addressee,
   clearUndeliverable,
@@ -31,9 +32,6 @@ export interface PrepareDeps {
   readonly box: SecretBox;
   readonly links: LinkBase;
 }
-
-/** Binds the sealed letter to its row. */
-export const letterContext = (id: string): string => `outgoing-mail:${id}`;
 
 async function composeCode(
   { secrets }: PrepareDeps,
@@ -75,6 +73,8 @@ async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): 
   if (!to) return undefined;
   if (mail.kind === 'account_created') return accountLetter(to, deps.links);
   if (mail.kind === 'suspicious_login') return suspiciousLoginLetter(to, mail.detail, deps.links);
+  // Written whole when it was caused.
+  if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;
   if (mail.kind === 'password_reset' && hasPassword) return composeReset(deps, tx, mail, to);
   return hasPassword ? undefined : composeInvitation(deps, tx, mail, to);

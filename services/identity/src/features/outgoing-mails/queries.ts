@@ -16,6 +16,12 @@ export interface NewMail {
   readonly nextAttemptAt: Date;
 }
 
+/** With the letter that it is, sealed. */
+export const insertMails = (
+  db: Transaction,
+  mails: readonly (NewMail & { readonly letterSealed: string })[],
+): Promise<unknown> => db.outgoingMail.createMany({ data: [...mails] });
+
 export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt'> {
   readonly orgId: string;
   readonly letterSealed: string | null;

@@ -2,13 +2,15 @@ import { memberOf, requireAdmin, requireMember, requireScopes, requireSession } 
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
+import { callerOf } from '../audit/actor.js';
 import {
   AdminToken,
   CreatedToken,
   CreateTokenBody,
   GrantableScopes,
-  Message,
   RevokeBody,
+  Revoked,
+  toRevoked,
   Token,
   TokenPath,
 } from './schemas.js';
@@ -35,7 +37,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
       },
     },
     async (request, reply) => {
-      const token = await service.create(memberOf(request), request.body);
+      const token = await service.create(callerOf(request), request.body);
       const message = 'Token created. Copy it now: it is not shown again.';
       return reply.code(201).header('cache-control', 'no-store').send({ message, token });
     },
@@ -61,17 +63,17 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
       schema: {
         operationId: 'revokeOwnToken',
         tags,
-        summary: 'Revoke an own token, at once and for good',
+        summary: 'Revoke an own token and those that it made, at once and for good',
         security: bearer,
         params: TokenPath,
         body: RevokeBody,
-        response: { 200: Message, ...answers(400, 401, 403, 404) },
+        response: { 200: Revoked, ...answers(400, 401, 403, 404) },
       },
     },
-    async (request) => {
-      await service.revokeOwn(memberOf(request), request.params.tokenId, request.body?.reason);
-      return { message: 'Token revoked' };
-    },
+    async (request) =>
+      toRevoked(
+        await service.revokeOwn(callerOf(request), request.params.tokenId, request.body ?? undefined),
+      ),
   );
 }
 
@@ -124,16 +126,16 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
       schema: {
         operationId: 'revokeOrganisationToken',
         tags,
-        summary: "Revoke anyone's token, at once and for good",
+        summary: "Revoke anyone's token and those that it made, at once and for good",
         security: bearer,
         params: TokenPath,
         body: RevokeBody,
-        response: { 200: Message, ...answers(400, 401, 403, 404) },
+        response: { 200: Revoked, ...answers(400, 401, 403, 404) },
       },
     },
-    async (request) => {
-      await service.revokeAny(memberOf(request), request.params.tokenId, request.body?.reason);
-      return { message: 'Token revoked' };
-    },
+    async (request) =>
+      toRevoked(
+        await service.revokeAny(callerOf(request), request.params.tokenId, request.body ?? undefined),
+      ),
   );
 }

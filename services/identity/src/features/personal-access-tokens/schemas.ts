@@ -7,7 +7,12 @@ const NullableInstant = Type.Union([Instant, Type.Null()]);
 
 export const CreateTokenBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      format: 'display-name',
+      description: 'With a visible character, without control and bidirectional ones.',
+    }),
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: 64 }), {
         minItems: 1,
@@ -31,6 +36,10 @@ export const Token = Type.Object(
     createdAt: Instant,
     expiresAt: NullableInstant,
     lastUsedAt: NullableInstant,
+    parentId: Type.Union([Id, Type.Null()], {
+      description:
+        'The token that this one is revoked with: the one that made it, or the next above that is left. Null: none.',
+    }),
   },
   { title: 'PersonalAccessToken' },
 );
@@ -82,10 +91,25 @@ export type GrantableScopes = Type.Static<typeof GrantableScopes>;
 export const TokenPath = Type.Object({ tokenId: Id });
 
 export const RevokeReason = Type.String({ maxLength: 500 });
+export const KeepDescendants = Type.Boolean({
+  description:
+    'Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs.',
+});
+export const RevokeOptions = Type.Object(
+  { reason: Type.Optional(RevokeReason), keepDescendants: Type.Optional(KeepDescendants) },
+  { additionalProperties: false },
+);
+export type RevokeOptions = Type.Static<typeof RevokeOptions>;
 /** The body may be left out. */
-export const RevokeBody = Type.Union([
-  Type.Object({ reason: Type.Optional(RevokeReason) }, { additionalProperties: false }),
-  Type.Null(),
-]);
+export const RevokeBody = Type.Union([RevokeOptions, Type.Null()]);
 
-export const Message = Type.Object({ message: Type.String() });
+export const Revoked = Type.Object({
+  message: Type.String(),
+  revokedCount: Type.Integer({ description: 'How many tokens were revoked: this one, and those it made.' }),
+});
+
+/** @param revokedCount - the token itself included. */
+export const toRevoked = (revokedCount: number): Type.Static<typeof Revoked> => ({
+  message: revokedCount === 1 ? 'Token revoked' : 'Token revoked, with the tokens that it made',
+  revokedCount,
+});

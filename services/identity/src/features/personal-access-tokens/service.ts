@@ -1,7 +1,16 @@
-import { digestOf, PAT_PREFIX, type Scope, scopeCatalogue, type UserPrincipal } from '@platform/auth';
+import {
+  digestOf,
+  invalidCredential,
+  PAT_PREFIX,
+  type Scope,
+  scopeCatalogue,
+  standardRefusals,
+  type UserPrincipal,
+} from '@platform/auth';
 import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../audit/actor.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import { tokenNotFound } from './errors.js';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
@@ -11,10 +20,10 @@ import {
   findOwnTokens,
   insertToken,
   type OwnedTokenRow,
-  revokeToken,
+  revokeTokens,
   type TokenRow,
 } from './queries.js';
-import type { AdminToken, CreateTokenBody, GrantableScopes, Token } from './schemas.js';
+import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** Own list: at most this many, the newest (specification, section 8). */
 const OWN_LIST_MAX = 100;
@@ -26,16 +35,24 @@ export interface OwnPage {
 }
 
 export interface TokenService {
-  /** @throws AppError 400 when the caller can't grant the scopes or the expiry. */
-  create(principal: UserPrincipal, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
+  /**
+   * @throws AppError 400 when the caller can't grant the scopes or the expiry; 401 when the credential has ended
+   *   meanwhile.
+   */
+  create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
   /** The active ones, newest first: the 100 newest, or those that follow a token, as many as `limit`. */
   listOwn(principal: UserPrincipal, page?: OwnPage): Promise<Token[]>;
   listOfOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
-  /** In force when it returns. @throws AppError 404. */
-  revokeOwn(principal: UserPrincipal, tokenId: string, reason: string | undefined): Promise<void>;
-  /** Anyone's in the organisation. @throws AppError 404. */
-  revokeAny(principal: UserPrincipal, tokenId: string, reason: string | undefined): Promise<void>;
+  /**
+   * In force when it returns: the token, and unless `keepDescendants` those that it made, and they.
+   *
+   * @returns how many were revoked.
+   * @throws AppError 404.
+   */
+  revokeOwn(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
+  /** The same, for anyone's in the organisation. @throws AppError 404. */
+  revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
 }
 
 const toToken = (row: TokenRow): Token => ({
@@ -45,6 +62,7 @@ const toToken = (row: TokenRow): Token => ({
   createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at?.toISOString() ?? null,
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  parentId: row.parent_id,
 });
 
 const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
@@ -54,8 +72,6 @@ const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
   ownerFullName: row.full_name,
   ownerDeleted: row.is_owner_removed,
 });
-
-const credentialOf = ({ kind, credentialId: id }: UserPrincipal) => ({ kind, id });
 
 export function createTokenService(deps: {
   readonly pool: pg.Pool;
@@ -67,24 +83,30 @@ export function createTokenService(deps: {
   const { pool, keys, signJwt, clock, defaultScopes } = deps;
 
   async function revoke(
-    principal: UserPrincipal,
+    caller: Caller,
     ownerId: string | undefined,
     tokenId: string,
-    reason: string | undefined,
-  ): Promise<void> {
-    const { orgId, userId: actorId } = principal;
+    { reason, keepDescendants: keepsDescendants = false }: RevokeOptions = {},
+  ): Promise<number> {
     const at = new Date(clock());
-    const audit = { auditId: uuidv7(), credential: credentialOf(principal) };
-    const revocation = { tokenId, orgId, ownerId, actorId, reason: reason ?? null, at, ...audit };
-    if (!(await revokeToken(pool, revocation))) throw tokenNotFound();
+    const count = await revokeTokens(pool, {
+      tokenId,
+      ownerId,
+      by: caller,
+      reason: reason ?? null,
+      keepsDescendants,
+      at,
+    });
+    if (count === 0) throw tokenNotFound();
+    return count;
   }
 
   return {
-    async create(principal, { name, scopes: requested, expiryDays }) {
+    async create(caller, { name, scopes: requested, expiryDays }) {
       const now = clock();
-      const scopes = grantScopes(principal, requested, defaultScopes);
-      const expiresAt = grantExpiry(principal, expiryDays, now);
-      const { userId: ownerId, orgId } = principal;
+      const scopes = grantScopes(caller, requested, defaultScopes);
+      const expiresAt = grantExpiry(caller, expiryDays, now);
+      const { userId: ownerId, orgId } = caller;
       const id = uuidv7();
       const claims = { sub: ownerId, org: orgId, jti: id, kind: 'pat' as const, scope: scopes.join(' ') };
       const times = {
@@ -95,8 +117,8 @@ export function createTokenService(deps: {
       const row = { id, orgId, ownerId, name, scopes, tokenHash: digestOf(token), signingKeyId: keyId };
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
-      const audit = { auditId: uuidv7(), credential: credentialOf(principal) };
-      await insertToken(pool, { ...row, createdAt, expiresAt: expiry, ...audit });
+      if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
+        throw invalidCredential(standardRefusals);
       return {
         id,
         name,
@@ -104,6 +126,7 @@ export function createTokenService(deps: {
         lastUsedAt: null,
         createdAt: createdAt.toISOString(),
         expiresAt: expiry?.toISOString() ?? null,
+        parentId: caller.kind === 'pat' ? caller.credentialId : null,
         accessToken: PAT_PREFIX + token,
       };
     },
@@ -134,7 +157,7 @@ export function createTokenService(deps: {
         }))
         .filter(({ scopes }) => scopes.length > 0),
 
-    revokeOwn: (principal, tokenId, reason) => revoke(principal, principal.userId, tokenId, reason),
-    revokeAny: (principal, tokenId, reason) => revoke(principal, undefined, tokenId, reason),
+    revokeOwn: (caller, tokenId, options) => revoke(caller, caller.userId, tokenId, options),
+    revokeAny: (caller, tokenId, options) => revoke(caller, undefined, tokenId, options),
   };
 }

@@ -2,7 +2,7 @@ import { ConfigError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { SecretBox } from '../../secret-box.js';
 import { smtpPasswordContext } from '../configuration/service.js';
-import { letterContext } from '../outgoing-mails/prepare.js';
+import { letterContext } from '../outgoing-mails/outbox.js';
 import { signingKeyContext } from '../signing-keys/key.js';
 import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './queries.js';
 

@@ -43,9 +43,10 @@ export function createOpenSession(deps: {
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',
-      actorId: user.id,
+      // The password, code or link that `method` names proved who it is.
+      actor: { actorId: user.id, credential: null, client },
       subjectId: id,
-      detail: { address: client.address, method },
+      detail: { method },
       at,
     });
     await noteSignIn(tx, user.id, client, at);

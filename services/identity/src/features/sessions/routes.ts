@@ -1,19 +1,13 @@
-import { memberOf, requireSession } from '@platform/auth';
+import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
-import type { ClientAddress } from '../known-clients/client.js';
+import { callerOf } from '../audit/actor.js';
+import { clientOf } from '../known-clients/client.js';
 import { LoginAnswer, LoginBody } from './schemas.js';
 import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
-
-export const clientOf = ({ id, ip, headers }: FastifyRequest): ClientAddress => ({
-  address: ip,
-  userAgent: headers['user-agent'],
-  requestId: id,
-});
 
 /** Open to everyone; limited per account and per address. */
 export function loginRoutes(app: App, service: SessionService): void {
@@ -48,7 +42,7 @@ export function logoutRoutes(app: App, service: SessionService): void {
       },
     },
     async (request, reply) => {
-      await service.logout(memberOf(request));
+      await service.logout(callerOf(request));
       return reply.code(204).send(null);
     },
   );

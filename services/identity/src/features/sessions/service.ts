@@ -1,7 +1,7 @@
-import type { UserPrincipal } from '@platform/auth';
 import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { actorOf, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { ClientAddress } from '../known-clients/client.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
@@ -9,6 +9,7 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
+import type { FailedSignIns } from './failed-sign-ins.js';
 import type { OpenSession } from './opening.js';
 import type { Passwords } from './passwords.js';
 import { endSession } from './queries.js';
@@ -18,7 +19,7 @@ export interface SessionService {
   /** With a password or a code. @throws AppError 400; 401 for a wrong pair, 429 after too many of them. */
   login(body: LoginBody, client: ClientAddress): Promise<LoginAnswer>;
   /** Ends the session at once; does nothing to a token. */
-  logout(principal: UserPrincipal): Promise<void>;
+  logout(caller: Caller): Promise<void>;
 }
 
 export function createSessionService(deps: {
@@ -28,9 +29,10 @@ export function createSessionService(deps: {
   readonly limits: AttemptLimits;
   readonly outbox: Outbox;
   readonly openSession: OpenSession;
+  readonly failures: FailedSignIns;
   readonly clock: Clock;
 }): SessionService {
-  const { prisma, passwords, secrets, limits, outbox, openSession, clock } = deps;
+  const { prisma, passwords, secrets, limits, outbox, openSession, failures, clock } = deps;
 
   async function findByPassword(email: string, password: string): Promise<Account | null> {
     const account = await findUserByEmail(prisma, email);
@@ -52,12 +54,16 @@ export function createSessionService(deps: {
       await limits.begin(email, client.address);
       const account =
         password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
-      if (!account) throw wrongCredentials();
+      const method = password === undefined ? 'code' : 'password';
+      if (!account) {
+        failures.record({ email, method, client });
+        throw wrongCredentials();
+      }
       const { passwordHash, ...user } = account;
       const answer = await prisma.$transaction(async (tx) =>
         // A password reset that came between has ended all sessions: this one too.
         (await lockUnchangedAccount(tx, user.id, passwordHash))
-          ? openSession(tx, user, client, password === undefined ? 'code' : 'password')
+          ? openSession(tx, user, client, method)
           : undefined,
       );
       if (!answer) throw wrongCredentials();
@@ -66,14 +72,15 @@ export function createSessionService(deps: {
       return answer;
     },
 
-    async logout({ orgId, userId, credentialId }) {
+    async logout(caller) {
+      const { orgId, credentialId } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
         if ((await endSession(tx, orgId, credentialId, at)) > 0)
           await insertAuditEntry(tx, {
             orgId,
             action: 'session.ended',
-            actorId: userId,
+            actor: actorOf(caller),
             subjectId: credentialId,
             at,
           });

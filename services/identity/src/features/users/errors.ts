@@ -8,18 +8,16 @@ export const mailUnavailable = (): AppError =>
     code: 'MAIL_UNAVAILABLE',
     message: 'No mail service is set up: give a password, or set MAIL_URL',
   });
-export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'A user with this e-mail exists already');
+/** The same for a member of this organisation and of another: it says nothing about which. */
+export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'This e-mail address cannot be used');
 export const lastAdmin = (): AppError =>
-  conflict('LAST_ADMIN', 'This is the last administrator: make another member one first');
+  conflict(
+    'LAST_ADMIN',
+    'This is the last administrator who can log in: make another member one first; an invitation counts once it is accepted',
+  );
 export const sessionRequiredForAdmins = (): AppError =>
   new AppError({
     status: 403,
     code: 'SESSION_REQUIRED',
-    message: 'Only a session can make an administrator: a token would give more than it has',
-  });
-export const sessionRequiredForPasswords = (): AppError =>
-  new AppError({
-    status: 403,
-    code: 'SESSION_REQUIRED',
-    message: 'Only a session can choose a password for a member: without one the member is invited',
+    message: 'Only a session can change a role or remove an administrator: a token could lock others out',
   });

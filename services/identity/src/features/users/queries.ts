@@ -2,6 +2,8 @@ import type { Role } from '@platform/auth';
 import type { PageWindow } from '@platform/service-kit';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
+import { auditIdPrefix } from '../audit/queries.js';
+import { secretLifetimes } from '../one-time-secrets/secret.js';
 import type { User } from './schemas.js';
 
 const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
@@ -12,8 +14,42 @@ export interface NewUser extends User {
   readonly createdAt: Date;
 }
 
-/** @returns undefined when a present member has the e-mail. */
+/*
+ * A member who has not accepted any invitation in time is removed, so that the address is free again. An
+ * invitation that was mailed again counts from then on. Entries of the audit get UUIDv7s of the same time.
+ */
+const withdraw = `
+  with lapsed as (
+    update users set removed_at = $1::timestamptz where id in (
+      select id from users
+      where removed_at is null and password_hash is null and created_at <= $2::timestamptz
+        and ($3::text is null or email = $3::text)
+        and not exists (
+          select from one_time_secrets secret
+          where secret.user_id = users.id and secret.purpose = 'invitation' and secret.expires_at > $1::timestamptz
+        )
+      order by created_at limit $4::int for update skip locked
+    ) returning id, org_id
+  )
+  insert into audit_entries (id, org_id, action, actor_id, subject_id, created_at)
+  select ($5::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'invitation.lapsed', null, id, $1::timestamptz
+  from lapsed`;
+
+/** @param email - undefined: whoever was invited. */
+export function withdrawLapsedInvitations(
+  now: Date,
+  limit: number,
+  email?: string,
+): { readonly text: string; readonly values: (string | number | null)[] } {
+  const lapsedFrom = new Date(now.getTime() - secretLifetimes.invitation);
+  const values = [now.toISOString(), lapsedFrom.toISOString(), email ?? null, limit, auditIdPrefix(now)];
+  return { text: withdraw, values };
+}
+
+/** @returns undefined when a present member has the e-mail. A lapsed invitation doesn't hold it. */
 export async function insertUser(db: Client | Transaction, user: NewUser): Promise<User | undefined> {
+  const { text, values } = withdrawLapsedInvitations(user.createdAt, 1, user.email);
+  await db.$executeRawUnsafe(text, ...values);
   try {
     return await db.user.create({ data: user, select: userFields });
   } catch (error) {
@@ -22,17 +58,17 @@ export async function insertUser(db: Client | Transaction, user: NewUser): Promi
   }
 }
 
-/** A member who is present, of this organisation. */
-export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<User | null> =>
-  db.user.findFirst({ where: { id, orgId, removedAt: null }, select: userFields });
-
 /** A present member with what a sign-in looks at; without a password they have been invited. */
 export interface Account extends User {
   readonly passwordHash: string | null;
 }
 const accountFields = { ...userFields, passwordHash: true } as const;
 
-export const findUserByEmail = (db: Client, email: string): Promise<Account | null> =>
+/** A member who is present, of this organisation. */
+export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<Account | null> =>
+  db.user.findFirst({ where: { id, orgId, removedAt: null }, select: accountFields });
+
+export const findUserByEmail = (db: Client | Transaction, email: string): Promise<Account | null> =>
   db.user.findFirst({ where: { email, removedAt: null }, select: accountFields });
 
 /**
@@ -77,6 +113,13 @@ export async function setFirstPassword(
   return user;
 }
 
+/** Whatever the member was before. @returns false when the member was removed. */
+export async function setAdministrator(db: Transaction, id: string, passwordHash: string): Promise<boolean> {
+  const where = { id, removedAt: null };
+  const { count } = await db.user.updateMany({ where, data: { role: 'admin', passwordHash } });
+  return count > 0;
+}
+
 export async function countMembers(db: Client, orgId: string): Promise<number> {
   const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });
   return Number(counters?.members ?? 0);
@@ -104,16 +147,10 @@ export async function findMembers(db: Client, orgId: string, window: PageWindow)
   });
 }
 
-/**
- * Makes changes of an organisation's administrators wait for one another, so that the last one
- * can't be removed twice at once. Doesn't hold up inserts that refer to the organisation.
- */
-export const lockOrganisation = (db: Transaction, orgId: string): Promise<unknown> =>
-  db.$queryRaw`select id::text from organisations where id = ${orgId}::uuid for no key update`;
-
+/** Whether an administrator other than the user can log in. */
 export const hasOtherAdmin = async (db: Transaction, orgId: string, userId: string): Promise<boolean> =>
   (await db.user.findFirst({
-    where: { orgId, role: 'admin', removedAt: null, id: { not: userId } },
+    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null }, id: { not: userId } },
     select: { id: true },
   })) !== null;
 

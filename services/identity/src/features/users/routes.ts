@@ -1,8 +1,9 @@
-import { memberOf, requireMember, requireScopes } from '@platform/auth';
+import { memberOf, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
+import { callerOf } from '../audit/actor.js';
 import { ChangeUserBody, CreateUserBody, Member, UserAnswer, UserPath } from './schemas.js';
 import type { UserService } from './service.js';
 
@@ -30,10 +31,14 @@ export function ownUserRoutes(app: App): void {
   );
 }
 
-/** Administrators, with `user:read` or `user:write`. */
+/**
+ * Administrators, with `user:read` or `user:write`. Who creates or invites somebody needs a session: the new
+ * member can log in, and a session has no scopes to bound it.
+ */
 export function userRoutes(app: App, service: UserService): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
   const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
+  const create = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     '/api/v1/users',
     {
@@ -52,7 +57,7 @@ export function userRoutes(app: App, service: UserService): void {
   app.post(
     '/api/v1/users',
     {
-      onRequest: write,
+      onRequest: create,
       schema: {
         operationId: 'createUser',
         tags,
@@ -63,7 +68,7 @@ export function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ user: await service.create(memberOf(request), request.body, request.id) }),
+      reply.code(201).send({ user: await service.create(callerOf(request), request.body) }),
   );
   app.patch(
     '/api/v1/users/:id',
@@ -79,7 +84,7 @@ export function userRoutes(app: App, service: UserService): void {
         response: { 200: UserAnswer, ...answers(400, 401, 403, 404, 409) },
       },
     },
-    async (request) => ({ user: await service.change(memberOf(request), request.params.id, request.body) }),
+    async (request) => ({ user: await service.change(callerOf(request), request.params.id, request.body) }),
   );
   app.delete(
     '/api/v1/users/:id',
@@ -95,7 +100,7 @@ export function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request) => {
-      await service.remove(memberOf(request), request.params.id);
+      await service.remove(callerOf(request), request.params.id);
       return { message: 'User removed' };
     },
   );

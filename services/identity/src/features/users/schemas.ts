@@ -39,7 +39,12 @@ export type Member = Type.Static<typeof Member>;
 export const UserAnswer = Type.Object({ user: User });
 
 const Email = Type.String({ format: 'email', maxLength: 254 });
-export const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+export const FullName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  format: 'display-name',
+  description: 'With a visible character, without control and bidirectional ones.',
+});
 /** Long enough to resist guessing, short enough that hashing it is no attack (NIST SP 800-63B §3.1.1.2). */
 export const Password = Type.String({ minLength: 8, maxLength: 256 });
 

@@ -1,25 +1,28 @@
-import type { Role, UserPrincipal } from '@platform/auth';
-import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import type { UserPrincipal } from '@platform/auth';
+import {
+  type Clock,
+  type Page,
+  type PageQuery,
+  pageWindow,
+  paginationOf,
+  readEmailAddress,
+} from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
+import { actorOf, type Caller } from '../audit/actor.js';
+import { changesOf } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { lockOrganisation } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
+import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
 import {
-  emailTaken,
-  lastAdmin,
-  mailUnavailable,
-  sessionRequiredForAdmins,
-  sessionRequiredForPasswords,
-  userNotFound,
-} from './errors.js';
-import {
+  type Account,
   countMembers,
   findMember,
   findMembers,
   hasOtherAdmin,
   insertUser,
-  lockOrganisation,
   markRemoved,
   type MemberRow,
   updateUser,
@@ -31,24 +34,28 @@ export interface UserService {
   /**
    * Without a password the member is invited: they can't log in before they accept.
    *
-   * @throws AppError 409 EMAIL_TAKEN; 403 SESSION_REQUIRED when a token would make an administrator;
-   *   503 MAIL_UNAVAILABLE when nobody can be invited.
+   * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when nobody can be invited.
    */
-  create(principal: UserPrincipal, body: CreateUserBody, requestId: string): Promise<User>;
-  /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED. */
-  change(principal: UserPrincipal, userId: string, body: ChangeUserBody): Promise<User>;
-  /** Stops the member's sessions and tokens at once. @throws AppError 404; 409 LAST_ADMIN. */
-  remove(principal: UserPrincipal, userId: string): Promise<void>;
+  create(caller: Caller, body: CreateUserBody): Promise<User>;
+  /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token names a role. */
+  change(caller: Caller, userId: string, body: ChangeUserBody): Promise<User>;
+  /**
+   * Stops the member's sessions and tokens at once.
+   *
+   * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
+   */
+  remove(caller: Caller, userId: string): Promise<void>;
 }
 
-export const normaliseEmail = (email: string): string => email.trim().toLowerCase();
+/** One form of an address for all spellings of it: lower case, composed, the domain in ASCII. */
+export function normaliseEmail(email: string): string {
+  const text = email.trim().toLowerCase().normalize('NFC');
+  return readEmailAddress(text) ?? text;
+}
 
-/**
- * A session has no scopes to bound it. A token that could make an administrator with a password
- * of its choice could log in as one: more than its owner gave it.
- */
-function assertMayGrant(principal: UserPrincipal, role: Role | undefined): void {
-  if (role === 'admin' && principal.kind !== 'session') throw sessionRequiredForAdmins();
+/** Whether the organisation would be left without an administrator who can log in. */
+async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: Account): Promise<boolean> {
+  return role === 'admin' && passwordHash !== null && !(await hasOtherAdmin(tx, orgId, id));
 }
 
 function toMember({ passwordHash, undeliverableReason: reason, ...user }: MemberRow): Member {
@@ -73,11 +80,8 @@ export function createUserService(deps: {
       };
     },
 
-    async create(principal, { email, fullName, role = 'member', password }, requestId) {
-      assertMayGrant(principal, role);
-      // Nor a member with a password of its choice: it could log in as that one, past its own scopes.
-      if (password !== undefined && principal.kind !== 'session') throw sessionRequiredForPasswords();
-      const { orgId, userId: actorId } = principal;
+    async create(caller, { email, fullName, role = 'member', password }) {
+      const { orgId } = caller;
       const isInvited = password === undefined;
       if (isInvited && !outbox.isEnabled) throw mailUnavailable();
       const passwordHash = isInvited ? null : await passwords.hash(password);
@@ -87,10 +91,11 @@ export function createUserService(deps: {
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         await insertAuditEntry(tx, {
-          orgId, action: isInvited ? 'user.invited' : 'user.created', actorId, subjectId: user.id, detail: { role }, at,
+          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: actorOf(caller), subjectId: user.id, detail: { role }, at,
         }); // prettier-ignore
         const kind = isInvited ? 'invitation' : 'account_created';
-        const detail = isInvited ? { invitedBy: principal.fullName } : {};
+        const detail = isInvited ? { invitedBy: caller.fullName } : {};
+        const { requestId } = caller.client;
         await outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
         return created;
       });
@@ -98,42 +103,48 @@ export function createUserService(deps: {
       return made;
     },
 
-    async change(principal, userId, { fullName, role }) {
-      assertMayGrant(principal, role);
-      const { orgId, userId: actorId } = principal;
+    async change(caller, userId, { fullName, role }) {
+      if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
+      const { orgId } = caller;
       const at = new Date(clock());
       return prisma.$transaction(async (tx) => {
         await lockOrganisation(tx, orgId);
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
-        if (user.role === 'admin' && role === 'member' && !(await hasOtherAdmin(tx, orgId, userId)))
-          throw lastAdmin();
+        if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
         const changed = await updateUser(tx, userId, {
           ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
           ...(role === undefined ? {} : { role }),
         });
-        const isNewRole = role !== undefined && role !== user.role;
         await insertAuditEntry(tx, {
           orgId,
-          action: isNewRole ? 'user.role_changed' : 'user.changed',
-          actorId,
+          action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
+          actor: actorOf(caller),
           subjectId: userId,
-          detail: isNewRole ? { from: user.role, to: role } : {},
+          changes: changesOf(user, changed, ['fullName', 'role']),
           at,
         });
         return changed;
       });
     },
 
-    async remove({ orgId, userId: actorId }, userId) {
+    async remove(caller, userId) {
+      const { orgId, kind } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
         await lockOrganisation(tx, orgId);
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
-        if (user.role === 'admin' && !(await hasOtherAdmin(tx, orgId, userId))) throw lastAdmin();
+        if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
+        if (await isLastAdmin(tx, user)) throw lastAdmin();
         await markRemoved(tx, userId, at);
-        await insertAuditEntry(tx, { orgId, action: 'user.removed', actorId, subjectId: userId, at });
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'user.removed',
+          actor: actorOf(caller),
+          subjectId: userId,
+          at,
+        });
       });
     },
   };

@@ -23,7 +23,7 @@ export const listMyTokens = (service: Pick<TokenService, 'listOwn'>): Tool<Argum
   name: 'list_my_tokens',
   title: 'List my access tokens',
   description:
-    "Lists the account's own active personal access tokens, the newest first: id, name, scopes, and when each was created, expires (null: never) and was last used (null: not yet), as ISO 8601 UTC. Use it to find a token's id or to spot tokens that are unused or about to expire. Returns 20 unless `limit` says otherwise; call again with `nextCursor` as `cursor` until it is null. The tokens' values are never shown. Changes nothing.",
+    "Lists the account's own active personal access tokens, the newest first: id, name, scopes, the token it is revoked with (`parentId`; null: none), and when each was created, expires (null: never) and was last used (null: not yet), as ISO 8601 UTC. Use it to find a token's id or to spot tokens that are unused or about to expire. Returns 20 unless `limit` says otherwise; call again with `nextCursor` as `cursor` until it is null. The tokens' values are never shown. Changes nothing.",
   inputSchema,
   outputSchema: Type.Object({
     tokens: Type.Array(Token),

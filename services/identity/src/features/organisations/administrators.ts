@@ -1,0 +1,105 @@
+import { AppError, type Clock, conflict, notFound } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma, Transaction } from '../../resources.js';
+import { platformActor } from '../audit/actor.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import { deleteSecretsOf } from '../one-time-secrets/queries.js';
+import type { Passwords } from '../sessions/passwords.js';
+import { endSessionsOf } from '../sessions/queries.js';
+import { emailTaken } from '../users/errors.js';
+import { type Account, findUserByEmail, insertUser, setAdministrator } from '../users/queries.js';
+import { normaliseEmail } from '../users/service.js';
+import { findOrganisations, lockOrganisation } from './queries.js';
+
+/** Organisations that are named when one has to be chosen. */
+const LISTED_MAX = 20;
+
+export interface AdministratorRequest {
+  readonly email: string;
+  readonly password: string;
+  /** Needed for a new member where there are several organisations. */
+  readonly orgId: string | undefined;
+}
+
+export interface MadeAdministrator {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly isNew: boolean;
+  readonly sessionsEnded: number;
+}
+
+const orgRequired = (organisations: readonly { readonly id: string; readonly name: string }[]): AppError =>
+  new AppError({
+    status: 400,
+    code: 'ORGANISATION_REQUIRED',
+    message: [
+      'Nobody has this e-mail address: say with --organisation <id> where the administrator is wanted',
+      ...organisations.map(({ id, name }) => `  ${id}  ${name}`),
+    ].join('\n'),
+  });
+
+async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<string> {
+  const organisations = await findOrganisations(tx, orgId, LISTED_MAX);
+  const [only, ...others] = organisations;
+  if (!only)
+    throw notFound(
+      orgId === undefined ? 'There is no organisation yet' : `There is no organisation ${orgId}`,
+    );
+  if (others.length > 0) throw orgRequired(organisations);
+  return only.id;
+}
+
+/**
+ * Makes somebody an administrator with a password, whatever they were before: for operators, when nobody can log in
+ * as one any more. Ends the sessions of the account, and the codes and links that were mailed to it; its tokens stay.
+ *
+ * @throws AppError 404 for an unknown organisation, 409 for a member of another one, 400 when none is named and there
+ *   are several.
+ */
+export async function makeAdministrator(
+  deps: { readonly prisma: Prisma; readonly passwords: Passwords; readonly clock: Clock },
+  request: AdministratorRequest,
+): Promise<MadeAdministrator> {
+  const email = normaliseEmail(request.email);
+  const passwordHash = await deps.passwords.hash(request.password);
+  const at = new Date(deps.clock());
+  const byCommand = { actor: platformActor, reason: 'command', at };
+
+  async function change(tx: Transaction, { id, orgId, role }: Account): Promise<MadeAdministrator> {
+    await lockOrganisation(tx, orgId);
+    if (!(await setAdministrator(tx, id, passwordHash)))
+      throw conflict('REMOVED', 'The member was just removed');
+    await deleteSecretsOf(tx, id);
+    const sessionsEnded = await endSessionsOf(tx, id, at);
+    const entry = { ...byCommand, orgId, subjectId: id };
+    if (role !== 'admin')
+      await insertAuditEntry(tx, {
+        ...entry,
+        action: 'user.role_changed',
+        changes: { role: { from: role, to: 'admin' } },
+      });
+    await insertAuditEntry(tx, {
+      ...entry,
+      action: 'password.changed',
+      detail: { sessionsEnded: String(sessionsEnded) },
+    });
+    return { orgId, userId: id, isNew: false, sessionsEnded };
+  }
+
+  async function create(tx: Transaction): Promise<MadeAdministrator> {
+    const orgId = await findOrgId(tx, request.orgId);
+    const user = { id: uuidv7(), orgId, email, fullName: 'Administrator', role: 'admin' } as const;
+    if (!(await insertUser(tx, { ...user, passwordHash, createdAt: at }))) throw emailTaken();
+    const entry = { ...byCommand, orgId, subjectId: user.id };
+    await insertAuditEntry(tx, { ...entry, action: 'user.created', detail: { role: 'admin' } });
+    return { orgId, userId: user.id, isNew: true, sessionsEnded: 0 };
+  }
+
+  return deps.prisma.$transaction(async (tx) => {
+    const account = await findUserByEmail(tx, email);
+    if (!account) return create(tx);
+    if (request.orgId !== undefined && request.orgId !== account.orgId)
+      throw conflict('OTHER_ORGANISATION', `${email} belongs to organisation ${account.orgId}`);
+    return change(tx, account);
+  });
+}

@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { userAgentOf } from '../audit/actor.js';
+import type { StoredFailure } from './failed-sign-ins.js';
+
+/*
+ * Written to the audit of the organisation whose member has the address; an address that nobody has belongs to no
+ * organisation, and goes nowhere. A statement that is sent again writes nothing twice.
+ */
+const insert = `
+  insert into audit_entries (id, org_id, action, subject_id, address, user_agent, detail, created_at)
+  select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent,
+         jsonb_build_object('method', failed.method), failed.at
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+         as failed (id, email, method, address, user_agent, at)
+    join users on users.email = failed.email and users.removed_at is null
+  order by failed.id
+  on conflict do nothing`;
+
+export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailure[]): Promise<unknown> =>
+  db.query({
+    name: 'insert_failed_sign_ins',
+    text: insert,
+    values: [
+      failures.map(({ id }) => id),
+      failures.map(({ email }) => email),
+      failures.map(({ method }) => method),
+      failures.map(({ client }) => client.address),
+      failures.map(({ client }) => userAgentOf(client)),
+      failures.map(({ at }) => at),
+    ],
+  });

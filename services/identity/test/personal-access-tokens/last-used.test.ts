@@ -1,0 +1,88 @@
+import { waitFor } from '@platform/testing';
+import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+
+const path = '/api/v1/personal-access-tokens';
+const HOUR = 60 * 60_000;
+let identity: IdentityUnderTest;
+let session: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+const makeToken = () => identity.createToken(session, { scopes: ['user:read'] });
+const use = async ({ accessToken }: CreatedToken) => {
+  expect((await identity.call('GET', '/api/v1/users/me', { token: accessToken })).status).toBe(200);
+};
+
+/** What both lists say; they agree. */
+async function lastUsedAt({ id }: CreatedToken): Promise<string | null> {
+  const own = await identity.call('GET', path, { token: session });
+  const everybodys = await identity.call('GET', `${path}/admin?limit=100`, { token: session });
+  const find = (items: { id: string; lastUsedAt: string | null }[]) => items.find((item) => item.id === id);
+  const seen = [find(own.body.tokens)?.lastUsedAt, find(everybodys.body.data)?.lastUsedAt];
+  // Between the two reads a flush may have come.
+  return seen[0] === seen[1] ? (seen[0] ?? null) : lastUsedAt({ id } as CreatedToken);
+}
+
+/** Waits until everything that was used before has been written: a token that is used last is written with it. */
+async function flushed(): Promise<void> {
+  const marker = await makeToken();
+  await use(marker);
+  await waitFor(async () => (await lastUsedAt(marker)) !== null, {
+    what: 'the next flush',
+    timeoutMs: 20_000,
+  });
+}
+
+test('both lists show the time of the last use, within a few seconds of it', async () => {
+  const token = await makeToken();
+  expect(await lastUsedAt(token)).toBeNull();
+  const before = Date.now();
+  await use(token);
+  const after = Date.now();
+  const seen = await waitFor(() => lastUsedAt(token), { what: 'the time of use', timeoutMs: 20_000 });
+  const usedAt = Date.parse(seen ?? '');
+  expect([usedAt >= before, usedAt <= after]).toEqual([true, true]);
+  // Later uses move it on.
+  identity.advance(HOUR);
+  await use(token);
+  await flushed();
+  expect(Date.parse((await lastUsedAt(token)) ?? '')).toBeGreaterThanOrEqual(usedAt + HOUR);
+});
+
+test('it never goes backwards: a replica whose clock is behind, or that writes late, changes nothing', async () => {
+  const token = await makeToken();
+  identity.advance(2 * HOUR);
+  await use(token);
+  await flushed();
+  const latest = await lastUsedAt(token);
+  identity.advance(-2 * HOUR);
+  await use(token);
+  await flushed();
+  expect(await lastUsedAt(token)).toBe(latest);
+});
+
+test('a flush that fails is tried again, with the time of the use and not of the flush', async () => {
+  const token = await makeToken();
+  const blocker = await identity.db.connect();
+  try {
+    await blocker.query('begin; lock table token_last_used in exclusive mode');
+    const before = Date.now();
+    await use(token);
+    const after = Date.now();
+    const warnings = () => identity.logged().split('last-used times not written yet').length - 1;
+    await waitFor(() => warnings() >= 1, { what: 'the flush that fails', timeoutMs: 20_000 });
+    expect(await lastUsedAt(token)).toBeNull();
+    await blocker.query('rollback');
+    const seen = await waitFor(() => lastUsedAt(token), { what: 'the next flush', timeoutMs: 20_000 });
+    const offsetMs = Date.parse(seen ?? '') - before;
+    // The clock of the service was moved on by the first test.
+    expect(offsetMs).toBeGreaterThanOrEqual(HOUR);
+    expect(offsetMs).toBeLessThanOrEqual(HOUR + (after - before));
+  } finally {
+    blocker.release();
+  }
+});
