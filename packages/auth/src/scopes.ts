@@ -28,7 +28,7 @@ export const scopeCatalogue = [
     category: 'Users',
     scopes: [
       scope('user:read', 'See the own profile and the members'),
-      scope('user:write', 'Create, change and remove members', true),
+      scope('user:write', 'Rename members, and remove those who are not administrators', true),
     ],
   },
   {
@@ -42,7 +42,7 @@ export const scopeCatalogue = [
     category: 'Configuration',
     scopes: [
       scope('config:read', 'Read the configuration', true),
-      scope('config:write', 'Change the configuration', true),
+      scope('config:write', 'Change the configuration, but for the SMTP server', true),
     ],
   },
   {

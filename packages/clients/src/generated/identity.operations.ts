@@ -205,7 +205,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "password": {
           "type": "string",
@@ -388,7 +389,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 100,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "scopes": {
           "type": "array",
@@ -435,6 +437,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
             "createdAt",
             "expiresAt",
             "lastUsedAt",
+            "parentId",
             "accessToken"
           ],
           "properties": {
@@ -477,6 +480,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                 }
               ]
             },
+            "parentId": {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "format": "uuid"
+                },
+                {
+                  "type": "null"
+                }
+              ],
+              "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
+            },
             "accessToken": {
               "type": "string",
               "description": "Shown this once."
@@ -507,7 +522,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "scopes",
               "createdAt",
               "expiresAt",
-              "lastUsedAt"
+              "lastUsedAt",
+              "parentId"
             ],
             "properties": {
               "id": {
@@ -548,6 +564,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
+              },
+              "parentId": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "uuid"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               }
             },
             "title": "PersonalAccessToken"
@@ -580,6 +608,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
             "reason": {
               "type": "string",
               "maxLength": 500
+            },
+            "keepDescendants": {
+              "type": "boolean",
+              "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
             }
           },
           "additionalProperties": false
@@ -593,11 +625,16 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "answer": {
       "type": "object",
       "required": [
-        "message"
+        "message",
+        "revokedCount"
       ],
       "properties": {
         "message": {
           "type": "string"
+        },
+        "revokedCount": {
+          "type": "integer",
+          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -899,7 +936,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "role": {
           "enum": [
@@ -984,7 +1022,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "role": {
           "enum": [
@@ -1107,6 +1146,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "createdAt",
               "expiresAt",
               "lastUsedAt",
+              "parentId",
               "userId",
               "ownerEmail",
               "ownerFullName",
@@ -1151,6 +1191,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
+              },
+              "parentId": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "uuid"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               },
               "userId": {
                 "type": "string",
@@ -1219,6 +1271,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
             "reason": {
               "type": "string",
               "maxLength": 500
+            },
+            "keepDescendants": {
+              "type": "boolean",
+              "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
             }
           },
           "additionalProperties": false
@@ -1232,11 +1288,16 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "answer": {
       "type": "object",
       "required": [
-        "message"
+        "message",
+        "revokedCount"
       ],
       "properties": {
         "message": {
           "type": "string"
+        },
+        "revokedCount": {
+          "type": "integer",
+          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -1258,6 +1319,31 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "minimum": 1,
           "maximum": 100,
           "default": 20
+        },
+        "actorId": {
+          "type": "string",
+          "format": "uuid",
+          "description": "The member who did it."
+        },
+        "action": {
+          "type": "string",
+          "maxLength": 64,
+          "description": "What happened, such as `token.revoked`."
+        },
+        "subjectId": {
+          "type": "string",
+          "format": "uuid",
+          "description": "The token, member or session it was done to."
+        },
+        "from": {
+          "type": "string",
+          "format": "date-time",
+          "description": "Entries since then."
+        },
+        "to": {
+          "type": "string",
+          "format": "date-time",
+          "description": "Entries before then."
         }
       },
       "additionalProperties": false
@@ -1267,7 +1353,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       "type": "object",
       "required": [
         "data",
-        "pagination"
+        "pagination",
+        "searchedFrom"
       ],
       "properties": {
         "data": {
@@ -1278,9 +1365,13 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "id",
               "action",
               "actorId",
+              "credential",
+              "address",
+              "userAgent",
               "subjectId",
               "reason",
               "detail",
+              "changes",
               "createdAt"
             ],
             "properties": {
@@ -1301,7 +1392,52 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ],
-                "description": "The member who did it; null for the platform."
+                "description": "The member who did it; null for the platform, and for a sign-in that failed."
+              },
+              "credential": {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "required": [
+                      "kind",
+                      "id"
+                    ],
+                    "properties": {
+                      "kind": {
+                        "type": "string"
+                      },
+                      "id": {
+                        "type": "string"
+                      }
+                    }
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The session (`session`) or token (`pat`) it was done with; null where there was none."
+              },
+              "address": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The IP address that it came from."
+              },
+              "userAgent": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "What the client said it is."
               },
               "subjectId": {
                 "anyOf": [
@@ -1322,11 +1458,51 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                   {
                     "type": "null"
                   }
-                ]
+                ],
+                "description": "Why, as the caller said."
               },
               "detail": {
                 "type": "object",
                 "additionalProperties": true
+              },
+              "changes": {
+                "type": "object",
+                "description": "What each changed field was, and what it is now. Never a secret.",
+                "additionalProperties": {
+                  "type": "object",
+                  "required": [
+                    "from",
+                    "to"
+                  ],
+                  "properties": {
+                    "from": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "number"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "to": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "number"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    }
+                  }
+                }
               },
               "createdAt": {
                 "type": "string",
@@ -1358,6 +1534,17 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "type": "integer"
             }
           }
+        },
+        "searchedFrom": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`."
         }
       }
     }
@@ -1428,7 +1615,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         "fromEmail": {
           "type": "string",
           "maxLength": 254,
-          "pattern": "^[^\\s@<>,;:\"()\\[\\]\\\\\\p{C}]+@[\\p{L}\\p{N}.-]+$"
+          "format": "email"
         },
         "username": {
           "type": "string",

@@ -164,7 +164,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an own token, at once and for good */
+        /** Revoke an own token and those that it made, at once and for good */
         delete: operations["revokeOwnToken"];
         options?: never;
         head?: never;
@@ -268,7 +268,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke anyone's token, at once and for good */
+        /** Revoke anyone's token and those that it made, at once and for good */
         delete: operations["revokeOrganisationToken"];
         options?: never;
         head?: never;
@@ -282,7 +282,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened in the organisation */
+        /** What happened in the organisation, newest first */
         get: operations["listAuditEntries"];
         put?: never;
         post?: never;
@@ -445,6 +445,8 @@ export interface components {
                 createdAt: string;
                 expiresAt: string | null;
                 lastUsedAt: string | null;
+                /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+                parentId: string | null;
                 /** @description Shown this once. */
                 accessToken: string;
             };
@@ -459,6 +461,8 @@ export interface components {
             createdAt: string;
             expiresAt: string | null;
             lastUsedAt: string | null;
+            /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+            parentId: string | null;
         };
         /** ToolCall */
         ToolCall: {
@@ -520,6 +524,8 @@ export interface components {
             createdAt: string;
             expiresAt: string | null;
             lastUsedAt: string | null;
+            /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+            parentId: string | null;
             /** Format: uuid */
             userId: string;
             ownerEmail: string;
@@ -532,13 +538,30 @@ export interface components {
             id: string;
             /** @description What happened, such as `token.revoked`. */
             action: string;
-            /** @description The member who did it; null for the platform. */
+            /** @description The member who did it; null for the platform, and for a sign-in that failed. */
             actorId: string | null;
+            /** @description The session (`session`) or token (`pat`) it was done with; null where there was none. */
+            credential: {
+                kind: string;
+                id: string;
+            } | null;
+            /** @description The IP address that it came from. */
+            address: string | null;
+            /** @description What the client said it is. */
+            userAgent: string | null;
             /** @description The token, member or session it was done to. */
             subjectId: string | null;
+            /** @description Why, as the caller said. */
             reason: string | null;
             detail: {
                 [key: string]: unknown;
+            };
+            /** @description What each changed field was, and what it is now. Never a secret. */
+            changes: {
+                [key: string]: {
+                    from: string | number | null;
+                    to: string | number | null;
+                };
             };
             /** Format: date-time */
             createdAt: string;
@@ -824,6 +847,10 @@ export interface operations {
                 "application/json": {
                     /** @description The query parameter `token` of the mailed link. */
                     token: string;
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName?: string;
                     password: string;
                 };
@@ -1050,6 +1077,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     name: string;
                     /** @description Default: MCP_SCOPES. */
                     scopes?: string[];
@@ -1122,6 +1153,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
+                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    keepDescendants?: boolean;
                 } | null;
             };
         };
@@ -1134,6 +1167,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         message: string;
+                        /** @description How many tokens were revoked: this one, and those it made. */
+                        revokedCount: number;
                     };
                 };
             };
@@ -1385,6 +1420,10 @@ export interface operations {
                 "application/json": {
                     /** Format: email */
                     email: string;
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName: string;
                     /**
                      * @description `admin` or `member`.
@@ -1544,6 +1583,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName?: string;
                     /**
                      * @description `admin` or `member`.
@@ -1701,6 +1744,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
+                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    keepDescendants?: boolean;
                 } | null;
             };
         };
@@ -1713,6 +1758,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         message: string;
+                        /** @description How many tokens were revoked: this one, and those it made. */
+                        revokedCount: number;
                     };
                 };
             };
@@ -1768,6 +1815,16 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The member who did it. */
+                actorId?: string;
+                /** @description What happened, such as `token.revoked`. */
+                action?: string;
+                /** @description The token, member or session it was done to. */
+                subjectId?: string;
+                /** @description Entries since then. */
+                from?: string;
+                /** @description Entries before then. */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -1789,6 +1846,8 @@ export interface operations {
                             total: number;
                             totalPages: number;
                         };
+                        /** @description With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`. */
+                        searchedFrom: string | null;
                     };
                 };
             };
@@ -1901,6 +1960,7 @@ export interface operations {
                     host: string;
                     /** @default 587 */
                     port?: number;
+                    /** Format: email */
                     fromEmail: string;
                     /** @description Without it, no login is tried. */
                     username?: string;

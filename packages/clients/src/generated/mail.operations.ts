@@ -168,7 +168,8 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             "resetPassword",
             "accountCreation",
             "appuserInvite",
-            "suspiciousLoginAttempt"
+            "suspiciousLoginAttempt",
+            "smtpServerChanged"
           ]
         },
         "sendEmailTo": {
@@ -241,6 +242,36 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         "isAutoEmail": {
           "type": "boolean",
           "description": "Sets `Auto-Submitted: auto-generated` (RFC 3834)."
+        },
+        "smtp": {
+          "type": "object",
+          "properties": {
+            "host": {
+              "type": "string"
+            },
+            "port": {
+              "type": "integer"
+            },
+            "fromEmail": {
+              "type": "string"
+            },
+            "username": {
+              "type": "string"
+            },
+            "password": {
+              "type": "string"
+            },
+            "tls": {
+              "type": "string"
+            }
+          },
+          "additionalProperties": false,
+          "required": [
+            "host",
+            "port",
+            "fromEmail",
+            "tls"
+          ]
         }
       },
       "additionalProperties": false,

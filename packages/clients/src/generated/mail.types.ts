@@ -182,7 +182,7 @@ export interface components {
             /** Format: uuid */
             orgId: string;
             /** @enum {unknown} */
-            emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
+            emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt" | "smtpServerChanged";
             sendEmailTo: string[];
             subject: string;
             /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
@@ -203,6 +203,14 @@ export interface components {
             productName?: string;
             /** @description Sets `Auto-Submitted: auto-generated` (RFC 3834). */
             isAutoEmail?: boolean;
+            smtp?: {
+                host: string;
+                port: number;
+                fromEmail: string;
+                username?: string;
+                password?: string;
+                tls: string;
+            };
         };
         /** MailFailure */
         MailFailure: {
@@ -466,7 +474,7 @@ export interface operations {
                     /** Format: uuid */
                     orgId: string;
                     /** @enum {unknown} */
-                    emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
+                    emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt" | "smtpServerChanged";
                     sendEmailTo: string[];
                     subject: string;
                     /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
@@ -487,6 +495,14 @@ export interface operations {
                     productName?: string;
                     /** @description Sets `Auto-Submitted: auto-generated` (RFC 3834). */
                     isAutoEmail?: boolean;
+                    smtp?: {
+                        host: string;
+                        port: number;
+                        fromEmail: string;
+                        username?: string;
+                        password?: string;
+                        tls: string;
+                    };
                 };
             };
         };

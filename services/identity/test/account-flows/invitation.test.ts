@@ -124,10 +124,11 @@ test('a token invites nobody: whoever accepted would have a session that no scop
 
 test('an invitation works for seven days; then the member is withdrawn, and the address is free', async () => {
   const [early, late] = [await invite(), await invite()];
-  const { orgId, session } = await platform.identity.createOrganisation('boss@elsewhere.example');
-  const inviteElsewhere = (email: string) =>
+  const boss = { email: 'boss@elsewhere.example', password: 'correct-horse-battery' };
+  const { orgId } = await platform.identity.createOrganisation(boss.email);
+  const inviteElsewhere = async (email: string) =>
     platform.identity.call('POST', '/api/v1/users', {
-      token: session,
+      token: await platform.identity.login(boss),
       body: { email, fullName: 'Somebody', password },
     });
   platform.identity.advance(7 * DAY - 60_000);

@@ -106,7 +106,7 @@ test("all own tokens can be reached in pages, newest first, and nobody else's; o
   const whole = await callTool('list_my_tokens', { limit: 100, cursor: ids[94] }, {}, owner);
   expect(whole.structuredContent).toMatchObject({ tokens: { length: 10 }, nextCursor: null });
   const revoked = await callTool('revoke_my_token', { tokenId: ids[0], reason: 'leaked' }, {}, owner);
-  expect(revoked.structuredContent).toEqual({ message: 'Token revoked' });
+  expect(revoked.structuredContent).toEqual({ message: 'Token revoked', revokedCount: 1 });
   const { structuredContent: first } = await callTool('list_my_tokens', {}, {}, owner);
   expect([first.tokens.length, first.tokens[0].id]).toEqual([20, ids[1]]);
   const again = await callTool('revoke_my_token', { tokenId: ids[0] }, {}, owner);

@@ -104,11 +104,17 @@ test('make-administrator lets a locked-out operator in again, and ends the sessi
 
     // Of two organisations, one has to be named for somebody new; a member of another is not moved.
     const make = (...args: string[]) => command(['make-administrator', ...args], { ADMIN_PASSWORD });
+    // With one organisation, it is that one.
+    expect((await make('--email', 'third@second.example')).stdout).toBe(
+      `organisation ${orgId}, administrator ${String((await login('third@second.example', ADMIN_PASSWORD)).body.user?.id)}: added\n`,
+    );
+    const third = ['create-organisation', '--name', 'Third', '--admin-email', 'boss@third.example'];
+    expect((await command(third, { ADMIN_PASSWORD })).code).toBe(0);
     const unclear = await make('--email', 'new@second.example');
     expect([unclear.code, unclear.stderr]).toEqual([1, expect.stringContaining(`${orgId}  Second`)]);
     expect((await make('--email', 'new@second.example', '--organisation', orgId)).stdout).toMatch(/: added\n$/);
     expect((await login('new@second.example', ADMIN_PASSWORD)).body.user).toMatchObject({ orgId, role: 'admin' });
-    const elsewhere = await make('--email', admin.email, '--organisation', orgId);
+    const elsewhere = await make('--email', 'boss@third.example', '--organisation', orgId);
     expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('belongs to organisation')]);
     const unknown = '01900000-0000-7000-8000-000000000000';
     expect(await make('--email', 'x@second.example', '--organisation', unknown)).toMatchObject({ code: 1, stderr: `There is no organisation ${unknown}\n` });

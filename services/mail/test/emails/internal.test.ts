@@ -110,3 +110,21 @@ test('another scope is 403, no organisation 400, one without configuration 404',
   const other = '0190a0b0-0000-7000-8000-000000000002';
   expect((await send(mint('SEND_MAIL'), { orgId: other, ...letter() })).status).toBe(404);
 });
+
+test('a letter can name the server that it goes through, and the organisation keeps its own', async () => {
+  const other = await startSmtp();
+  const through = { host: '127.0.0.1', port: other.port, fromEmail: 'before@corp.example', tls: 'none' };
+  const body = letter({ emailTemplateType: 'smtpServerChanged', templateData: { changedBy: 'Ada' } });
+  const count = smtp.accepted.length;
+  expect((await send(mint('SEND_MAIL'), { orgId, smtp: through, ...body })).status).toBe(200);
+  // An organisation without a configuration is told through the one that it had.
+  const none = '0190a0b0-0000-7000-8000-000000000003';
+  expect((await send(mint('SEND_MAIL'), { orgId: none, smtp: through, ...body })).status).toBe(200);
+  expect((await send(mint('SEND_MAIL'), { orgId, ...letter() })).status).toBe(200);
+  expect(other.accepted.map(({ from }) => from)).toEqual(['before@corp.example', 'before@corp.example']);
+  expect(other.accepted[0]?.raw).toContain('Changed by: Ada');
+  expect(smtp.accepted.slice(count).map(({ from }) => from)).toEqual(['noreply@corp.example']);
+  const incomplete = await send(mint('SEND_MAIL'), { orgId, smtp: { ...through, host: '' }, ...body });
+  expect(incomplete).toMatchObject({ status: 400, body: { error: { code: 'SMTP_INCOMPLETE' } } });
+  await other.close();
+});

@@ -166,6 +166,7 @@ test.each([
     { emailTemplateType: 'resetPassword', templateData: { resetLink: 'javascript:alert(1)' } },
   ],
   ['a data link', { emailTemplateType: 'appuserInvite', templateData: { inviteLink: 'data:text/html,x' } }],
+  ['a server of its own', { smtp: { host: '127.0.0.1', port: 25, fromEmail: 'a@b.example', tls: 'none' } }],
   ['no link', { emailTemplateType: 'resetPassword', templateData: {} }],
   ['no code', { templateData: { otp: '' } }],
   ['a code that is an object', { templateData: { otp: {} } }],
@@ -203,7 +204,15 @@ test('a missing template, an unknown one and one of another type are 400', async
     400,
     [{ field: 'emailTemplateType', message: 'is required' }],
   ]);
-  for (const emailTemplateType of ['newsletter', 'toString', '', 5, null, ['loginWithOTP']]) {
+  for (const emailTemplateType of [
+    'newsletter',
+    'smtpServerChanged',
+    'toString',
+    '',
+    5,
+    null,
+    ['loginWithOTP'],
+  ]) {
     const refused = await mail.send({ emailTemplateType, sendEmailTo: 'also wrong' });
     expect([refused.status, refused.body.error.message]).toEqual([400, 'Unknown Template']);
   }

@@ -40,7 +40,7 @@ const outputSchema: ToolSchema = {
 /** Before anything is scheduled. */
 function assertCanWait({ principal }: ToolContext): void {
   if (hasScope(principal, 'crawl:read')) return;
-  const message = 'This credential can not wait for a run. It needs the scopes: crawl:read.';
+  const message = 'This credential cannot wait for a run. It lacks the scopes: crawl:read.';
   throw new AppError({ status: 403, code: 'INSUFFICIENT_SCOPE', message });
 }
 
