@@ -64,7 +64,13 @@ test('everything of the list is written down, once, with who did it and to what'
     { actorId, reason, detail, changes },
   ];
   expect(of('organisation.created', identity.orgId)).toEqual(by(null));
-  expect(of('user.created', member.id)).toEqual(by(adminId, { role: 'member' }));
+  expect(of('user.created', member.id)).toEqual(
+    by(adminId, {}, null, {
+      email: { from: null, to: member.email },
+      fullName: { from: null, to: 'Ada Member' },
+      role: { from: null, to: 'member' },
+    }),
+  );
   expect(of('user.changed', member.id)).toEqual(
     by(adminId, {}, null, { fullName: { from: 'Ada Member', to: 'Other' } }),
   );

@@ -135,7 +135,7 @@ export interface AuditFilter {
 }
 
 /** Entries that one search looks at: it is a range of one index, however much the audit holds. */
-export const SEARCHED_MAX = 20_000;
+const SEARCHED_MAX = 20_000;
 
 export interface AuditSearch {
   readonly total: number;

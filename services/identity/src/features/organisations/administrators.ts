@@ -2,6 +2,7 @@ import { AppError, type Clock, conflict, notFound } from '@platform/service-kit'
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
+import { changesOf } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecretsOf } from '../one-time-secrets/queries.js';
 import type { Passwords } from '../sessions/passwords.js';
@@ -91,7 +92,11 @@ export async function makeAdministrator(
     const user = { id: uuidv7(), orgId, email, fullName: 'Administrator', role: 'admin' } as const;
     if (!(await insertUser(tx, { ...user, passwordHash, createdAt: at }))) throw emailTaken();
     const entry = { ...byCommand, orgId, subjectId: user.id };
-    await insertAuditEntry(tx, { ...entry, action: 'user.created', detail: { role: 'admin' } });
+    await insertAuditEntry(tx, {
+      ...entry,
+      action: 'user.created',
+      changes: changesOf(undefined, user, ['email', 'fullName', 'role']),
+    });
     return { orgId, userId: user.id, isNew: true, sessionsEnded: 0 };
   }
 

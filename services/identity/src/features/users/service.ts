@@ -91,7 +91,7 @@ export function createUserService(deps: {
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         await insertAuditEntry(tx, {
-          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: actorOf(caller), subjectId: user.id, detail: { role }, at,
+          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: actorOf(caller), subjectId: user.id, changes: changesOf(undefined, user, ['email', 'fullName', 'role']), at,
         }); // prettier-ignore
         const kind = isInvited ? 'invitation' : 'account_created';
         const detail = isInvited ? { invitedBy: caller.fullName } : {};
