@@ -63,8 +63,8 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Class 08 connection, 53 resources, 57P0x shutdown; 57014 is our own statement timeout; P1xxx is Prisma's. */
-const unavailableSqlState = /^(?:08...|53...|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+/** Class 08 connection, 53 resources, 57P0x shutdown; 57014 is our own statement timeout, 55P03 our own lock timeout; P1xxx is Prisma's. */
+const unavailableSqlState = /^(?:08...|53...|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
 ]); // prettier-ignore

@@ -71,6 +71,19 @@ test('two administrators who demote one another at once leave one who can log in
   }
 });
 
+test('who is demoted does not become an administrator again by requests that were under way', async () => {
+  const { session } = await identity.createOrganisation('stays-demoted@example.org');
+  for (let round = 0; round < 10; round += 1) {
+    const other = await identity.createMember(session, 'admin');
+    const promote = () =>
+      identity.call('PATCH', `/api/v1/users/${other.id}`, { token: other.session, body: { role: 'admin' } });
+    const [demoted] = await Promise.all([demote(session, other.id), ...Array.from({ length: 8 }, promote)]);
+    expect(demoted.status).toBe(200);
+    const { rows } = await identity.db.query('select role from users where id = $1', [other.id]);
+    expect(rows).toEqual([{ role: 'member' }]);
+  }
+});
+
 const combinations: [what: string, one: Act, two: Act, isCrossed: boolean][] = [
   ['remove one another', remove, remove, true],
   ['demote one another', demote, demote, true],

@@ -4,8 +4,8 @@ import type { SecretBox } from '../../secret-box.js';
 import { actorOf, type Caller } from '../audit/actor.js';
 import { changesOf } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { lockOrganisation } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { lockAdministration } from '../users/administration.js';
 import { passwordWithoutUsername, smtpConfigNotFound } from './errors.js';
 import { smtpNotices } from './notices.js';
 import {
@@ -119,7 +119,7 @@ export function createConfigurationService(deps: {
       };
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
-        await lockOrganisation(tx, orgId);
+        await lockAdministration(tx, caller);
         const before = await findSmtpConfiguration(tx, orgId);
         await upsertSmtpConfiguration(tx, orgId, row, at);
         await record(tx, caller, before, row, at);
@@ -132,7 +132,7 @@ export function createConfigurationService(deps: {
       const { orgId } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
-        await lockOrganisation(tx, orgId);
+        await lockAdministration(tx, caller);
         const before = await findSmtpConfiguration(tx, orgId);
         if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
         await record(tx, caller, before, undefined, at);

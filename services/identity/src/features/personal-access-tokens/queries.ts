@@ -188,14 +188,16 @@ export interface Revocation {
 }
 
 /** A family of a hundred thousand takes seconds; a single token, a few milliseconds. */
-const REVOKE_TIMEOUT_MS = 60_000;
+const REVOKE_TIMEOUT_MS = 30_000;
+/** What somebody else holds is waited for as briefly as in any other statement. */
+const LOCK_TIMEOUT_MS = 1_000;
 
 /*
  * The owner's row makes revocations, and creations by the tokens of the owner, wait for one another: the statement that
  * follows sees every token that was made before it.
  */
 const lockOwner = `
-  select set_config('statement_timeout', $3, true)
+  select set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
   from personal_access_tokens token join users owner on owner.id = token.owner_id
   where token.id = $1 and token.org_id = $2
   for no key update of owner`;
@@ -235,7 +237,7 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
   const client = await pool.connect();
   try {
     await client.query('begin');
-    await client.query(lockOwner, [tokenId, by.orgId, String(REVOKE_TIMEOUT_MS)]);
+    await client.query(lockOwner, [tokenId, by.orgId, String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)]);
     const query: pg.QueryConfig & { query_timeout: number } = {
       text: revoke,
       values: [

@@ -12,9 +12,9 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { actorOf, type Caller } from '../audit/actor.js';
 import { changesOf } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { lockOrganisation } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
+import { lockAdministration } from './administration.js';
 import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
 import {
   type Account,
@@ -88,6 +88,7 @@ export function createUserService(deps: {
       const at = new Date(clock());
       const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
       const made = await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         await insertAuditEntry(tx, {
@@ -108,7 +109,7 @@ export function createUserService(deps: {
       const { orgId } = caller;
       const at = new Date(clock());
       return prisma.$transaction(async (tx) => {
-        await lockOrganisation(tx, orgId);
+        await lockAdministration(tx, caller);
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
         if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
@@ -132,7 +133,7 @@ export function createUserService(deps: {
       const { orgId, kind } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
-        await lockOrganisation(tx, orgId);
+        await lockAdministration(tx, caller);
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
         if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
