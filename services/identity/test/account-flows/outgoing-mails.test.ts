@@ -58,7 +58,7 @@ test('an SMTP server that refuses for now gets the same link later, under anothe
 
 test('an organisation gets its mails once it has an SMTP server', async () => {
   const other = await platform.identity.createOrganisation('admin@elsewhere.example');
-  const create = { email: 'new@elsewhere.example', fullName: 'New\u2028 \tName' };
+  const create = { email: 'new@elsewhere.example', fullName: 'New\u00a0 \u3000Name' };
   await platform.identity.call('POST', '/api/v1/users', { token: other.session, body: create });
   await waitFor(async () => (await rows())[0]?.attempts, { what: 'an attempt' });
   const smtp = { host: '127.0.0.1', port: platform.inbox.port, fromEmail: 'noreply@elsewhere.example', tls: 'none' };

@@ -78,7 +78,7 @@ test('the list holds what the token can call, and what it can not is refused by 
   const refused = await client.callTool({ name: 'list_my_tokens', arguments: {} });
   expect(refused).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringContaining('needs the scopes: pat:read') }],
+    content: [{ text: expect.stringContaining('lacks the scopes: pat:read') }],
   });
   expect(refused).not.toHaveProperty('structuredContent');
   const none = await identity.createToken(session, { scopes: ['kb:read'] });
