@@ -42,9 +42,9 @@ const save = (body: object) =>
     headers: { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'curl/8.5.0' },
   });
 const noticesIn = ({ mails }: Inbox) => mails.filter((mail) => mail.subject === subject);
-const addressees = (inbox: Inbox): (string | undefined)[] =>
+const addressees = (inbox: Inbox): string[] =>
   noticesIn(inbox)
-    .map(({ to }) => to?.[0]?.address)
+    .map(({ to }) => to?.[0]?.address ?? '')
     .toSorted();
 const clear = () => {
   platform.inbox.mails.length = 0;
@@ -114,12 +114,17 @@ test('what waits for a server is stored sealed: no password in the database, the
   const password = 's3cret-value-of-the-server';
   const dead = { ...newServer(), port: await findFreePort(), username: 'u', password };
   expect((await save(dead)).status).toBe(200);
-  await waitFor(() => noticesIn(platform.inbox).length === 2, { what: 'the notices through the old server' });
-  const { rows } = await platform.identity.db.query(
-    `select letter_sealed as sealed, outgoing_mails::text as row from outgoing_mails where kind = 'smtp_changed'`,
+  const rows = await waitFor(
+    async () => {
+      const stored = await platform.identity.db.query<{ sealed: string; row: string }>(
+        `select letter_sealed as sealed, outgoing_mails::text as row from outgoing_mails where kind = 'smtp_changed'`,
+      );
+      return stored.rows.length === 2 && stored.rows;
+    },
+    { what: 'the end of the notices through the old server' },
   );
-  expect(rows.length).toBe(2);
-  for (const { sealed } of rows as { sealed: string }[]) expect(sealed).toMatch(/^v1\.k1\./);
+  expect(noticesIn(platform.inbox)).toHaveLength(2);
+  for (const { sealed } of rows) expect(sealed).toMatch(/^v1\.k1\./);
   const audit = await platform.identity.call('GET', '/api/v1/audit?limit=100', { token: platform.session });
   const mails = JSON.stringify(platform.inbox.mails);
   expect(JSON.stringify(rows) + audit.text + platform.identity.logged() + mails).not.toContain(password);

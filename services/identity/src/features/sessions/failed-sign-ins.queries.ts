@@ -1,6 +1,19 @@
 import type pg from 'pg';
 import { userAgentOf } from '../audit/actor.js';
-import type { StoredFailure } from './failed-sign-ins.js';
+import type { ClientAddress } from '../known-clients/client.js';
+
+export interface FailedSignIn {
+  /** As normalised; nobody may have it. */
+  readonly email: string;
+  readonly method: 'password' | 'code';
+  readonly client: ClientAddress;
+}
+
+/** With the id that it will have in the audit: written twice, it is there once. */
+export interface StoredFailure extends FailedSignIn {
+  readonly id: string;
+  readonly at: Date;
+}
 
 /*
  * Written to the audit of the organisation whose member has the address; an address that nobody has belongs to no

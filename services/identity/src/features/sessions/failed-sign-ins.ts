@@ -1,8 +1,7 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
-import type { ClientAddress } from '../known-clients/client.js';
-import { insertFailedSignIns } from './failed-sign-ins.queries.js';
+import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './failed-sign-ins.queries.js';
 
 /** Failures are gathered this long, then written in one statement off the request path. */
 const FLUSH_EVERY_MS = 1_000;
@@ -10,19 +9,6 @@ const FLUSH_EVERY_MS = 1_000;
 const FLUSH_MAX = 500;
 /** In memory, a few megabytes: past that, failures are counted in the log only. */
 const GATHERED_MAX = 10_000;
-
-export interface FailedSignIn {
-  /** As normalised; nobody may have it. */
-  readonly email: string;
-  readonly method: 'password' | 'code';
-  readonly client: ClientAddress;
-}
-
-/** With the id that it will have in the audit: written twice, it is there once. */
-export interface StoredFailure extends FailedSignIn {
-  readonly id: string;
-  readonly at: Date;
-}
 
 /**
  * Sign-ins that failed, for the audit. A request only adds one to a list: whether there is such an account is looked
