@@ -125,7 +125,7 @@ test('make-administrator lets a locked-out operator in again, and ends the sessi
     server.child.kill('SIGTERM');
     await server.exit;
   }
-}, 60_000); // prettier-ignore
+}); // prettier-ignore
 
 /** The administrator that `create-organisation` has made. */
 const boss = { email: 'boss@second.example', password: 'a-fine-password' };
