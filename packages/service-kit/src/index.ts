@@ -31,7 +31,8 @@ export {
   validationError,
 } from './errors.js';
 export type { Health, ReadinessCheck } from './health.js';
-export { type FindBodyFault, findUnstorableText, registerJsonBody } from './json-body.js';
+export { findValueFault } from './json-body.js';
+export { readJsonShape } from './json-limits.js';
 export { isHeaderRepeated } from './repeated-header.js';
 export { createServerErrorLog } from './server-error-log.js';
 export { createLogger, type Logger, scrub } from './logging.js';

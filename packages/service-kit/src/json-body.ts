@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from './errors.js';
 import { findInexactNumber } from './exact-numbers.js';
+import { findRepeatedName, type JsonShape, readJsonShape } from './json-limits.js';
 
 /** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate; only an escape can bring one in. */
-export function findUnstorableText(root: unknown): FaultDetail | undefined {
+function findUnstorableText(root: unknown): FaultDetail | undefined {
   const pending: [value: unknown, field: string][] = [[root, '']];
   for (let entry = pending.pop(); entry; entry = pending.pop()) {
     const [value, field] = entry;
@@ -36,17 +37,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A fault of a body that the parser took. @param text of which `value` was parsed */
-export type FindBodyFault = (text: string, value: unknown) => FaultDetail | undefined;
-
 /**
- * JSON bodies: what is no UTF-8 is no JSON (RFC 8259 §8.1), prototype keys are refused, an empty body is no body (clients often set the
- * content type anyway), text that the database can't hold is a 400 rather than a 500, and so is a
- * number that would be stored as another one.
- *
- * @param findFault what else the routes of this scope refuse, as a 400
+ * JSON bodies: what is no UTF-8 is no JSON (RFC 8259 §8.1), prototype keys and names that an object has twice are refused, an
+ * empty body is no body (clients often set the content type anyway), text that the database can't hold is a 400 rather than a
+ * 500, and so is a number that would be stored as another one. How many values there may be is decided before the parser sees
+ * them.
  */
-export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault): void {
+export function registerJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -58,17 +55,27 @@ export function registerJsonBody(app: FastifyInstance, findFault?: FindBodyFault
       done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
       return;
     }
+    const shape = readJsonShape(bytes);
+    if (shape.fault) {
+      done(validationError([shape.fault]));
+      return;
+    }
     const text = bytes.toString();
     void parse(request, text, (error, value) => {
       if (error !== null && isJson(text)) {
         done(validationError([{ field: 'body', message: PROTOTYPE_KEY }]), undefined);
         return;
       }
-      // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
-      const unstorable = error === null && text.includes('\\u') ? findUnstorableText(value) : undefined;
       const fault =
-        unstorable ?? (error === null ? (findInexactNumber(text) ?? findFault?.(text, value)) : undefined);
+        error === null ? (findValueFault(shape, text, value) ?? findInexactNumber(text)) : undefined;
       done(fault ? validationError([fault]) : error, value);
     });
   });
+}
+
+/** What the parser lets through and no route takes. */
+export function findValueFault(shape: JsonShape, text: string, value: unknown): FaultDetail | undefined {
+  // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
+  const unstorable = text.includes('\\u') ? findUnstorableText(value) : undefined;
+  return unstorable ?? findRepeatedName(shape.memberCount, value);
 }

@@ -67,6 +67,15 @@ describeEachBackend('schedules on %s', (backend) => {
     },
   );
 
+  it('a key that a body has twice is a fault of the schedule', async () => {
+    const raw = `{"scheduleConfig":${JSON.stringify(daily)},"metadata":{"a":1,"a":2}}`;
+    const { status, body } = await platform.call('POST', '/files_1/schedule', { raw });
+    expect([status, body]).toMatchObject([
+      400,
+      { message: 'Invalid schedule configuration', error: { details: 'body: has a key twice' } },
+    ]);
+  });
+
   it('a compressed body is 415 in the shape of the service', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {
       body: { scheduleConfig: daily },

@@ -49,6 +49,9 @@ const faults: { what: string; raw: string; statuses: number[]; headers?: Record<
   { what: 'of 10,000 objects', raw: '{"name":'.repeat(7_000) + '1' + '}'.repeat(7_000), statuses: [400] },
   { what: 'with a prototype key', raw: '{"__proto__": {"role": "admin"}, "name": "x"}', statuses: [400] },
   { what: 'with a constructor key', raw: '{"constructor": {"prototype": {"role": "admin"}}, "name": "x"}', statuses: [400] },
+  { what: 'with a key twice', raw: '{"name": "a", "name": "b"}', statuses: [400] },
+  { what: 'with a key twice, once escaped', raw: '{"email": "a@example.com", "\\u0065mail": "b@example.com"}', statuses: [400] },
+  { what: 'with more than 10,000 values', raw: `{"scopes": [${'1,'.repeat(10_000)}1]}`, statuses: [400] },
   { what: 'with an unknown field', raw: '{"isAdmin": true}', statuses: [400] },
   { what: 'that is an array', raw: '[{"name": "x"}]', statuses: [400] },
   { what: 'that is a text', raw: '"name"', statuses: [400] },
@@ -76,6 +79,15 @@ test.each(faults)(
     }
   },
 );
+
+test('a valid body with a key twice creates nothing, and says why', async () => {
+  const raw = '{"name": "a", "scopes": ["user:read"], "scopes": ["user:write"]}';
+  const { status, body } = await identity.call('POST', '/api/v1/personal-access-tokens', {
+    token: session,
+    raw,
+  });
+  expect([status, body.error.details]).toEqual([400, [{ field: 'body', message: 'has a key twice' }]]);
+});
 
 test('nothing of it was stored, nothing secret was logged, and the service goes on', async () => {
   const { rows } = await identity.db.query('select (select count(*) from users) users, (select count(*) from personal_access_tokens) tokens');

@@ -285,9 +285,32 @@ test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413',
 });
 
 test('a large body of millions of parts is refused before it is parsed', async () => {
-  const raw = `{"templateData":${'['.repeat(30_000_000)}`;
-  const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
-  expect([refused.status, refused.body.error.details[0].message]).toEqual([400, 'has too many parts']);
+  for (const [part, message] of [
+    ['[', /64 levels/],
+    ['1,', /10000 values/],
+  ] as const) {
+    const raw = `{"templateData":[${part.repeat(30_000_000 / part.length)}`;
+    const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+    expect([refused.status, refused.body.error.details[0].message]).toEqual([
+      400,
+      expect.stringMatching(message),
+    ]);
+  }
+});
+
+test('a key that a body has twice is refused, beside a large attachment too', async () => {
+  for (const bytes of [10, 20 * 1_048_576]) {
+    const body = JSON.stringify(
+      letter({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),
+    );
+    const raw = `${body.slice(0, -1)},"subject":"Another"}`;
+    const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+    expect([refused.status, refused.body.error.details]).toEqual([
+      400,
+      [{ field: 'body', message: 'has a key twice' }],
+    ]);
+  }
+  expect(smtp.accepted).toHaveLength(0);
 });
 
 test('large mails at once are sent or put off, and their places come back', async () => {

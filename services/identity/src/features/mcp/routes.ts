@@ -1,23 +1,16 @@
 import { memberOf, requireMember, scopeCatalogue } from '@platform/auth';
-import {
-  type App,
-  AppError,
-  createErrorHandler,
-  type Logger,
-  registerJsonBody,
-  translateError,
-} from '@platform/service-kit';
+import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { readAnswerForm } from './answer-form.js';
 import type { ToolEndpoint } from './endpoint.js';
-import { findFormFault } from './message-form.js';
 import { readNarrowing } from './narrowing.js';
 import { readPlainMessage } from './plain-message.js';
 import { authInfoOf, createProtocolHandler } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
 import type { CountRequest } from './request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
+import { messageSchema } from './schemas.js';
 import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
 const PATH = '/mcp';
@@ -80,7 +73,8 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
     {
       bodyLimit: MESSAGE_BYTES_MAX,
       onRequest: [scope.authenticate, requireMember, limitRequests],
-      schema: { hide: true },
+      validatorCompiler: () => () => true,
+      schema: messageSchema,
     },
     handle,
   );
@@ -137,7 +131,6 @@ export function mcpRoutes(app: App, deps: McpRouteDeps): void {
       assertOwnOrigin(request, origin);
       next();
     });
-    registerJsonBody(scope, findFormFault);
     postRoute(scope, deps);
     otherMethods(scope);
     done();

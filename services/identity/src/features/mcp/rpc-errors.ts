@@ -1,5 +1,5 @@
 import { AppError, type ErrorFamily } from '@platform/service-kit';
-import { Type } from 'typebox';
+import { MessageFault } from './schemas.js';
 
 /** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
 const codeOf = (status: number, code: string): number =>
@@ -13,11 +13,7 @@ const codeOf = (status: number, code: string): number =>
 
 /** What is refused before the protocol is looked at, in the protocol's shape. */
 export const jsonRpcErrors: ErrorFamily = {
-  schema: Type.Object({
-    jsonrpc: Type.Literal('2.0'),
-    id: Type.Null(),
-    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
-  }),
+  schema: MessageFault,
   render: ({ status, code, message, details = [] }) => ({
     jsonrpc: '2.0',
     id: null,

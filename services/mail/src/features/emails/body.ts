@@ -3,7 +3,14 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { principalOf } from '@platform/auth';
-import { AppError, type App, findUnstorableText, validationError } from '@platform/service-kit';
+import {
+  AppError,
+  type App,
+  type FaultDetail,
+  findValueFault,
+  readJsonShape,
+  validationError,
+} from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createFairShares, type FairShares } from './fair-shares.js';
 
@@ -26,21 +33,6 @@ const COUNTED = 131_072;
 
 /** Of the counted bodies in memory at once: three of the largest. */
 const COUNTED_BYTES_MAX = 3 * 38 * 1_048_576;
-
-/**
- * Commas and opening brackets in a body, at the most. A mail has some hundred, base64 has none; a body of 36
- * million brackets would take the parser gigabytes.
- */
-const STRUCTURE_MAX = 10_000;
-const structureBytes = [0x2c, 0x5b, 0x7b] as const;
-
-function countStructure(chunk: Buffer, stopAt: number): number {
-  let count = 0;
-  for (const byte of structureBytes)
-    for (let at = chunk.indexOf(byte); at >= 0 && count <= stopAt; at = chunk.indexOf(byte, at + 1))
-      count += 1;
-  return count;
-}
 
 /** What one body takes of the bytes that all share. */
 export interface BodyMemory {
@@ -104,12 +96,9 @@ async function readBytes(
   const whole = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
   const chunks: Buffer[] = [];
   let length = 0;
-  let structure = 0;
   for await (const chunk of chunksOf(payload)) {
     if (length + chunk.length > bytesMax) throw tooLarge();
     memory?.growTo(length + chunk.length);
-    structure += countStructure(chunk, STRUCTURE_MAX);
-    if (structure > STRUCTURE_MAX) throw validationError([{ field: 'body', message: 'has too many parts' }]);
     digest?.update(chunk);
     if (whole) chunk.copy(whole, length);
     else chunks.push(chunk);
@@ -122,15 +111,15 @@ const invalidJson = (): AppError =>
   new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
 
 function parseJson(text: string): unknown {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw invalidJson();
   }
-  const fault = text.includes('\\u') ? findUnstorableText(value) : undefined;
+}
+
+function refuse(fault: FaultDetail | undefined): void {
   if (fault) throw validationError([fault]);
-  return value;
 }
 
 function announcedBytes({ headers }: FastifyRequest): number | undefined {
@@ -164,9 +153,13 @@ async function readBody(request: FastifyRequest, payload: Readable, bytesMax: nu
   if (bytes.length > LARGE) await nextTurn();
   // RFC 8259 §8.1
   if (!isUtf8(bytes)) throw invalidJson();
+  const shape = readJsonShape(bytes);
+  refuse(shape.fault);
+  if (bytes.length > LARGE) await nextTurn();
   const text = bytes.toString('utf8');
   if (bytes.length > LARGE) await nextTurn();
   const value = parseJson(text);
+  refuse(findValueFault(shape, text, value));
   if (bytes.length > LARGE) await nextTurn();
   return value;
 }
