@@ -6,19 +6,6 @@ const SERVICES = ['identity', 'mail', 'crawl'];
 const generated = new URL('src/generated/', import.meta.url);
 const isChecking = process.argv.includes('--check');
 
-/** What has a default need not be sent; the documents, which tell of the value after validation, say it is there. */
-function asInput(schema) {
-  if (Array.isArray(schema)) return schema.map(asInput);
-  if (schema === null || typeof schema !== 'object') return schema;
-  const input = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asInput(value)]));
-  if (Array.isArray(input.required) && input.properties) {
-    const required = input.required.filter((name) => input.properties[name]?.default === undefined);
-    delete input.required;
-    if (required.length > 0) input.required = required;
-  }
-  return input;
-}
-
 const REFERENCE = '#/components/schemas/';
 
 /** The schema itself in place of each reference to it. */
@@ -29,18 +16,6 @@ function withoutReferences(value, schemas) {
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, withoutReferences(item, schemas)]),
   );
-}
-
-function asClientSees(document) {
-  const seen = structuredClone(document);
-  for (const operation of operationsOf(seen).map((entry) => entry.operation)) {
-    for (const parameter of operation.parameters ?? [])
-      if (parameter.schema.default !== undefined) parameter.required = false;
-    const { requestBody: body } = operation;
-    // As input it is another schema than as output.
-    if (body) body.content = asInput(withoutReferences(body.content, seen.components.schemas));
-  }
-  return seen;
 }
 
 const operationsOf = ({ paths }) =>
@@ -86,7 +61,7 @@ function describe({ path, method, operation }) {
 
 async function generate(service) {
   const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
-  const document = asClientSees(JSON.parse(await readFile(file, 'utf8')));
+  const document = JSON.parse(await readFile(file, 'utf8'));
   const whole = { paths: withoutReferences(document.paths, document.components.schemas) };
   const described = operationsOf(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));

@@ -11,7 +11,6 @@ import fastify, {
 } from 'fastify';
 import type { Registry } from 'prom-client';
 import { trackAllowedMethods } from './allowed-methods.js';
-import { registerDocs } from './docs.js';
 import type { ErrorFamily } from './error-family.js';
 import type { AppError } from './errors.js';
 import { type Health, registerHealth } from './health.js';
@@ -28,6 +27,7 @@ import { createClientErrorHandler, registerExpectations } from './client-errors.
 import { refuseCodedBodies } from './content-coding.js';
 import { errorOfStatus, translateError } from './translate-error.js';
 import { registerRequestSpans } from './tracing/request-spans.js';
+import { registerDocs } from './openapi/docs.js';
 import { createValidatorCompiler } from './validation.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */

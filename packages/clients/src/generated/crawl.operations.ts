@@ -29,9 +29,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -94,9 +92,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "hourly"
-                          ]
+                          "const": "hourly"
                         },
                         "minute": {
                           "type": "integer",
@@ -152,9 +148,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "daily"
-                          ]
+                          "const": "daily"
                         },
                         "hour": {
                           "type": "integer",
@@ -210,9 +204,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "weekly"
-                          ]
+                          "const": "weekly"
                         },
                         "daysOfWeek": {
                           "type": "array",
@@ -278,9 +270,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "monthly"
-                          ]
+                          "const": "monthly"
                         },
                         "dayOfMonth": {
                           "type": "integer",
@@ -339,9 +329,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "custom"
-                          ]
+                          "const": "custom"
                         },
                         "cronExpression": {
                           "type": "string",
@@ -394,9 +382,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "properties": {
                         "scheduleType": {
                           "type": "string",
-                          "enum": [
-                            "once"
-                          ]
+                          "const": "once"
                         },
                         "scheduledTime": {
                           "type": "string",
@@ -593,9 +579,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "hourly"
-                  ]
+                  "const": "hourly"
                 },
                 "minute": {
                   "type": "integer",
@@ -646,9 +630,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "daily"
-                  ]
+                  "const": "daily"
                 },
                 "hour": {
                   "type": "integer",
@@ -699,9 +681,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "weekly"
-                  ]
+                  "const": "weekly"
                 },
                 "daysOfWeek": {
                   "type": "array",
@@ -763,9 +743,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "monthly"
-                  ]
+                  "const": "monthly"
                 },
                 "dayOfMonth": {
                   "type": "integer",
@@ -822,9 +800,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "custom"
-                  ]
+                  "const": "custom"
                 },
                 "cronExpression": {
                   "type": "string",
@@ -873,9 +849,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "once"
-                  ]
+                  "const": "once"
                 },
                 "scheduledTime": {
                   "type": "string",
@@ -917,7 +891,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               ]
             }
           ],
-          "title": "ScheduleConfig"
+          "title": "ScheduleConfigInput"
         },
         "priority": {
           "type": "integer",
@@ -961,9 +935,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -999,9 +971,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "hourly"
-                      ]
+                      "const": "hourly"
                     },
                     "minute": {
                       "type": "integer",
@@ -1057,9 +1027,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "daily"
-                      ]
+                      "const": "daily"
                     },
                     "hour": {
                       "type": "integer",
@@ -1115,9 +1083,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "weekly"
-                      ]
+                      "const": "weekly"
                     },
                     "daysOfWeek": {
                       "type": "array",
@@ -1183,9 +1149,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "monthly"
-                      ]
+                      "const": "monthly"
                     },
                     "dayOfMonth": {
                       "type": "integer",
@@ -1244,9 +1208,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "custom"
-                      ]
+                      "const": "custom"
                     },
                     "cronExpression": {
                       "type": "string",
@@ -1299,9 +1261,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "properties": {
                     "scheduleType": {
                       "type": "string",
-                      "enum": [
-                        "once"
-                      ]
+                      "const": "once"
                     },
                     "scheduledTime": {
                       "type": "string",
@@ -1376,9 +1336,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -1400,9 +1358,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -1467,9 +1423,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "hourly"
-                            ]
+                            "const": "hourly"
                           },
                           "minute": {
                             "type": "integer",
@@ -1525,9 +1479,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "daily"
-                            ]
+                            "const": "daily"
                           },
                           "hour": {
                             "type": "integer",
@@ -1583,9 +1535,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "weekly"
-                            ]
+                            "const": "weekly"
                           },
                           "daysOfWeek": {
                             "type": "array",
@@ -1651,9 +1601,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "monthly"
-                            ]
+                            "const": "monthly"
                           },
                           "dayOfMonth": {
                             "type": "integer",
@@ -1712,9 +1660,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "custom"
-                            ]
+                            "const": "custom"
                           },
                           "cronExpression": {
                             "type": "string",
@@ -1767,9 +1713,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                         "properties": {
                           "scheduleType": {
                             "type": "string",
-                            "enum": [
-                              "once"
-                            ]
+                            "const": "once"
                           },
                           "scheduledTime": {
                             "type": "string",
@@ -1954,9 +1898,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -1991,9 +1933,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2048,9 +1988,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2117,9 +2055,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2195,6 +2131,9 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
     },
     "body": {
       "type": "object",
+      "required": [
+        "scheduleConfig"
+      ],
       "properties": {
         "scheduleConfig": {
           "anyOf": [
@@ -2203,9 +2142,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "hourly"
-                  ]
+                  "const": "hourly"
                 },
                 "minute": {
                   "type": "integer",
@@ -2256,9 +2193,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "daily"
-                  ]
+                  "const": "daily"
                 },
                 "hour": {
                   "type": "integer",
@@ -2309,9 +2244,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "weekly"
-                  ]
+                  "const": "weekly"
                 },
                 "daysOfWeek": {
                   "type": "array",
@@ -2373,9 +2306,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "monthly"
-                  ]
+                  "const": "monthly"
                 },
                 "dayOfMonth": {
                   "type": "integer",
@@ -2432,9 +2363,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "custom"
-                  ]
+                  "const": "custom"
                 },
                 "cronExpression": {
                   "type": "string",
@@ -2483,9 +2412,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               "properties": {
                 "scheduleType": {
                   "type": "string",
-                  "enum": [
-                    "once"
-                  ]
+                  "const": "once"
                 },
                 "scheduledTime": {
                   "type": "string",
@@ -2527,13 +2454,10 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               ]
             }
           ],
-          "title": "ScheduleConfig"
+          "title": "ScheduleConfigInput"
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "scheduleConfig"
-      ]
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
@@ -2546,9 +2470,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2621,9 +2543,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2699,9 +2619,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2848,9 +2766,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2917,9 +2833,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"
@@ -2986,9 +2900,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
       "properties": {
         "success": {
           "type": "boolean",
-          "enum": [
-            true
-          ]
+          "const": true
         },
         "message": {
           "type": "string"

@@ -30,7 +30,7 @@ export interface paths {
         get: operations["listSchedules"];
         put?: never;
         post?: never;
-        /** Remove all of the organisation's schedules; a failure names those that are left */
+        /** Remove all of the organisation's schedules */
         delete: operations["removeAllSchedules"];
         options?: never;
         head?: never;
@@ -196,7 +196,7 @@ export interface components {
     schemas: {
         /** ScheduleConfig */
         ScheduleConfig: {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "hourly";
             minute: number;
             /** @default 1 */
@@ -220,7 +220,7 @@ export interface components {
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "daily";
             hour: number;
             minute: number;
@@ -243,7 +243,7 @@ export interface components {
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "weekly";
             daysOfWeek: number[];
             hour: number;
@@ -267,7 +267,7 @@ export interface components {
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "monthly";
             dayOfMonth: number;
             hour: number;
@@ -291,7 +291,7 @@ export interface components {
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "custom";
             cronExpression: string;
             description?: string;
@@ -314,7 +314,7 @@ export interface components {
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
-            /** @enum {string} */
+            /** @constant */
             scheduleType: "once";
             /**
              * Format: date-time
@@ -376,7 +376,7 @@ export interface components {
         };
         /** Error */
         Error: {
-            /** @enum {boolean} */
+            /** @constant */
             success: false;
             message: string;
             error?: {
@@ -386,10 +386,156 @@ export interface components {
         };
         /** NoSchedule */
         NoSchedule: {
-            /** @enum {boolean} */
+            /** @constant */
             success: false;
             message: string;
             data: null;
+        };
+        /** ScheduleConfigInput */
+        ScheduleConfigInput: {
+            /** @constant */
+            scheduleType: "hourly";
+            minute: number;
+            /** @default 1 */
+            interval?: number;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
+        } | {
+            /** @constant */
+            scheduleType: "daily";
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
+        } | {
+            /** @constant */
+            scheduleType: "weekly";
+            daysOfWeek: number[];
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
+        } | {
+            /** @constant */
+            scheduleType: "monthly";
+            dayOfMonth: number;
+            hour: number;
+            minute: number;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
+        } | {
+            /** @constant */
+            scheduleType: "custom";
+            cronExpression: string;
+            description?: string;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
+        } | {
+            /** @constant */
+            scheduleType: "once";
+            /**
+             * Format: date-time
+             * @description With its offset.
+             */
+            scheduledTime: string;
+            /** @default true */
+            isEnabled?: boolean;
+            /**
+             * @description An IANA time zone.
+             * @default UTC
+             */
+            timezone?: string;
+            /**
+             * @description Moves every run later by one fixed part of this, different for each organisation.
+             * @default 0
+             */
+            jitterMs?: number;
+            /**
+             * @description What happens to a run that could not start at its time: one late run, or none.
+             * @default run_once
+             * @enum {unknown}
+             */
+            missedRunPolicy?: "run_once" | "skip";
         };
         /** NextRuns */
         NextRuns: {
@@ -490,21 +636,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["CrawlJobStatus"];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -513,7 +659,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -522,7 +668,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -531,7 +677,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Not Found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -540,7 +686,7 @@ export interface operations {
                     "application/json": components["schemas"]["NoSchedule"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -564,154 +710,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** ScheduleConfig */
-                    scheduleConfig: {
-                        /** @enum {string} */
-                        scheduleType: "hourly";
-                        minute: number;
-                        /** @default 1 */
-                        interval?: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "daily";
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "weekly";
-                        daysOfWeek: number[];
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "monthly";
-                        dayOfMonth: number;
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "custom";
-                        cronExpression: string;
-                        description?: string;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "once";
-                        /**
-                         * Format: date-time
-                         * @description With its offset.
-                         */
-                        scheduledTime: string;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    };
+                    scheduleConfig: components["schemas"]["ScheduleConfigInput"];
                     /**
-                     * @description Passed to the connector's endpoint; runs start in the order in which they are due.
+                     * @description Kept and shown; runs start in the order in which they are due.
                      * @default 5
                      */
                     priority?: number;
@@ -732,14 +733,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: {
@@ -752,7 +753,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -761,7 +762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -770,7 +771,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -779,7 +780,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -802,20 +830,20 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -824,7 +852,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -833,7 +861,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -842,7 +870,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -862,21 +917,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["CrawlJobStatus"][];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -885,7 +940,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -894,7 +949,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -914,20 +969,29 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -936,7 +1000,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -945,8 +1009,8 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
-            500: {
+            /** @description Request Timeout */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -954,7 +1018,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -977,14 +1059,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: {
@@ -996,7 +1078,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1005,7 +1087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1014,7 +1096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1023,7 +1105,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1046,14 +1155,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: {
@@ -1065,7 +1174,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1074,7 +1183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1083,7 +1192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1092,7 +1201,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1117,21 +1253,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["NextRuns"];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1140,7 +1276,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1149,7 +1285,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1158,7 +1294,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Not Found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1167,7 +1303,7 @@ export interface operations {
                     "application/json": components["schemas"]["NoSchedule"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1193,171 +1329,26 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** ScheduleConfig */
-                    scheduleConfig: {
-                        /** @enum {string} */
-                        scheduleType: "hourly";
-                        minute: number;
-                        /** @default 1 */
-                        interval?: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "daily";
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "weekly";
-                        daysOfWeek: number[];
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "monthly";
-                        dayOfMonth: number;
-                        hour: number;
-                        minute: number;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "custom";
-                        cronExpression: string;
-                        description?: string;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    } | {
-                        /** @enum {string} */
-                        scheduleType: "once";
-                        /**
-                         * Format: date-time
-                         * @description With its offset.
-                         */
-                        scheduledTime: string;
-                        /** @default true */
-                        isEnabled?: boolean;
-                        /**
-                         * @description An IANA time zone.
-                         * @default UTC
-                         */
-                        timezone?: string;
-                        /**
-                         * @description Moves every run later by one fixed part of this, different for each organisation.
-                         * @default 0
-                         */
-                        jitterMs?: number;
-                        /**
-                         * @description What happens to a run that could not start at its time: one late run, or none.
-                         * @default run_once
-                         * @enum {unknown}
-                         */
-                        missedRunPolicy?: "run_once" | "skip";
-                    };
+                    scheduleConfig: components["schemas"]["ScheduleConfigInput"];
                 };
             };
         };
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["NextRuns"];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1366,7 +1357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1375,7 +1366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1384,7 +1375,34 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1407,21 +1425,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["RequestedRun"];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1430,7 +1448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1439,7 +1457,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1448,7 +1466,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Not Found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1457,7 +1475,16 @@ export interface operations {
                     "application/json": components["schemas"]["NoSchedule"];
                 };
             };
-            /** @description Default Response */
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Conflict */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1466,7 +1493,25 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1492,14 +1537,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["CrawlRun"][];
@@ -1512,7 +1557,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1521,7 +1566,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1530,7 +1575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1539,7 +1584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1559,21 +1604,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["QueueStatistics"];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1582,7 +1627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1591,7 +1636,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Internal Server Error */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1600,7 +1645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1620,21 +1665,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["Connector"][];
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1643,7 +1688,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1652,7 +1697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1676,14 +1721,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        /** @enum {boolean} */
+                        /** @constant */
                         success: true;
                         message: string;
                         data: components["schemas"]["SyncEvent"][];
@@ -1692,7 +1737,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Default Response */
+            /** @description Bad Request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1701,7 +1746,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Unauthorized */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1710,7 +1755,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Forbidden */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1719,7 +1764,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Default Response */
+            /** @description Service Unavailable */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -7,6 +7,9 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/auth/login",
     "body": {
       "type": "object",
+      "required": [
+        "email"
+      ],
       "properties": {
         "email": {
           "type": "string",
@@ -24,10 +27,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "description": "The mailed code, in place of the password."
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "email"
-      ]
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
@@ -45,9 +45,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "tokenType": {
           "type": "string",
-          "enum": [
-            "Bearer"
-          ]
+          "const": "Bearer"
         },
         "expiresIn": {
           "type": "integer",
@@ -97,6 +95,9 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/auth/otp",
     "body": {
       "type": "object",
+      "required": [
+        "email"
+      ],
       "properties": {
         "email": {
           "type": "string",
@@ -104,10 +105,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "maxLength": 254
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "email"
-      ]
+      "additionalProperties": false
     },
     "status": 202,
     "answer": {
@@ -127,6 +125,9 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/auth/password/forgot",
     "body": {
       "type": "object",
+      "required": [
+        "email"
+      ],
       "properties": {
         "email": {
           "type": "string",
@@ -134,10 +135,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "maxLength": 254
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "email"
-      ]
+      "additionalProperties": false
     },
     "status": 202,
     "answer": {
@@ -157,6 +155,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/auth/password/reset",
     "body": {
       "type": "object",
+      "required": [
+        "token",
+        "password"
+      ],
       "properties": {
         "token": {
           "type": "string",
@@ -170,11 +172,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "maxLength": 256
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "token",
-        "password"
-      ]
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
@@ -194,6 +192,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/auth/invitations/accept",
     "body": {
       "type": "object",
+      "required": [
+        "token",
+        "password"
+      ],
       "properties": {
         "token": {
           "type": "string",
@@ -205,8 +207,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "format": "display-name",
-          "description": "With a visible character, without control and bidirectional ones."
+          "pattern": "\\S"
         },
         "password": {
           "type": "string",
@@ -214,11 +215,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "maxLength": 256
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "token",
-        "password"
-      ]
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
@@ -236,9 +233,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "tokenType": {
           "type": "string",
-          "enum": [
-            "Bearer"
-          ]
+          "const": "Bearer"
         },
         "expiresIn": {
           "type": "integer",
@@ -384,13 +379,15 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/personal-access-tokens",
     "body": {
       "type": "object",
+      "required": [
+        "name"
+      ],
       "properties": {
         "name": {
           "type": "string",
           "minLength": 1,
           "maxLength": 100,
-          "format": "display-name",
-          "description": "With a visible character, without control and bidirectional ones."
+          "pattern": "\\S"
         },
         "scopes": {
           "type": "array",
@@ -403,19 +400,26 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "description": "Default: MCP_SCOPES."
         },
         "expiryDays": {
-          "enum": [
-            30,
-            90,
-            365,
-            "never"
-          ],
-          "description": "Days, or `never`. Default: 30."
+          "description": "Days, or `never`. Default: 30.",
+          "anyOf": [
+            {
+              "type": "integer",
+              "enum": [
+                30,
+                90,
+                365
+              ]
+            },
+            {
+              "type": "string",
+              "enum": [
+                "never"
+              ]
+            }
+          ]
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "name"
-      ]
+      "additionalProperties": false
     },
     "status": 201,
     "answer": {
@@ -437,7 +441,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
             "createdAt",
             "expiresAt",
             "lastUsedAt",
-            "parentId",
             "accessToken"
           ],
           "properties": {
@@ -480,18 +483,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                 }
               ]
             },
-            "parentId": {
-              "anyOf": [
-                {
-                  "type": "string",
-                  "format": "uuid"
-                },
-                {
-                  "type": "null"
-                }
-              ],
-              "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
-            },
             "accessToken": {
               "type": "string",
               "description": "Shown this once."
@@ -522,8 +513,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "scopes",
               "createdAt",
               "expiresAt",
-              "lastUsedAt",
-              "parentId"
+              "lastUsedAt"
             ],
             "properties": {
               "id": {
@@ -564,18 +554,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
-              },
-              "parentId": {
-                "anyOf": [
-                  {
-                    "type": "string",
-                    "format": "uuid"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               }
             },
             "title": "PersonalAccessToken"
@@ -601,40 +579,24 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       "additionalProperties": false
     },
     "body": {
-      "anyOf": [
-        {
-          "type": "object",
-          "properties": {
-            "reason": {
-              "type": "string",
-              "maxLength": 500
-            },
-            "keepDescendants": {
-              "type": "boolean",
-              "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
-            }
-          },
-          "additionalProperties": false
-        },
-        {
-          "type": "null"
+      "type": "object",
+      "properties": {
+        "reason": {
+          "type": "string",
+          "maxLength": 500
         }
-      ]
+      },
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
       "type": "object",
       "required": [
-        "message",
-        "revokedCount"
+        "message"
       ],
       "properties": {
         "message": {
           "type": "string"
-        },
-        "revokedCount": {
-          "type": "integer",
-          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -926,6 +888,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "path": "/api/v1/users",
     "body": {
       "type": "object",
+      "required": [
+        "email",
+        "fullName"
+      ],
       "properties": {
         "email": {
           "type": "string",
@@ -936,8 +902,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "format": "display-name",
-          "description": "With a visible character, without control and bidirectional ones."
+          "pattern": "\\S"
         },
         "role": {
           "enum": [
@@ -952,11 +917,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "maxLength": 256
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "email",
-        "fullName"
-      ]
+      "additionalProperties": false
     },
     "status": 201,
     "answer": {
@@ -1022,8 +983,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "format": "display-name",
-          "description": "With a visible character, without control and bidirectional ones."
+          "pattern": "\\S"
         },
         "role": {
           "enum": [
@@ -1146,7 +1106,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "createdAt",
               "expiresAt",
               "lastUsedAt",
-              "parentId",
               "userId",
               "ownerEmail",
               "ownerFullName",
@@ -1191,18 +1150,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
-              },
-              "parentId": {
-                "anyOf": [
-                  {
-                    "type": "string",
-                    "format": "uuid"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               },
               "userId": {
                 "type": "string",
@@ -1264,40 +1211,24 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       "additionalProperties": false
     },
     "body": {
-      "anyOf": [
-        {
-          "type": "object",
-          "properties": {
-            "reason": {
-              "type": "string",
-              "maxLength": 500
-            },
-            "keepDescendants": {
-              "type": "boolean",
-              "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
-            }
-          },
-          "additionalProperties": false
-        },
-        {
-          "type": "null"
+      "type": "object",
+      "properties": {
+        "reason": {
+          "type": "string",
+          "maxLength": 500
         }
-      ]
+      },
+      "additionalProperties": false
     },
     "status": 200,
     "answer": {
       "type": "object",
       "required": [
-        "message",
-        "revokedCount"
+        "message"
       ],
       "properties": {
         "message": {
           "type": "string"
-        },
-        "revokedCount": {
-          "type": "integer",
-          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -1319,31 +1250,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "minimum": 1,
           "maximum": 100,
           "default": 20
-        },
-        "actorId": {
-          "type": "string",
-          "format": "uuid",
-          "description": "The member who did it."
-        },
-        "action": {
-          "type": "string",
-          "maxLength": 64,
-          "description": "What happened, such as `token.revoked`."
-        },
-        "subjectId": {
-          "type": "string",
-          "format": "uuid",
-          "description": "The token, member or session it was done to."
-        },
-        "from": {
-          "type": "string",
-          "format": "date-time",
-          "description": "Entries since then."
-        },
-        "to": {
-          "type": "string",
-          "format": "date-time",
-          "description": "Entries before then."
         }
       },
       "additionalProperties": false
@@ -1353,8 +1259,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       "type": "object",
       "required": [
         "data",
-        "pagination",
-        "searchedFrom"
+        "pagination"
       ],
       "properties": {
         "data": {
@@ -1365,13 +1270,9 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "id",
               "action",
               "actorId",
-              "credential",
-              "address",
-              "userAgent",
               "subjectId",
               "reason",
               "detail",
-              "changes",
               "createdAt"
             ],
             "properties": {
@@ -1392,52 +1293,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ],
-                "description": "The member who did it; null for the platform, and for a sign-in that failed."
-              },
-              "credential": {
-                "anyOf": [
-                  {
-                    "type": "object",
-                    "required": [
-                      "kind",
-                      "id"
-                    ],
-                    "properties": {
-                      "kind": {
-                        "type": "string"
-                      },
-                      "id": {
-                        "type": "string"
-                      }
-                    }
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The session (`session`) or token (`pat`) it was done with; null where there was none."
-              },
-              "address": {
-                "anyOf": [
-                  {
-                    "type": "string"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The IP address that it came from."
-              },
-              "userAgent": {
-                "anyOf": [
-                  {
-                    "type": "string"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "What the client said it is."
+                "description": "The member who did it; null for the platform."
               },
               "subjectId": {
                 "anyOf": [
@@ -1458,51 +1314,11 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                   {
                     "type": "null"
                   }
-                ],
-                "description": "Why, as the caller said."
+                ]
               },
               "detail": {
                 "type": "object",
                 "additionalProperties": true
-              },
-              "changes": {
-                "type": "object",
-                "description": "What each changed field was, and what it is now. Never a secret.",
-                "additionalProperties": {
-                  "type": "object",
-                  "required": [
-                    "from",
-                    "to"
-                  ],
-                  "properties": {
-                    "from": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    },
-                    "to": {
-                      "anyOf": [
-                        {
-                          "type": "string"
-                        },
-                        {
-                          "type": "number"
-                        },
-                        {
-                          "type": "null"
-                        }
-                      ]
-                    }
-                  }
-                }
               },
               "createdAt": {
                 "type": "string",
@@ -1534,17 +1350,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "type": "integer"
             }
           }
-        },
-        "searchedFrom": {
-          "anyOf": [
-            {
-              "type": "string"
-            },
-            {
-              "type": "null"
-            }
-          ],
-          "description": "With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`."
         }
       }
     }
@@ -1603,8 +1408,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         "host": {
           "type": "string",
           "minLength": 1,
-          "maxLength": 253,
-          "pattern": "^[\\p{L}\\p{N}._:-]+$"
+          "maxLength": 253
         },
         "port": {
           "type": "integer",
@@ -1614,21 +1418,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "fromEmail": {
           "type": "string",
-          "maxLength": 254,
-          "format": "email"
+          "maxLength": 254
         },
         "username": {
           "type": "string",
           "minLength": 1,
           "maxLength": 320,
-          "pattern": "^\\P{Cc}+$",
           "description": "Without it, no login is tried."
         },
         "password": {
           "type": "string",
           "minLength": 1,
           "maxLength": 1024,
-          "pattern": "^\\P{Cc}+$",
           "description": "Never returned. A save replaces the whole configuration, this included."
         },
         "tls": {
@@ -1709,67 +1510,6 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       }
     }
   },
-  "fetchSmtpConfig": {
-    "method": "GET",
-    "path": "/api/v1/configurationManager/internal/smtpConfig",
-    "query": {
-      "type": "object",
-      "required": [
-        "orgId"
-      ],
-      "properties": {
-        "orgId": {
-          "type": "string",
-          "format": "uuid"
-        }
-      },
-      "additionalProperties": false
-    },
-    "status": 200,
-    "answer": {
-      "type": "object",
-      "required": [
-        "smtp"
-      ],
-      "properties": {
-        "smtp": {
-          "type": "object",
-          "required": [
-            "host",
-            "port",
-            "fromEmail",
-            "tls"
-          ],
-          "properties": {
-            "host": {
-              "type": "string"
-            },
-            "port": {
-              "type": "integer"
-            },
-            "fromEmail": {
-              "type": "string"
-            },
-            "username": {
-              "type": "string"
-            },
-            "tls": {
-              "enum": [
-                "auto",
-                "starttls",
-                "implicit",
-                "none"
-              ]
-            },
-            "password": {
-              "type": "string"
-            }
-          },
-          "title": "SmtpConfigWithPassword"
-        }
-      }
-    }
-  },
   "getToolEndpointMetadata": {
     "method": "GET",
     "path": "/.well-known/oauth-protected-resource/mcp",
@@ -1804,95 +1544,91 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       }
     }
   },
-  "introspectTokens": {
+  "callTools": {
     "method": "POST",
-    "path": "/api/v1/oauth2/introspect/batch",
+    "path": "/mcp",
     "body": {
       "type": "object",
+      "required": [
+        "jsonrpc",
+        "method"
+      ],
       "properties": {
-        "tokens": {
-          "type": "array",
-          "items": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 4096
-          },
-          "minItems": 1,
-          "maxItems": 200
+        "jsonrpc": {
+          "type": "string",
+          "const": "2.0"
+        },
+        "id": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "integer"
+            }
+          ]
+        },
+        "method": {
+          "type": "string",
+          "description": "Such as `tools/list` or `tools/call`."
+        },
+        "params": {
+          "type": "object",
+          "additionalProperties": {}
         }
       },
-      "additionalProperties": false,
-      "required": [
-        "tokens"
-      ]
+      "title": "ToolMessage"
     },
     "status": 200,
     "answer": {
       "type": "object",
       "required": [
-        "results"
+        "jsonrpc"
       ],
       "properties": {
-        "results": {
-          "type": "array",
-          "items": {
-            "type": "object",
-            "required": [
-              "active"
-            ],
-            "properties": {
-              "active": {
-                "type": "boolean"
-              },
-              "iss": {
-                "type": "string"
-              },
-              "sub": {
-                "type": "string"
-              },
-              "jti": {
-                "type": "string"
-              },
-              "client_id": {
-                "type": "string",
-                "description": "Of a service credential."
-              },
-              "scope": {
-                "type": "string"
-              },
-              "iat": {
-                "type": "integer"
-              },
-              "exp": {
-                "type": "integer"
-              },
-              "token_type": {
-                "type": "string"
-              },
-              "username": {
-                "type": "string",
-                "description": "The owner's e-mail."
-              },
-              "org": {
-                "type": "string"
-              },
-              "kind": {
-                "type": "string"
-              },
-              "role": {
-                "enum": [
-                  "admin",
-                  "member"
-                ]
-              },
-              "name": {
-                "type": "string",
-                "description": "The owner's full name."
-              }
+        "jsonrpc": {
+          "type": "string",
+          "const": "2.0"
+        },
+        "id": {
+          "anyOf": [
+            {
+              "anyOf": [
+                {
+                  "type": "string"
+                },
+                {
+                  "type": "integer"
+                }
+              ]
+            },
+            {
+              "type": "null"
             }
+          ]
+        },
+        "result": {
+          "type": "object",
+          "additionalProperties": {}
+        },
+        "error": {
+          "type": "object",
+          "required": [
+            "code",
+            "message"
+          ],
+          "properties": {
+            "code": {
+              "type": "integer"
+            },
+            "message": {
+              "type": "string"
+            },
+            "data": {}
           }
         }
-      }
+      },
+      "title": "ToolAnswer"
     }
   }
 };
@@ -1921,6 +1657,5 @@ type IdentityOperationId =
   | 'getSmtpConfig'
   | 'saveSmtpConfig'
   | 'removeSmtpConfig'
-  | 'fetchSmtpConfig'
   | 'getToolEndpointMetadata'
-  | 'introspectTokens';
+  | 'callTools';

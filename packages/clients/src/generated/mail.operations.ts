@@ -11,157 +11,19 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         "idempotency-key": {
           "type": "string",
           "description": "The same key and body within 24 hours answer the first result again and send nothing."
-        },
-        "prefer": {
-          "type": "string",
-          "description": "`respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is."
         }
       },
       "additionalProperties": false
     },
     "body": {
       "type": "object",
-      "properties": {
-        "emailTemplateType": {
-          "enum": [
-            "loginWithOTP",
-            "resetPassword",
-            "accountCreation",
-            "appuserInvite",
-            "suspiciousLoginAttempt"
-          ]
-        },
-        "sendEmailTo": {
-          "type": "array",
-          "items": {
-            "type": "string",
-            "maxLength": 320
-          },
-          "minItems": 1,
-          "maxItems": 50
-        },
-        "subject": {
-          "type": "string",
-          "minLength": 1,
-          "maxLength": 500
-        },
-        "templateData": {
-          "type": "object",
-          "additionalProperties": true,
-          "description": "Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README."
-        },
-        "sendCcTo": {
-          "type": "array",
-          "items": {
-            "type": "string",
-            "maxLength": 320
-          },
-          "maxItems": 50
-        },
-        "attachments": {
-          "type": "array",
-          "items": {
-            "type": "object",
-            "properties": {
-              "filename": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 255
-              },
-              "content": {
-                "type": "string",
-                "description": "Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded."
-              },
-              "contentType": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 255,
-                "description": "Such as `text/plain`."
-              }
-            },
-            "additionalProperties": false,
-            "required": [
-              "filename",
-              "content",
-              "contentType"
-            ]
-          },
-          "maxItems": 10
-        },
-        "fromEmailDomain": {
-          "type": "string",
-          "maxLength": 253,
-          "description": "Replaces the domain of the configured sender's address."
-        },
-        "productName": {
-          "type": "string",
-          "maxLength": 200,
-          "description": "The brand in the template."
-        },
-        "isAutoEmail": {
-          "type": "boolean",
-          "description": "Sets `Auto-Submitted: auto-generated` (RFC 3834)."
-        }
-      },
-      "additionalProperties": false,
-      "title": "MailBody",
       "required": [
         "emailTemplateType",
         "sendEmailTo",
         "subject",
         "templateData"
-      ]
-    },
-    "status": 200,
-    "answer": {
-      "type": "object",
-      "required": [
-        "data"
       ],
       "properties": {
-        "data": {
-          "type": "object",
-          "required": [
-            "status",
-            "data"
-          ],
-          "properties": {
-            "status": {
-              "type": "boolean"
-            },
-            "data": {
-              "type": "string",
-              "description": "A confirmation; it names the recipients that the server refused."
-            }
-          }
-        }
-      }
-    }
-  },
-  "sendEmailForOrganisation": {
-    "method": "POST",
-    "path": "/api/v1/mail/internal/sendEmail",
-    "headers": {
-      "type": "object",
-      "properties": {
-        "idempotency-key": {
-          "type": "string",
-          "description": "The same key and body within 24 hours answer the first result again and send nothing."
-        },
-        "prefer": {
-          "type": "string",
-          "description": "`respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is."
-        }
-      },
-      "additionalProperties": false
-    },
-    "body": {
-      "type": "object",
-      "properties": {
-        "orgId": {
-          "type": "string",
-          "format": "uuid"
-        },
         "emailTemplateType": {
           "enum": [
             "loginWithOTP",
@@ -203,6 +65,11 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
           "type": "array",
           "items": {
             "type": "object",
+            "required": [
+              "filename",
+              "content",
+              "contentType"
+            ],
             "properties": {
               "filename": {
                 "type": "string",
@@ -220,12 +87,7 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
                 "description": "Such as `text/plain`."
               }
             },
-            "additionalProperties": false,
-            "required": [
-              "filename",
-              "content",
-              "contentType"
-            ]
+            "additionalProperties": false
           },
           "maxItems": 10
         },
@@ -275,14 +137,7 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         }
       },
       "additionalProperties": false,
-      "title": "InternalMailBody",
-      "required": [
-        "orgId",
-        "emailTemplateType",
-        "sendEmailTo",
-        "subject",
-        "templateData"
-      ]
+      "title": "MailBody"
     },
     "status": 200,
     "answer": {
@@ -366,35 +221,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
           "minimum": 1,
           "maximum": 100,
           "default": 20
-        },
-        "state": {
-          "enum": [
-            "sent",
-            "failed",
-            "unknown",
-            "pending",
-            "any"
-          ],
-          "description": "Default `sent`."
-        },
-        "recipient": {
-          "type": "string",
-          "minLength": 3,
-          "maxLength": 320,
-          "description": "An address in To or Cc."
-        },
-        "emailTemplateType": {
-          "type": "string",
-          "maxLength": 100
-        },
-        "since": {
-          "type": "string",
-          "format": "date-time"
-        },
-        "until": {
-          "type": "string",
-          "format": "date-time",
-          "description": "Not included."
         }
       },
       "additionalProperties": false
@@ -420,9 +246,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
               "cc",
               "refused",
               "emailTemplateType",
-              "state",
-              "canResend",
-              "failure",
               "createdAt",
               "updatedAt"
             ],
@@ -463,51 +286,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
               "emailTemplateType": {
                 "type": "string"
               },
-              "state": {
-                "type": "string",
-                "description": "`pending`, `sent`, `failed` or `unknown`: it may have arrived."
-              },
-              "canResend": {
-                "type": "boolean",
-                "description": "Whether it failed or is unknown, and can be sent again as it was."
-              },
-              "failure": {
-                "anyOf": [
-                  {
-                    "type": "object",
-                    "required": [
-                      "kind",
-                      "code",
-                      "message"
-                    ],
-                    "properties": {
-                      "kind": {
-                        "type": "string",
-                        "description": "`permanent`: the server will never take this mail. `temporary`: it may, later."
-                      },
-                      "code": {
-                        "type": "string"
-                      },
-                      "reply": {
-                        "type": "integer",
-                        "description": "The SMTP reply code."
-                      },
-                      "status": {
-                        "type": "string",
-                        "description": "The enhanced status code (RFC 3463), such as `5.1.1`."
-                      },
-                      "message": {
-                        "type": "string"
-                      }
-                    },
-                    "title": "MailFailure"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "Why it failed or is unknown, where that is known."
-              },
               "createdAt": {
                 "type": "string",
                 "format": "date-time"
@@ -546,47 +324,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       }
     }
   },
-  "eraseMailRecipient": {
-    "method": "DELETE",
-    "path": "/api/v1/mail/records",
-    "query": {
-      "type": "object",
-      "required": [
-        "recipient"
-      ],
-      "properties": {
-        "recipient": {
-          "type": "string",
-          "minLength": 3,
-          "maxLength": 320,
-          "description": "An address in To or Cc."
-        }
-      },
-      "additionalProperties": false
-    },
-    "status": 200,
-    "answer": {
-      "type": "object",
-      "required": [
-        "message",
-        "deleted",
-        "changed"
-      ],
-      "properties": {
-        "message": {
-          "type": "string"
-        },
-        "deleted": {
-          "type": "integer",
-          "description": "Mails to this recipient alone."
-        },
-        "changed": {
-          "type": "integer",
-          "description": "Mails to others as well: they keep everything but the address."
-        }
-      }
-    }
-  },
   "getMailRecord": {
     "method": "GET",
     "path": "/api/v1/mail/records/{id}",
@@ -621,9 +358,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             "cc",
             "refused",
             "emailTemplateType",
-            "state",
-            "canResend",
-            "failure",
             "createdAt",
             "updatedAt"
           ],
@@ -664,51 +398,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             "emailTemplateType": {
               "type": "string"
             },
-            "state": {
-              "type": "string",
-              "description": "`pending`, `sent`, `failed` or `unknown`: it may have arrived."
-            },
-            "canResend": {
-              "type": "boolean",
-              "description": "Whether it failed or is unknown, and can be sent again as it was."
-            },
-            "failure": {
-              "anyOf": [
-                {
-                  "type": "object",
-                  "required": [
-                    "kind",
-                    "code",
-                    "message"
-                  ],
-                  "properties": {
-                    "kind": {
-                      "type": "string",
-                      "description": "`permanent`: the server will never take this mail. `temporary`: it may, later."
-                    },
-                    "code": {
-                      "type": "string"
-                    },
-                    "reply": {
-                      "type": "integer",
-                      "description": "The SMTP reply code."
-                    },
-                    "status": {
-                      "type": "string",
-                      "description": "The enhanced status code (RFC 3463), such as `5.1.1`."
-                    },
-                    "message": {
-                      "type": "string"
-                    }
-                  },
-                  "title": "MailFailure"
-                },
-                {
-                  "type": "null"
-                }
-              ],
-              "description": "Why it failed or is unknown, where that is known."
-            },
             "createdAt": {
               "type": "string",
               "format": "date-time"
@@ -723,53 +412,15 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       }
     }
   },
-  "resendMail": {
-    "method": "POST",
-    "path": "/api/v1/mail/records/{id}/resend",
-    "pathParameters": {
-      "type": "object",
-      "required": [
-        "id"
-      ],
-      "properties": {
-        "id": {
-          "type": "string",
-          "format": "uuid"
-        }
-      },
-      "additionalProperties": false
-    },
-    "status": 200,
-    "answer": {
-      "type": "object",
-      "required": [
-        "data"
-      ],
-      "properties": {
-        "data": {
-          "type": "object",
-          "required": [
-            "status",
-            "data"
-          ],
-          "properties": {
-            "status": {
-              "type": "boolean"
-            },
-            "data": {
-              "type": "string",
-              "description": "A confirmation; it names the recipients that the server refused."
-            }
-          }
-        }
-      }
-    }
-  },
   "previewEmail": {
     "method": "POST",
     "path": "/api/v1/mail/preview",
     "body": {
       "type": "object",
+      "required": [
+        "emailTemplateType",
+        "templateData"
+      ],
       "properties": {
         "emailTemplateType": {
           "enum": [
@@ -792,11 +443,7 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         }
       },
       "additionalProperties": false,
-      "title": "PreviewBody",
-      "required": [
-        "emailTemplateType",
-        "templateData"
-      ]
+      "title": "PreviewBody"
     },
     "status": 200,
     "answer": {
@@ -928,11 +575,8 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
 
 type MailOperationId =
   | 'sendEmail'
-  | 'sendEmailForOrganisation'
   | 'updateSmtpConfig'
   | 'listMailRecords'
-  | 'eraseMailRecipient'
   | 'getMailRecord'
-  | 'resendMail'
   | 'previewEmail'
   | 'testSmtpConnection';

@@ -1,20 +1,28 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { nameSchemas } from './named-schemas.js';
+import type { ErrorFamily } from '../error-family.js';
+import { type Audience, publishDocument } from './publish.js';
 
 export interface DocsOptions {
   readonly title: string;
   readonly description: string;
   readonly version: string;
+  readonly errors: ErrorFamily;
 }
 
-/** OpenAPI 3.1 of all routes at `/docs/json`, and a page to read and try it at `/docs`. */
+/**
+ * OpenAPI 3.1 of the public routes at `/docs/json`, and a page to read and try it at `/docs`; that of the routes between
+ * services at `/internal/openapi.json`, which gateways don't route. Each is made when it is first asked for.
+ */
 export async function registerDocs(app: FastifyInstance, options: DocsOptions): Promise<void> {
+  const { title, description, version, errors } = options;
   await app.register(swagger, {
+    convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
-      info: { title: options.title, description: options.description, version: options.version },
+      info: { title, description, version },
+      servers: [{ url: '/', description: 'The gateway that this document is read from.' }],
       components: {
         securitySchemes: {
           bearer: {
@@ -25,8 +33,18 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
         },
       },
     },
-    transformObject: (given) =>
-      'openapiObject' in given ? nameSchemas(given.openapiObject) : given.swaggerObject,
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true });
+  const documents = new Map<Audience, object>();
+  function documentFor(audience: Audience): object {
+    const document = documents.get(audience) ?? publishDocument(app.swagger(), errors.schema, audience);
+    documents.set(audience, document);
+    return document;
+  }
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    transformSpecification: () => documentFor('everyone'),
+    transformSpecificationClone: false,
+  });
+  app.get('/internal/openapi.json', { schema: { hide: true } }, () => documentFor('services'));
 }

@@ -12,27 +12,30 @@ export interface Route {
 
 interface Operation {
   readonly requestBody?: { readonly content?: Record<string, unknown> };
-  readonly security?: unknown[];
+  readonly security: unknown[];
 }
 
-/** Every documented route, and the two that aren't: the list grows with the service. */
+/** Every documented route, the internal ones too: the list grows with the service. */
 export async function listRoutes(identity: IdentityUnderTest): Promise<Route[]> {
-  const { body } = await identity.call('GET', '/docs/json');
-  const documented = Object.entries(body.paths as Record<string, Record<string, Operation>>).flatMap(
-    ([path, operations]) =>
-      Object.entries(operations).map(([method, operation]) => {
-        const content = operation.requestBody?.content;
-        return {
-          method: method.toUpperCase(),
-          path,
-          hasBody: content !== undefined,
-          isJson: content?.['application/json'] !== undefined,
-          isOpen: operation.security === undefined,
-        };
-      }),
+  const documents = await Promise.all(
+    ['/docs/json', '/internal/openapi.json'].map((path) => identity.call('GET', path)),
   );
-  const mcp = { method: 'POST', path: '/mcp', hasBody: true, isJson: false, isOpen: false };
-  return [...documented, mcp];
+  const paths = documents.flatMap(({ body }) =>
+    Object.entries(body.paths as Record<string, Record<string, Operation>>),
+  );
+  return paths.flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const content = operation.requestBody?.content;
+      return {
+        method: method.toUpperCase(),
+        path,
+        hasBody: content !== undefined,
+        // What is JSON at `/mcp` has rules and faults of its own.
+        isJson: content?.['application/json'] !== undefined && path !== '/mcp',
+        isOpen: operation.security.length === 0,
+      };
+    }),
+  );
 }
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';

@@ -1,0 +1,132 @@
+import { Type } from 'typebox';
+import { publishDocument } from './publish.js';
+
+const schedule = {
+  title: 'Schedule',
+  type: 'object',
+  required: ['at', 'zone'],
+  properties: { at: { type: 'string' }, zone: { type: 'string', default: 'UTC' } },
+};
+const plain = {
+  title: 'Plain',
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' } },
+};
+const content = (schema: object) => ({ 'application/json': { schema } });
+const ok = (schema: object) => ({ 200: { description: 'Default Response', content: content(schema) } });
+const ErrorSchema = Type.Object({ message: Type.String() }, { title: 'Error' });
+
+function publish(paths: object, audience: 'everyone' | 'services' = 'everyone') {
+  return publishDocument({ paths }, ErrorSchema, audience) as unknown as {
+    // oxlint-disable-next-line typescript/no-explicit-any -- a test looks anywhere
+    readonly paths: any;
+    readonly components: { readonly schemas: Record<string, object> };
+  };
+}
+const post = (schema: object, more: object = {}) => ({
+  '/a': {
+    post: { requestBody: { required: true, content: content(schema) }, responses: ok(schema), ...more },
+  },
+});
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+it('what has a default may be left out of requests, and is always in answers', () => {
+  const { paths, components } = publish(post({ type: 'array', items: schedule }));
+  const { requestBody, responses } = paths['/a'].post;
+  expect(requestBody.content['application/json'].schema.items).toEqual(ref('ScheduleInput'));
+  expect(responses[200].content['application/json'].schema.items).toEqual(ref('Schedule'));
+  expect(components.schemas).toMatchObject({
+    Schedule: { required: ['at', 'zone'] },
+    ScheduleInput: { required: ['at'], title: 'ScheduleInput' },
+  });
+});
+
+it('a schema that is the same in requests and answers has one name', () => {
+  const { paths, components } = publish(post(plain));
+  expect(paths['/a'].post.requestBody.content['application/json'].schema).toEqual(ref('Plain'));
+  expect(Object.keys(components.schemas)).not.toContain('PlainInput');
+});
+
+it('a parameter with a default is optional', () => {
+  const parameter = (name: string, schema: object) => ({ name, in: 'query', required: true, schema });
+  const parameters = [
+    parameter('page', { type: 'integer', default: 1 }),
+    parameter('after', { type: 'string' }),
+  ];
+  const { paths } = publish({ '/a': { get: { parameters, responses: ok(plain) } } });
+  expect(paths['/a'].get.parameters.map(({ required }: { required: boolean }) => required)).toEqual([
+    false,
+    true,
+  ]);
+});
+
+it('a body that may be null may be left out', () => {
+  const { requestBody } = publish(post({ anyOf: [plain, { type: 'null' }] })).paths['/a'].post;
+  expect(requestBody).toEqual({ required: false, content: content(ref('Plain')) });
+  expect(publish(post(plain)).paths['/a'].post.requestBody.required).toBe(true);
+});
+
+it('an enum names its type, and one of several types is a choice of enums', () => {
+  const properties = {
+    days: { enum: [30, 'never', 365], description: 'Days.' },
+    tls: { enum: ['auto', 'none'], default: 'auto' },
+  };
+  const { schema } = publish(post({ type: 'object', properties })).paths['/a'].post.requestBody.content[
+    'application/json'
+  ];
+  expect(schema.properties).toEqual({
+    days: {
+      description: 'Days.',
+      anyOf: [
+        { type: 'integer', enum: [30, 365] },
+        { type: 'string', enum: ['never'] },
+      ],
+    },
+    tls: { ...properties.tls, type: 'string' },
+  });
+});
+
+it('patterns with Unicode properties are left out, others stay', () => {
+  const text = (pattern: string) => ({ type: 'string', pattern });
+  const properties = { a: text('^\\p{L}+$'), b: text('[^\\P{Cc}]'), pattern: text('^[a-z]$') };
+  const { schema } = publish(post({ type: 'object', properties })).paths['/a'].post.requestBody.content[
+    'application/json'
+  ];
+  expect(schema.properties).toEqual({
+    a: { type: 'string' },
+    b: { type: 'string' },
+    pattern: properties.pattern,
+  });
+});
+
+it('whatever may come with a body tells what is wrong with bodies, and its own answers stay', () => {
+  const own = { 413: { description: 'Own' } };
+  const { paths, components } = publish({
+    '/a': { delete: { responses: { ...ok(plain), ...own } }, get: { responses: ok(plain) } },
+  });
+  expect(Object.keys(paths['/a'].delete.responses)).toEqual(['200', '400', '408', '413', '415']);
+  expect(paths['/a'].delete.responses).toMatchObject({
+    ...own,
+    200: { description: 'OK' },
+    415: { description: 'Unsupported Media Type', content: content(ref('Error')) },
+  });
+  expect(Object.keys(paths['/a'].get.responses)).toEqual(['200']);
+  expect(components.schemas).toHaveProperty('Error');
+});
+
+it('a public operation says that it is public', () => {
+  const security = [{ bearer: [] }];
+  expect(publish(post(plain)).paths['/a'].post.security).toEqual([]);
+  expect(publish(post(plain, { security })).paths['/a'].post.security).toEqual(security);
+});
+
+it('what services call is in their document alone, with its schemas', () => {
+  const paths = { ...post(plain), '/b': { get: { tags: ['Services'], responses: ok(schedule) } } };
+  const open = publish(paths);
+  expect([Object.keys(open.paths), Object.keys(open.components.schemas)]).toEqual([
+    ['/a'],
+    ['Plain', 'Error'],
+  ]);
+  expect(Object.keys(publish(paths, 'services').paths)).toEqual(['/b']);
+});

@@ -1,0 +1,52 @@
+import { isObject, type Json, type JsonObject, mapObjects, mapParts } from './json.js';
+
+const typeOf = (value: Json): string =>
+  value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
+
+/** Every enum names its type. Some generators leave out every operation with one of several types; `anyOf` says the same. */
+function typeEnum(schema: JsonObject): JsonObject {
+  const { enum: values, ...rest } = schema;
+  if (!Array.isArray(values)) return schema;
+  const members = values as readonly Json[];
+  const types = [...new Set(members.map(typeOf))];
+  const [type] = types;
+  if (types.length === 1) return { type: type ?? 'string', ...schema };
+  return {
+    ...rest,
+    anyOf: types.map((each) => ({ type: each, enum: members.filter((value) => typeOf(value) === each) })),
+  };
+}
+
+/** Unicode property escapes stop tools whose regular expressions have none; the service still checks them. */
+function dropUnicodePattern(schema: JsonObject): JsonObject {
+  const { pattern, ...rest } = schema;
+  return typeof pattern === 'string' && /\\p\{/i.test(pattern) ? rest : schema;
+}
+
+/** What other languages' tools can't read, in a form that they can. */
+export const toPortable = (value: Json): Json =>
+  mapObjects(value, (object) => dropUnicodePattern(typeEnum(object)));
+
+const hasDefault = (property: Json | undefined): boolean => isObject(property) && 'default' in property;
+
+function relaxRequired(schema: JsonObject): JsonObject {
+  const { required, properties } = schema;
+  if (!Array.isArray(required) || !isObject(properties)) return schema;
+  const kept = (required as readonly string[]).filter((name) => !hasDefault(properties[name]));
+  if (kept.length === required.length) return schema;
+  const { required: _, ...rest } = schema;
+  return kept.length > 0 ? { ...rest, required: kept } : rest;
+}
+
+/**
+ * A schema of what callers send: what has a default may be left out. In answers it is always there, so a named schema
+ * that differs as input is named so (`ScheduleConfig`, `ScheduleConfigInput`).
+ */
+export function toInput(value: Json, isMap = false): Json {
+  const mapped = mapParts(value, isMap, toInput);
+  if (isMap || !isObject(mapped)) return mapped;
+  const input = relaxRequired(mapped);
+  const { title } = input;
+  const isRenamed = typeof title === 'string' && JSON.stringify(input) !== JSON.stringify(value);
+  return isRenamed ? { ...input, title: `${title}Input` } : input;
+}
