@@ -124,6 +124,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -179,6 +180,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -245,6 +247,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -306,6 +309,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -359,6 +363,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -409,6 +414,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                           "description": "Moves every run later by one fixed part of this, different for each organisation."
                         },
                         "missedRunPolicy": {
+                          "type": "string",
                           "enum": [
                             "run_once",
                             "skip"
@@ -491,6 +497,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
               ]
             },
             "state": {
+              "type": "string",
               "enum": [
                 "waiting",
                 "active",
@@ -611,6 +618,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -661,6 +669,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -722,6 +731,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -779,6 +789,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -830,6 +841,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -876,6 +888,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -1003,6 +1016,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1058,6 +1072,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1124,6 +1139,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1185,6 +1201,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1238,6 +1255,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1288,6 +1306,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                       "description": "Moves every run later by one fixed part of this, different for each organisation."
                     },
                     "missedRunPolicy": {
+                      "type": "string",
                       "enum": [
                         "run_once",
                         "skip"
@@ -1455,6 +1474,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1510,6 +1530,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1576,6 +1597,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1637,6 +1659,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1690,6 +1713,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1740,6 +1764,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                             "description": "Moves every run later by one fixed part of this, different for each organisation."
                           },
                           "missedRunPolicy": {
+                            "type": "string",
                             "enum": [
                               "run_once",
                               "skip"
@@ -1822,6 +1847,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                 ]
               },
               "state": {
+                "type": "string",
                 "enum": [
                   "waiting",
                   "active",
@@ -2174,6 +2200,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2224,6 +2251,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2285,6 +2313,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2342,6 +2371,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2393,6 +2423,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2439,6 +2470,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                   "description": "Moves every run later by one fixed part of this, different for each organisation."
                 },
                 "missedRunPolicy": {
+                  "type": "string",
                   "enum": [
                     "run_once",
                     "skip"
@@ -2650,6 +2682,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                 "type": "string"
               },
               "trigger": {
+                "type": "string",
                 "enum": [
                   "schedule",
                   "manual",
@@ -2658,6 +2691,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                 "description": "`missed`: run late by the watchdog, in place of a run that did not happen."
               },
               "outcome": {
+                "type": "string",
                 "enum": [
                   "waiting",
                   "active",

@@ -30,7 +30,7 @@ export interface paths {
         get: operations["listSchedules"];
         put?: never;
         post?: never;
-        /** Remove all of the organisation's schedules */
+        /** Remove all of the organisation's schedules; a failure names those that are left */
         delete: operations["removeAllSchedules"];
         options?: never;
         head?: never;
@@ -216,7 +216,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
@@ -239,7 +239,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
@@ -263,7 +263,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
@@ -287,7 +287,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
@@ -310,7 +310,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         } | {
@@ -336,7 +336,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy: "run_once" | "skip";
         };
@@ -363,7 +363,7 @@ export interface components {
             finishedOn: number | null;
             processedOn: number | null;
             failedReason: string | null;
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "waiting" | "active" | "completed" | "failed" | "delayed" | "paused";
             priority: number;
             maxRetries: number;
@@ -413,7 +413,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         } | {
@@ -436,7 +436,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         } | {
@@ -460,7 +460,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         } | {
@@ -484,7 +484,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         } | {
@@ -507,7 +507,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         } | {
@@ -533,7 +533,7 @@ export interface components {
             /**
              * @description What happens to a run that could not start at its time: one late run, or none.
              * @default run_once
-             * @enum {unknown}
+             * @enum {string}
              */
             missedRunPolicy?: "run_once" | "skip";
         };
@@ -566,10 +566,10 @@ export interface components {
             connector: string;
             /**
              * @description `missed`: run late by the watchdog, in place of a run that did not happen.
-             * @enum {unknown}
+             * @enum {string}
              */
             trigger: "schedule" | "manual" | "missed";
-            /** @enum {unknown} */
+            /** @enum {string} */
             outcome: "waiting" | "active" | "retrying" | "completed" | "failed" | "aborted" | "skipped";
             /** Format: date-time */
             scheduledFor: string;
@@ -712,7 +712,7 @@ export interface operations {
                 "application/json": {
                     scheduleConfig: components["schemas"]["ScheduleConfigInput"];
                     /**
-                     * @description Kept and shown; runs start in the order in which they are due.
+                     * @description Passed to the connector's endpoint; runs start in the order in which they are due.
                      * @default 5
                      */
                     priority?: number;
@@ -1029,6 +1029,15 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

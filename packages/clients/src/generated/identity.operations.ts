@@ -207,7 +207,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "password": {
           "type": "string",
@@ -387,7 +388,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 100,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "scopes": {
           "type": "array",
@@ -441,6 +443,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
             "createdAt",
             "expiresAt",
             "lastUsedAt",
+            "parentId",
             "accessToken"
           ],
           "properties": {
@@ -483,6 +486,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                 }
               ]
             },
+            "parentId": {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "format": "uuid"
+                },
+                {
+                  "type": "null"
+                }
+              ],
+              "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
+            },
             "accessToken": {
               "type": "string",
               "description": "Shown this once."
@@ -513,7 +528,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "scopes",
               "createdAt",
               "expiresAt",
-              "lastUsedAt"
+              "lastUsedAt",
+              "parentId"
             ],
             "properties": {
               "id": {
@@ -554,6 +570,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
+              },
+              "parentId": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "uuid"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               }
             },
             "title": "PersonalAccessToken"
@@ -584,6 +612,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         "reason": {
           "type": "string",
           "maxLength": 500
+        },
+        "keepDescendants": {
+          "type": "boolean",
+          "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
         }
       },
       "additionalProperties": false
@@ -592,11 +624,16 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "answer": {
       "type": "object",
       "required": [
-        "message"
+        "message",
+        "revokedCount"
       ],
       "properties": {
         "message": {
           "type": "string"
+        },
+        "revokedCount": {
+          "type": "integer",
+          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -902,9 +939,11 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "role": {
+          "type": "string",
           "enum": [
             "admin",
             "member"
@@ -983,9 +1022,11 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 200,
-          "pattern": "\\S"
+          "format": "display-name",
+          "description": "With a visible character, without control and bidirectional ones."
         },
         "role": {
+          "type": "string",
           "enum": [
             "admin",
             "member"
@@ -1106,6 +1147,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "createdAt",
               "expiresAt",
               "lastUsedAt",
+              "parentId",
               "userId",
               "ownerEmail",
               "ownerFullName",
@@ -1150,6 +1192,18 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ]
+              },
+              "parentId": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "format": "uuid"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The token that this one is revoked with: the one that made it, or the next above that is left. Null: none."
               },
               "userId": {
                 "type": "string",
@@ -1216,6 +1270,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         "reason": {
           "type": "string",
           "maxLength": 500
+        },
+        "keepDescendants": {
+          "type": "boolean",
+          "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
         }
       },
       "additionalProperties": false
@@ -1224,11 +1282,16 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
     "answer": {
       "type": "object",
       "required": [
-        "message"
+        "message",
+        "revokedCount"
       ],
       "properties": {
         "message": {
           "type": "string"
+        },
+        "revokedCount": {
+          "type": "integer",
+          "description": "How many tokens were revoked: this one, and those it made."
         }
       }
     }
@@ -1250,6 +1313,31 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "minimum": 1,
           "maximum": 100,
           "default": 20
+        },
+        "actorId": {
+          "type": "string",
+          "format": "uuid",
+          "description": "The member who did it."
+        },
+        "action": {
+          "type": "string",
+          "maxLength": 64,
+          "description": "What happened, such as `token.revoked`."
+        },
+        "subjectId": {
+          "type": "string",
+          "format": "uuid",
+          "description": "The token, member or session it was done to."
+        },
+        "from": {
+          "type": "string",
+          "format": "date-time",
+          "description": "Entries since then."
+        },
+        "to": {
+          "type": "string",
+          "format": "date-time",
+          "description": "Entries before then."
         }
       },
       "additionalProperties": false
@@ -1259,7 +1347,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       "type": "object",
       "required": [
         "data",
-        "pagination"
+        "pagination",
+        "searchedFrom"
       ],
       "properties": {
         "data": {
@@ -1270,9 +1359,13 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "id",
               "action",
               "actorId",
+              "credential",
+              "address",
+              "userAgent",
               "subjectId",
               "reason",
               "detail",
+              "changes",
               "createdAt"
             ],
             "properties": {
@@ -1293,7 +1386,52 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "type": "null"
                   }
                 ],
-                "description": "The member who did it; null for the platform."
+                "description": "The member who did it; null for the platform, and for a sign-in that failed."
+              },
+              "credential": {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "required": [
+                      "kind",
+                      "id"
+                    ],
+                    "properties": {
+                      "kind": {
+                        "type": "string"
+                      },
+                      "id": {
+                        "type": "string"
+                      }
+                    }
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The session (`session`) or token (`pat`) it was done with; null where there was none."
+              },
+              "address": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "The IP address that it came from."
+              },
+              "userAgent": {
+                "anyOf": [
+                  {
+                    "type": "string"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "What the client said it is."
               },
               "subjectId": {
                 "anyOf": [
@@ -1314,11 +1452,51 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                   {
                     "type": "null"
                   }
-                ]
+                ],
+                "description": "Why, as the caller said."
               },
               "detail": {
                 "type": "object",
                 "additionalProperties": true
+              },
+              "changes": {
+                "type": "object",
+                "description": "What each changed field was, and what it is now. Never a secret.",
+                "additionalProperties": {
+                  "type": "object",
+                  "required": [
+                    "from",
+                    "to"
+                  ],
+                  "properties": {
+                    "from": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "number"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    },
+                    "to": {
+                      "anyOf": [
+                        {
+                          "type": "string"
+                        },
+                        {
+                          "type": "number"
+                        },
+                        {
+                          "type": "null"
+                        }
+                      ]
+                    }
+                  }
+                }
               },
               "createdAt": {
                 "type": "string",
@@ -1350,6 +1528,17 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "type": "integer"
             }
           }
+        },
+        "searchedFrom": {
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`."
         }
       }
     }
@@ -1386,6 +1575,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "type": "string"
             },
             "tls": {
+              "type": "string",
               "enum": [
                 "auto",
                 "starttls",
@@ -1418,7 +1608,8 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "fromEmail": {
           "type": "string",
-          "maxLength": 254
+          "maxLength": 254,
+          "format": "email"
         },
         "username": {
           "type": "string",
@@ -1433,6 +1624,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "description": "Never returned. A save replaces the whole configuration, this included."
         },
         "tls": {
+          "type": "string",
           "enum": [
             "auto",
             "starttls",
@@ -1481,6 +1673,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
               "type": "string"
             },
             "tls": {
+              "type": "string",
               "enum": [
                 "auto",
                 "starttls",
@@ -1593,14 +1786,10 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         "id": {
           "anyOf": [
             {
-              "anyOf": [
-                {
-                  "type": "string"
-                },
-                {
-                  "type": "integer"
-                }
-              ]
+              "type": "string"
+            },
+            {
+              "type": "number"
             },
             {
               "type": "null"

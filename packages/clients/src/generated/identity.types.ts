@@ -164,7 +164,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an own token, at once and for good */
+        /** Revoke an own token and those that it made, at once and for good */
         delete: operations["revokeOwnToken"];
         options?: never;
         head?: never;
@@ -268,7 +268,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke anyone's token, at once and for good */
+        /** Revoke anyone's token and those that it made, at once and for good */
         delete: operations["revokeOrganisationToken"];
         options?: never;
         head?: never;
@@ -282,7 +282,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened in the organisation */
+        /** What happened in the organisation, newest first */
         get: operations["listAuditEntries"];
         put?: never;
         post?: never;
@@ -394,6 +394,8 @@ export interface components {
                 createdAt: string;
                 expiresAt: string | null;
                 lastUsedAt: string | null;
+                /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+                parentId: string | null;
                 /** @description Shown this once. */
                 accessToken: string;
             };
@@ -408,6 +410,8 @@ export interface components {
             createdAt: string;
             expiresAt: string | null;
             lastUsedAt: string | null;
+            /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+            parentId: string | null;
         };
         /** ToolCall */
         ToolCall: {
@@ -469,6 +473,8 @@ export interface components {
             createdAt: string;
             expiresAt: string | null;
             lastUsedAt: string | null;
+            /** @description The token that this one is revoked with: the one that made it, or the next above that is left. Null: none. */
+            parentId: string | null;
             /** Format: uuid */
             userId: string;
             ownerEmail: string;
@@ -481,13 +487,30 @@ export interface components {
             id: string;
             /** @description What happened, such as `token.revoked`. */
             action: string;
-            /** @description The member who did it; null for the platform. */
+            /** @description The member who did it; null for the platform, and for a sign-in that failed. */
             actorId: string | null;
+            /** @description The session (`session`) or token (`pat`) it was done with; null where there was none. */
+            credential: {
+                kind: string;
+                id: string;
+            } | null;
+            /** @description The IP address that it came from. */
+            address: string | null;
+            /** @description What the client said it is. */
+            userAgent: string | null;
             /** @description The token, member or session it was done to. */
             subjectId: string | null;
+            /** @description Why, as the caller said. */
             reason: string | null;
             detail: {
                 [key: string]: unknown;
+            };
+            /** @description What each changed field was, and what it is now. Never a secret. */
+            changes: {
+                [key: string]: {
+                    from: string | number | null;
+                    to: string | number | null;
+                };
             };
             /** Format: date-time */
             createdAt: string;
@@ -498,7 +521,7 @@ export interface components {
             port: number;
             fromEmail: string;
             username?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             tls: "auto" | "starttls" | "implicit" | "none";
         };
         /** ToolMessage */
@@ -516,7 +539,7 @@ export interface components {
         ToolAnswer: {
             /** @constant */
             jsonrpc: "2.0";
-            id?: (string | number) | null;
+            id?: string | number | null;
             result?: {
                 [key: string]: unknown;
             };
@@ -530,7 +553,7 @@ export interface components {
         ToolFault: {
             /** @constant */
             jsonrpc: "2.0";
-            id?: (string | number) | null;
+            id?: string | number | null;
             error: {
                 code: number;
                 message: string;
@@ -898,6 +921,10 @@ export interface operations {
                 "application/json": {
                     /** @description The query parameter `token` of the mailed link. */
                     token: string;
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName?: string;
                     password: string;
                 };
@@ -1187,6 +1214,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     name: string;
                     /** @description Default: MCP_SCOPES. */
                     scopes?: string[];
@@ -1283,6 +1314,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
+                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    keepDescendants?: boolean;
                 };
             };
         };
@@ -1295,6 +1328,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         message: string;
+                        /** @description How many tokens were revoked: this one, and those it made. */
+                        revokedCount: number;
                     };
                 };
             };
@@ -1573,10 +1608,14 @@ export interface operations {
                 "application/json": {
                     /** Format: email */
                     email: string;
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName: string;
                     /**
                      * @description `admin` or `member`.
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     role?: "admin" | "member";
                     password?: string;
@@ -1786,10 +1825,14 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /**
+                     * Format: display-name
+                     * @description With a visible character, without control and bidirectional ones.
+                     */
                     fullName?: string;
                     /**
                      * @description `admin` or `member`.
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     role?: "admin" | "member";
                 };
@@ -1970,6 +2013,8 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
+                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    keepDescendants?: boolean;
                 };
             };
         };
@@ -1982,6 +2027,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         message: string;
+                        /** @description How many tokens were revoked: this one, and those it made. */
+                        revokedCount: number;
                     };
                 };
             };
@@ -2064,6 +2111,16 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description The member who did it. */
+                actorId?: string;
+                /** @description What happened, such as `token.revoked`. */
+                action?: string;
+                /** @description The token, member or session it was done to. */
+                subjectId?: string;
+                /** @description Entries since then. */
+                from?: string;
+                /** @description Entries before then. */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -2085,6 +2142,8 @@ export interface operations {
                             total: number;
                             totalPages: number;
                         };
+                        /** @description With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`. */
+                        searchedFrom: string | null;
                     };
                 };
             };
@@ -2197,6 +2256,7 @@ export interface operations {
                     host: string;
                     /** @default 587 */
                     port?: number;
+                    /** Format: email */
                     fromEmail: string;
                     /** @description Without it, no login is tried. */
                     username?: string;
@@ -2204,7 +2264,7 @@ export interface operations {
                     password?: string;
                     /**
                      * @default auto
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     tls?: "auto" | "starttls" | "implicit" | "none";
                 };

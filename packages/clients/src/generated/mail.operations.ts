@@ -11,6 +11,10 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         "idempotency-key": {
           "type": "string",
           "description": "The same key and body within 24 hours answer the first result again and send nothing."
+        },
+        "prefer": {
+          "type": "string",
+          "description": "`respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is."
         }
       },
       "additionalProperties": false
@@ -25,13 +29,13 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       ],
       "properties": {
         "emailTemplateType": {
+          "type": "string",
           "enum": [
             "loginWithOTP",
             "resetPassword",
             "accountCreation",
             "appuserInvite",
-            "suspiciousLoginAttempt",
-            "smtpServerChanged"
+            "suspiciousLoginAttempt"
           ]
         },
         "sendEmailTo": {
@@ -104,36 +108,6 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         "isAutoEmail": {
           "type": "boolean",
           "description": "Sets `Auto-Submitted: auto-generated` (RFC 3834)."
-        },
-        "smtp": {
-          "type": "object",
-          "properties": {
-            "host": {
-              "type": "string"
-            },
-            "port": {
-              "type": "integer"
-            },
-            "fromEmail": {
-              "type": "string"
-            },
-            "username": {
-              "type": "string"
-            },
-            "password": {
-              "type": "string"
-            },
-            "tls": {
-              "type": "string"
-            }
-          },
-          "additionalProperties": false,
-          "required": [
-            "host",
-            "port",
-            "fromEmail",
-            "tls"
-          ]
         }
       },
       "additionalProperties": false,
@@ -221,6 +195,36 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
           "minimum": 1,
           "maximum": 100,
           "default": 20
+        },
+        "state": {
+          "type": "string",
+          "enum": [
+            "sent",
+            "failed",
+            "unknown",
+            "pending",
+            "any"
+          ],
+          "description": "Default `sent`."
+        },
+        "recipient": {
+          "type": "string",
+          "minLength": 3,
+          "maxLength": 320,
+          "description": "An address in To or Cc."
+        },
+        "emailTemplateType": {
+          "type": "string",
+          "maxLength": 100
+        },
+        "since": {
+          "type": "string",
+          "format": "date-time"
+        },
+        "until": {
+          "type": "string",
+          "format": "date-time",
+          "description": "Not included."
         }
       },
       "additionalProperties": false
@@ -246,6 +250,9 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
               "cc",
               "refused",
               "emailTemplateType",
+              "state",
+              "canResend",
+              "failure",
               "createdAt",
               "updatedAt"
             ],
@@ -286,6 +293,51 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
               "emailTemplateType": {
                 "type": "string"
               },
+              "state": {
+                "type": "string",
+                "description": "`pending`, `sent`, `failed` or `unknown`: it may have arrived."
+              },
+              "canResend": {
+                "type": "boolean",
+                "description": "Whether it failed or is unknown, and can be sent again as it was."
+              },
+              "failure": {
+                "anyOf": [
+                  {
+                    "type": "object",
+                    "required": [
+                      "kind",
+                      "code",
+                      "message"
+                    ],
+                    "properties": {
+                      "kind": {
+                        "type": "string",
+                        "description": "`permanent`: the server will never take this mail. `temporary`: it may, later."
+                      },
+                      "code": {
+                        "type": "string"
+                      },
+                      "reply": {
+                        "type": "integer",
+                        "description": "The SMTP reply code."
+                      },
+                      "status": {
+                        "type": "string",
+                        "description": "The enhanced status code (RFC 3463), such as `5.1.1`."
+                      },
+                      "message": {
+                        "type": "string"
+                      }
+                    },
+                    "title": "MailFailure"
+                  },
+                  {
+                    "type": "null"
+                  }
+                ],
+                "description": "Why it failed or is unknown, where that is known."
+              },
               "createdAt": {
                 "type": "string",
                 "format": "date-time"
@@ -324,6 +376,47 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       }
     }
   },
+  "eraseMailRecipient": {
+    "method": "DELETE",
+    "path": "/api/v1/mail/records",
+    "query": {
+      "type": "object",
+      "required": [
+        "recipient"
+      ],
+      "properties": {
+        "recipient": {
+          "type": "string",
+          "minLength": 3,
+          "maxLength": 320,
+          "description": "An address in To or Cc."
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message",
+        "deleted",
+        "changed"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        },
+        "deleted": {
+          "type": "integer",
+          "description": "Mails to this recipient alone."
+        },
+        "changed": {
+          "type": "integer",
+          "description": "Mails to others as well: they keep everything but the address."
+        }
+      }
+    }
+  },
   "getMailRecord": {
     "method": "GET",
     "path": "/api/v1/mail/records/{id}",
@@ -358,6 +451,9 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             "cc",
             "refused",
             "emailTemplateType",
+            "state",
+            "canResend",
+            "failure",
             "createdAt",
             "updatedAt"
           ],
@@ -398,6 +494,51 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             "emailTemplateType": {
               "type": "string"
             },
+            "state": {
+              "type": "string",
+              "description": "`pending`, `sent`, `failed` or `unknown`: it may have arrived."
+            },
+            "canResend": {
+              "type": "boolean",
+              "description": "Whether it failed or is unknown, and can be sent again as it was."
+            },
+            "failure": {
+              "anyOf": [
+                {
+                  "type": "object",
+                  "required": [
+                    "kind",
+                    "code",
+                    "message"
+                  ],
+                  "properties": {
+                    "kind": {
+                      "type": "string",
+                      "description": "`permanent`: the server will never take this mail. `temporary`: it may, later."
+                    },
+                    "code": {
+                      "type": "string"
+                    },
+                    "reply": {
+                      "type": "integer",
+                      "description": "The SMTP reply code."
+                    },
+                    "status": {
+                      "type": "string",
+                      "description": "The enhanced status code (RFC 3463), such as `5.1.1`."
+                    },
+                    "message": {
+                      "type": "string"
+                    }
+                  },
+                  "title": "MailFailure"
+                },
+                {
+                  "type": "null"
+                }
+              ],
+              "description": "Why it failed or is unknown, where that is known."
+            },
             "createdAt": {
               "type": "string",
               "format": "date-time"
@@ -408,6 +549,48 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
             }
           },
           "title": "MailRecord"
+        }
+      }
+    }
+  },
+  "resendMail": {
+    "method": "POST",
+    "path": "/api/v1/mail/records/{id}/resend",
+    "pathParameters": {
+      "type": "object",
+      "required": [
+        "id"
+      ],
+      "properties": {
+        "id": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "data"
+      ],
+      "properties": {
+        "data": {
+          "type": "object",
+          "required": [
+            "status",
+            "data"
+          ],
+          "properties": {
+            "status": {
+              "type": "boolean"
+            },
+            "data": {
+              "type": "string",
+              "description": "A confirmation; it names the recipients that the server refused."
+            }
+          }
         }
       }
     }
@@ -423,6 +606,7 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       ],
       "properties": {
         "emailTemplateType": {
+          "type": "string",
           "enum": [
             "loginWithOTP",
             "resetPassword",
@@ -577,6 +761,8 @@ type MailOperationId =
   | 'sendEmail'
   | 'updateSmtpConfig'
   | 'listMailRecords'
+  | 'eraseMailRecipient'
   | 'getMailRecord'
+  | 'resendMail'
   | 'previewEmail'
   | 'testSmtpConnection';

@@ -41,11 +41,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the organisation sent, newest first */
+        /** What the organisation sent, newest first; with `state`, what failed or is unknown, too */
         get: operations["listMailRecords"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Erase a recipient from all records of the organisation */
+        delete: operations["eraseMailRecipient"];
         options?: never;
         head?: never;
         patch?: never;
@@ -58,10 +59,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One sent mail */
+        /** One mail: sent, or what became of it */
         get: operations["getMailRecord"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mail/records/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a mail again that failed, or whose outcome is unknown; it gets a record of its own */
+        post: operations["resendMail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -108,7 +126,7 @@ export interface components {
     schemas: {
         /** MailBody */
         MailBody: {
-            /** @enum {unknown} */
+            /** @enum {string} */
             emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
             sendEmailTo: string[];
             subject: string;
@@ -142,6 +160,17 @@ export interface components {
                 }[];
             };
         };
+        /** MailFailure */
+        MailFailure: {
+            /** @description `permanent`: the server will never take this mail. `temporary`: it may, later. */
+            kind: string;
+            code: string;
+            /** @description The SMTP reply code. */
+            reply?: number;
+            /** @description The enhanced status code (RFC 3463), such as `5.1.1`. */
+            status?: string;
+            message: string;
+        };
         /** MailRecord */
         MailRecord: {
             /** Format: uuid */
@@ -155,6 +184,12 @@ export interface components {
             /** @description Recipients that the SMTP server refused. */
             refused: string[];
             emailTemplateType: string;
+            /** @description `pending`, `sent`, `failed` or `unknown`: it may have arrived. */
+            state: string;
+            /** @description Whether it failed or is unknown, and can be sent again as it was. */
+            canResend: boolean;
+            /** @description Why it failed or is unknown, where that is known. */
+            failure: components["schemas"]["MailFailure"] | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -162,7 +197,7 @@ export interface components {
         };
         /** PreviewBody */
         PreviewBody: {
-            /** @enum {unknown} */
+            /** @enum {string} */
             emailTemplateType: "loginWithOTP" | "resetPassword" | "accountCreation" | "appuserInvite" | "suspiciousLoginAttempt";
             /** @description Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. */
             templateData: {
@@ -208,6 +243,8 @@ export interface operations {
             header?: {
                 /** @description The same key and body within 24 hours answer the first result again and send nothing. */
                 "idempotency-key"?: string;
+                /** @description `respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is. */
+                prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -229,6 +266,25 @@ export interface operations {
                             status: boolean;
                             /** @description A confirmation; it names the recipients that the server refused. */
                             data: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted: the mail is on its way; `Location` is the record to look at. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            data: string;
+                            /**
+                             * Format: uuid
+                             * @description Of the record that tells what becomes of the mail.
+                             */
+                            id: string;
                         };
                     };
                 };
@@ -448,6 +504,14 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
+                /** @description Default `sent`. */
+                state?: "sent" | "failed" | "unknown" | "pending" | "any";
+                /** @description An address in To or Cc. */
+                recipient?: string;
+                emailTemplateType?: string;
+                since?: string;
+                /** @description Not included. */
+                until?: string;
             };
             header?: never;
             path?: never;
@@ -492,6 +556,98 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    eraseMailRecipient: {
+        parameters: {
+            query: {
+                /** @description An address in To or Cc. */
+                recipient: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        /** @description Mails to this recipient alone. */
+                        deleted: number;
+                        /** @description Mails to others as well: they keep everything but the address. */
+                        changed: number;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -561,6 +717,161 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            /** @description A confirmation; it names the recipients that the server refused. */
+                            data: string;
+                        };
+                    };
+                };
+            };
+            /** @description Accepted: the mail is on its way; `Location` is the record to look at. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            status: boolean;
+                            data: string;
+                            /**
+                             * Format: uuid
+                             * @description Of the record that tells what becomes of the mail.
+                             */
+                            id: string;
+                        };
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Payload Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -743,6 +1054,15 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,7 +8,8 @@ import { bearer } from '../../openapi.js';
  */
 
 const Id = Type.Union([Type.String(), Type.Integer()]);
-const AnsweredId = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+/** Also one that no request may have: an answer to such a request repeats it. */
+const AnsweredId = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 const Version = Type.Literal('2.0');
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
