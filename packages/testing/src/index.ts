@@ -1,4 +1,5 @@
 // Public API of @platform/testing: anything exported here is meant to be used by the tests of other packages.
+export { type Browser, launchBrowser, type Page } from './browser.js';
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export { issueCertificate } from './certificates.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';

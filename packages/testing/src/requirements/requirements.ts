@@ -1,5 +1,6 @@
 import { ensureRedisServer, findProgram } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
+import { findChromium } from '../find-chromium.js';
 import { type LazyService, readGiven } from '../lazy/environment.js';
 
 /**
@@ -14,6 +15,8 @@ export const REQUIREMENTS = [
   'nginx',
   'kustomize',
   'curl',
+  'chromium',
+  'openapi-tools',
 ] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
@@ -41,6 +44,13 @@ export async function findMissing(): Promise<Missing> {
     nginx: lacking(['nginx', 'envsubst'], 'install nginx and gettext'),
     kustomize: findProgram('kubectl') ? undefined : lacking(['kustomize'], 'install kustomize or kubectl'),
     curl: lacking(['curl'], 'install curl'),
+    chromium: findChromium()
+      ? undefined
+      : 'there is no Chromium on the PATH: install chromium-headless-shell',
+    'openapi-tools': lacking(
+      ['openapi-python-client', 'schemathesis', 'oapi-codegen'],
+      'run .ci/openapi-tools, which needs Python and Go',
+    ),
   });
 }
 
