@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { callUrl, describeWith } from '@platform/testing';
+import { makeDataDir, type Platform, printed, startPlatform } from '../platform.js';
+
+/* The OpenAPI documents in the hands of other people's tools: two generators of clients, and a fuzzer that holds the platform to them. */
+
+const SERVICES = ['identity', 'mail', 'crawl'];
+const ROOT = resolve(__dirname, '../../../..');
+const documentOf = (service: string) => join(ROOT, 'services', service, 'openapi.json');
+/** The fuzzer tries every document for so long. */
+const FUZZ_SECONDS = 30;
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+  'ignored_auth',
+];
+
+/** Runs a tool in a folder of the test; when it fails, the error holds the end of what it said. */
+const runIn = (cwd: string, program: string, args: readonly string[]): Promise<string> =>
+  new Promise((done, fail) => {
+    execFile(program, [...args], { cwd, maxBuffer: 64 * 1_048_576 }, (error, stdout, stderr) => {
+      if (error) fail(new Error(`${program} failed:\n${`${stdout}${stderr}`.slice(-8_000)}`));
+      else done(stdout + stderr);
+    });
+  });
+
+async function listOperationIds(service: string): Promise<string[]> {
+  const { paths } = JSON.parse(await readFile(documentOf(service), 'utf8')) as {
+    readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
+  };
+  return Object.values(paths).flatMap((operations) =>
+    Object.values(operations).map(({ operationId }) => operationId),
+  );
+}
+
+describeWith('openapi-tools', 'the OpenAPI documents', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-documents-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const run = (program: string, args: readonly string[]) => runIn(folder, program, args);
+
+  test.each(SERVICES)('make a Python client of all operations of %s, without a warning', async (service) => {
+    const output = join(folder, service);
+    const args = ['generate', '--fail-on-warning', '--meta', 'none', '--path', documentOf(service)];
+    await run('openapi-python-client', [...args, '--output-path', output]);
+    const files = await readdir(join(output, 'api'), { recursive: true });
+    const toSnakeCase = (id: string) => id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const operationIds = await listOperationIds(service);
+    const expected = operationIds.map((id) => expect.stringMatching(new RegExp(`/${toSnakeCase(id)}\\.py$`)));
+    expect(files).toEqual(expect.arrayContaining(expected));
+  });
+
+  test.each(SERVICES)('make a Go client of all operations of %s', async (service) => {
+    const source = await run('oapi-codegen', [
+      '-generate',
+      'types,client',
+      '-package',
+      service,
+      documentOf(service),
+    ]);
+    for (const id of await listOperationIds(service))
+      expect(source).toContain(`${id[0]?.toUpperCase()}${id.slice(1)}(ctx context.Context`);
+  });
+
+  describe('held against the running platform', () => {
+    let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+    let platform: Platform;
+    let url: string;
+    let session: string;
+
+    beforeAll(async () => {
+      dataDir = await makeDataDir();
+      platform = await startPlatform({ dataDir: dataDir.path });
+      await platform.settled;
+      url = `http://127.0.0.1:${platform.port}`;
+      const credentials = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
+      const { body } = await callUrl(`${url}/api/v1/auth/login`, 'POST', { body: credentials });
+      session = body.accessToken as string;
+    });
+    afterAll(async () => {
+      platform.child.kill('SIGTERM');
+      await platform.exited;
+      await dataDir.remove();
+    });
+
+    /** Sending mail takes a token, all else an administrator's session. */
+    async function credentialFor(service: string): Promise<string> {
+      if (service !== 'mail') return session;
+      const body = { name: 'fuzzer', scopes: ['SEND_MAIL', 'FETCH_CONFIG'] };
+      const created = await callUrl(`${url}/api/v1/personal-access-tokens`, 'POST', { token: session, body });
+      return created.body.token.accessToken as string;
+    }
+
+    test.each(SERVICES)('%s answers as its document says, whatever it is sent', async (service) => {
+      const token = await credentialFor(service);
+      const config = join(__dirname, 'schemathesis.toml');
+      const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
+      const said = await run('schemathesis', [
+        ...`--config-file ${config} run ${documentOf(service)} --url ${url}`.split(' '),
+        ...`${bounds} --checks ${CHECKS.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
+        '--header',
+        `Authorization: Bearer ${token}`,
+      ]);
+      expect(said).toMatch(/Tested: \d+/);
+    });
+  });
+});
