@@ -2743,7 +2743,7 @@ export const crawlOperations: Readonly<Record<CrawlOperationId, Operation>> = {
                     "type": "null"
                   }
                 ],
-                "description": "Why it failed, was aborted or skipped."
+                "description": "Why it failed, was aborted or skipped, or what it waits for."
               },
               "eventId": {
                 "anyOf": [

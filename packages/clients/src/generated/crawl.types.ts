@@ -577,7 +577,7 @@ export interface components {
             finishedAt: string | null;
             attempts: number;
             progress: number;
-            /** @description Why it failed, was aborted or skipped. */
+            /** @description Why it failed, was aborted or skipped, or what it waits for. */
             reason: string | null;
             eventId: string | null;
         };

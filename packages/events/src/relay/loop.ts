@@ -1,27 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '@platform/service-kit';
-import type pg from 'pg';
-import type { Alarm } from './alarm.js';
-import type { Holds } from './holds.js';
 import type { LaneResult } from './lane.js';
-import type { RelayMetrics } from './metrics.js';
-import type { Publisher } from './publisher.js';
-import { markPublished, type PendingEvent, readPending } from './queries.js';
+import { createProbe, type ProbeDependencies } from './probe.js';
+import { KafkaAwayError, type Publisher } from './publisher.js';
+import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
 
-interface LoopDependencies {
-  readonly client: pg.Client;
+interface LoopDependencies extends ProbeDependencies {
   /** What ended the client's connection, if anything has. */
   readonly failed: () => Error | undefined;
   readonly publisher: Publisher;
-  readonly holds: Holds;
-  readonly alarm: Alarm;
-  readonly metrics: RelayMetrics | undefined;
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly signal: AbortSignal;
 }
 
 /** Read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB for a batch. */
 const WINDOW = 500;
+
+/** Of events that all wait, only the keys are read, so many at once. */
+const KEYS_WINDOW = 10_000;
 
 /** A busy outbox is read at most 100 times a second: fewer, larger batches. The first event after a rest goes at once. */
 const LINGER_MS = 10;
@@ -29,36 +23,85 @@ const LINGER_MS = 10;
 /** Should a notice be lost, this is how late an event is. */
 const IDLE_MS = 500;
 
-const BEGINNING = '0';
-
 /**
  * The leader's work, until it is told to stop or something fails.
  *
- * Windows of pending events are read forward by position. An event behind the cursor is published or held, so when
- * a hold ends the cursor goes back to the beginning; a key's events are therefore always sent in their order.
+ * Windows of pending events are read forward by position, and none is read twice: an event behind the cursor is
+ * published, or belongs to a backlog that remembers where it begins. While a backlog is held, one event of it is offered
+ * now and then; once that is taken, the backlog is read forward, too, a window of it for each of the others. A key's
+ * events are therefore always sent in their order.
  */
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
-  const { client, holds, alarm } = deps;
-  let cursor = BEGINNING;
-  while (!deps.signal.aborted) {
-    const fault = deps.failed();
-    if (fault) throw fault;
-    if (holds.releaseDue()) cursor = BEGINNING;
-    const window = await readPending(client, cursor, WINDOW);
-    await publishWindow(deps, window);
-    cursor = window.at(-1)?.position ?? cursor;
-    if (window.length === WINDOW) continue;
-    if (window.length > 0) await delay(LINGER_MS);
-    await alarm.sleep(Math.min(IDLE_MS, holds.nextDueMs() ?? IDLE_MS));
+  const { client, backlogs, alarm } = deps;
+  const probe = createProbe(deps);
+  const { partitionCount } = deps.publisher;
+  let cursor = 0n;
+  try {
+    while (!deps.signal.aborted) {
+      const fault = deps.failed();
+      if (fault) throw fault;
+      // Keys are in other partitions then: what waits is found again from the beginning.
+      if (deps.publisher.partitionCount !== partitionCount)
+        throw new KafkaAwayError(new Error('the topic has another number of partitions'));
+      probe.start();
+      const isDraining = await drain(deps, cursor);
+      const window = await readPending(client, cursor, WINDOW);
+      const events = window.filter((event) => !backlogs.of(event));
+      cursor = BigInt(window.at(-1)?.position ?? cursor);
+      await publishEvents(deps, events);
+      const isFull = window.length === WINDOW;
+      if (isFull && events.length === 0)
+        cursor = await skip(deps, cursor, (event) => backlogs.of(event) !== undefined);
+      if (isFull || isDraining) continue;
+      if (window.length > 0) await delay(LINGER_MS);
+      await alarm.sleep(Math.min(IDLE_MS, backlogs.nextDueMs() ?? IDLE_MS));
+    }
+  } finally {
+    await probe.close();
   }
 }
 
-async function publishWindow(deps: LoopDependencies, window: readonly PendingEvent[]): Promise<void> {
-  const { publisher, holds, metrics } = deps;
+/** Publishes the next window of what has waited. @returns whether there is more, or was. */
+async function drain(deps: LoopDependencies, end: bigint): Promise<boolean> {
+  const { client, backlogs } = deps;
+  const from = backlogs.drainFrom(end);
+  if (from === undefined) return false;
+  const window = await readPending(client, from, WINDOW, end);
+  const events = window.filter((event) => backlogs.isDrainedFrom(event, from));
+  const isFull = window.length === WINDOW;
+  backlogs.advance(from, isFull ? BigInt(window.at(-1)?.position ?? end) : end);
+  const blocked = events.filter((event) => backlogs.isBlocked(event));
+  for (const event of blocked) backlogs.rewind(event);
+  await publishEvents(
+    deps,
+    events.filter((event) => !blocked.includes(event)),
+  );
+  return true;
+}
+
+/** @returns the position up to which every event is to be skipped; reads keys, not events. */
+async function skip(
+  { client, signal }: LoopDependencies,
+  from: bigint,
+  isSkipped: (event: Pick<PendingEvent, 'event_key'>) => boolean,
+): Promise<bigint> {
+  let cursor = from;
+  while (!signal.aborted) {
+    const window = await readPendingKeys(client, cursor, KEYS_WINDOW);
+    for (const event of window) {
+      if (!isSkipped(event)) return cursor;
+      cursor = BigInt(event.position);
+    }
+    if (window.length < KEYS_WINDOW) return cursor;
+  }
+  return cursor;
+}
+
+async function publishEvents(deps: LoopDependencies, events: readonly PendingEvent[]): Promise<void> {
+  const { publisher, metrics } = deps;
   const lanes = new Map<number, PendingEvent[]>();
-  for (const event of window) {
+  for (const event of events) {
     const partition = publisher.partitionOf(event);
-    if (holds.has('partition', partition) || holds.has('key', event.event_key)) continue;
     const lane = lanes.get(partition);
     if (lane) lane.push(event);
     else lanes.set(partition, [event]);
@@ -75,26 +118,32 @@ async function publishWindow(deps: LoopDependencies, window: readonly PendingEve
     metrics?.published(published.map(({ created_at: at }) => Math.max(0, now - at.getTime()) / 1_000));
   }
   if (reconnectFault) throw reconnectFault;
-  for (const result of results) noteResult(deps, result);
+  for (const result of results) holdWhatFailed(deps, lanes.get(result.partition) ?? [], result);
 }
 
-function noteResult({ holds, log, metrics }: LoopDependencies, result: LaneResult): void {
-  const { partition, fault } = result;
-  for (const { event_key: key } of result.published)
-    if (holds.clear('key', key)) log.info({ key }, 'sync events of a key flow again');
-  for (const { event, reason } of result.refused) {
+function holdWhatFailed(
+  { backlogs, log, metrics }: LoopDependencies,
+  sent: readonly PendingEvent[],
+  { partition, published, refused, fault }: LaneResult,
+): void {
+  if (published.length === sent.length) return;
+  const done = new Set(published);
+  const failed = sent.filter((event) => !done.has(event));
+  for (const { event, reason } of refused) {
     metrics?.failed('refused');
     const { event_id: eventId, event_key: key } = event;
-    if (holds.hold('key', key))
+    if (backlogs.hold('key', key, event))
       log.error(
         { err: reason, eventId, key },
         'Kafka refuses a sync event: it and what follows in its key wait',
       );
   }
-  if (fault) {
+  const [first] = failed;
+  if (fault && first) {
     metrics?.failed('partition');
-    if (holds.hold('partition', partition))
+    const head = failed.find(({ event_key: key }) => !backlogs.has('key', key));
+    if (backlogs.hold('partition', partition, first, head))
       log.warn({ err: fault, partition }, 'sync events of a partition wait: Kafka does not take them');
-  } else if (holds.clear('partition', partition))
-    log.info({ partition }, 'sync events of a partition flow again');
+  }
+  for (const event of failed) backlogs.rewind(event);
 }

@@ -15,7 +15,9 @@ export interface PublishResult {
 }
 
 export interface Publisher {
-  partitionOf(event: PendingEvent): number;
+  partitionOf(event: Pick<PendingEvent, 'event_key'>): number;
+  /** How many partitions the topic has. */
+  readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
   publish(lanes: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
@@ -58,6 +60,9 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
   let isRetired = false;
 
   return {
+    get partitionCount() {
+      return connection.partitionMetadata.length;
+    },
     partitionOf({ event_key: key }) {
       const { partitionMetadata } = connection;
       return choosePartition({ topic, partitionMetadata, message: { key, value: null } });

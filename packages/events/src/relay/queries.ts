@@ -38,8 +38,16 @@ export async function notifyCommitted(db: Queryable): Promise<void> {
   await db.query(`select pg_notify('${COMMITTED_CHANNEL}', '')`);
 }
 
-/** Pending events behind a position, in order; new ones get theirs first. */
-export async function readPending(db: Queryable, after: string, limit: number): Promise<PendingEvent[]> {
+/** The largest bigint of PostgreSQL. */
+const NO_END = 2n ** 63n - 1n;
+
+/** Pending events behind a position, up to another, in order; new ones get theirs first. */
+export async function readPending(
+  db: Queryable,
+  after: bigint,
+  limit: number,
+  end = NO_END,
+): Promise<PendingEvent[]> {
   await db.query({
     name: 'relay-assign-positions',
     text: 'select sync_events.assign_positions($1)',
@@ -48,6 +56,21 @@ export async function readPending(db: Queryable, after: string, limit: number): 
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
     text: `select event_id, event_key, event::text as event, position, created_at, traceparent from sync_events.outbox
+            where published_at is null and position > $1 and position <= $3 order by position limit $2`,
+    values: [after, limit, end],
+  });
+  return rows;
+}
+
+/** What it takes to know whether pending events wait. */
+export async function readPendingKeys(
+  db: Queryable,
+  after: bigint,
+  limit: number,
+): Promise<Pick<PendingEvent, 'position' | 'event_key'>[]> {
+  const { rows } = await db.query<Pick<PendingEvent, 'position' | 'event_key'>>({
+    name: 'relay-read-pending-keys',
+    text: `select position, event_key from sync_events.outbox
             where published_at is null and position > $1 order by position limit $2`,
     values: [after, limit],
   });

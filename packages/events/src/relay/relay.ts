@@ -1,6 +1,6 @@
 import { createAlarm } from './alarm.js';
+import { type Backlogs, createBacklogs } from './backlogs.js';
 import { backoffMs } from './backoff.js';
-import { createHolds } from './holds.js';
 import { relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';
@@ -28,7 +28,7 @@ import { openSession, type Session } from './session.js';
  * leader send it again: delivery is at least once. It starts with the oldest event not marked, so the first
  * copies of a key's events are always in order; consumers drop the later ones by `eventId`.
  *
- * A partition that takes nothing is held back alone, for at most 2 s at a time. An event that Kafka refuses for what
+ * A partition that takes nothing is held back alone, for at most 2 s at a time; what waits is not read again (loop.ts). An event that Kafka refuses for what
  * it is (too large for the topic) holds back its key, and nothing else: it is offered again every 30 s at the latest,
  * so it goes out when the topic's settings allow it. It is never dropped, and its key never goes on without it.
  */
@@ -48,7 +48,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   let running: Promise<void> | undefined;
   let ending = new AbortController();
   let session: Session | undefined;
-  let holds = createHolds();
+  let backlogs: Backlogs | undefined;
   let failures = 0;
   /** Since when there has been no fault. */
   let healthySince: number | undefined;
@@ -58,7 +58,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     registerRelayMetrics(options.registry, {
       depth: async () => session && readDepth(session.client).catch(() => undefined),
       isLeading: () => state === 'relaying',
-      heldKeys: () => holds.count('key'),
+      heldKeys: () => backlogs?.count('key') ?? 0,
     });
 
   function onNotice(channel: string): void {
@@ -69,16 +69,19 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   async function lead({ client, failed }: Session): Promise<void> {
     let publisher: Publisher | undefined;
     try {
-      publisher = await createPublisher({ kafka, topic, partitions, log });
+      const openPublisher = () => createPublisher({ kafka, topic, partitions, log });
+      const opened = await openPublisher();
+      publisher = opened;
       log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
       state = 'relaying';
-      holds = createHolds();
+      backlogs = createBacklogs((event) => opened.partitionOf(event));
       healthySince ??= performance.now();
       const { signal } = ending;
-      await relayUntilStopped({ client, failed, publisher, holds, alarm: committed, metrics, log, signal });
+      const around = { client, failed, publisher: opened, openPublisher, backlogs, alarm: committed };
+      await relayUntilStopped({ ...around, metrics, log, signal });
     } finally {
       state = 'standby';
-      holds = createHolds();
+      backlogs = undefined;
       await publisher?.close();
       await yieldLead(client);
     }

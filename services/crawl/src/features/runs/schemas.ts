@@ -19,7 +19,7 @@ export const RunItem = Type.Object(
     attempts: Type.Integer(),
     progress: Type.Integer(),
     reason: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why it failed, was aborted or skipped.',
+      description: 'Why it failed, was aborted or skipped, or what it waits for.',
     }),
     eventId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
   },

@@ -1,0 +1,146 @@
+import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import { Partitioners } from 'kafkajs';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { createEventRelay, type EventRelay } from '../src/index.js';
+import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
+import { createRecordingLog } from './support/recording-log.js';
+import { createTopic, firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+
+/** `RELAY_BACKLOG=1000000` measures what an outage of a day leaves; the guarantee is the same with fewer. */
+const BACKLOG = Number(process.env['RELAY_BACKLOG'] ?? 20_000);
+const SLOW = { timeoutMs: 60_000 + BACKLOG / 5 };
+const RETRIES = 8;
+
+jest.setTimeout(180_000 + BACKLOG);
+
+const choosePartition = Partitioners.DefaultPartitioner();
+const partitionMetadata = [0, 1].map((partitionId) => ({
+  partitionId,
+  partitionErrorCode: 0,
+  leader: 0,
+  replicas: [],
+  isr: [],
+}));
+const partitionOf = (key: string) =>
+  choosePartition({ topic: '', partitionMetadata, message: { key, value: null } });
+/** Organisations whose events of `files_1` are in the partition. */
+const orgsIn = (partition: number, count: number): string[] =>
+  Array.from({ length: 1_000 }, (_, number) => `org-${number}`)
+    .filter((org) => partitionOf(`${org}:files_1`) === partition)
+    .slice(0, count);
+
+describeWith('own-kafka', 'relay and a long backlog of a partition that takes nothing', () => {
+  let first: OwnKafka;
+  let second: OwnKafka;
+  let database: OutboxDatabase;
+  let relay: EventRelay | undefined;
+  let reader: TopicReader | undefined;
+
+  beforeAll(async () => {
+    first = await startOwnKafka();
+    second = await startOwnKafka({ join: first });
+    database = await createOutboxDatabase();
+  });
+  afterAll(async () => {
+    await relay?.stop();
+    await reader?.stop();
+    await database.drop();
+    await second?.close();
+    await first?.close();
+  });
+
+  /** With their positions, as a relay leaves them. */
+  async function addBacklog(orgs: readonly string[]): Promise<void> {
+    await database.pool.query(
+      `with head as (update sync_events.head set position = position + $1 returning position - $1 as last)
+       insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, position)
+       select id, id, org, org || ':files_1', json_build_object('eventId', id, 'eventType', 'SyncFiles1Event',
+              'timestamp', 1700000000000 + number, 'payload', json_build_object('orgId', org, 'connector', 'files_1',
+              'origin', 'CONNECTOR', 'createdAtTimestamp', number::text, 'updatedAtTimestamp', number::text,
+              'sourceCreatedAtTimestamp', number::text)), last + number
+         from head, lateral (select gen_random_uuid() as id, $2::text[] as orgs, number
+                from generate_series(1, $1::bigint) as number) as numbered,
+              lateral (select orgs[1 + number % array_length(orgs, 1)] as org) as named`,
+      [BACKLOG, orgs],
+    );
+    await database.pool.query('analyze sync_events.outbox');
+  }
+  const isPublished = async (eventId: string) =>
+    (
+      await database.pool.query(
+        'select from sync_events.outbox where event_id = $1 and published_at is not null',
+        [eventId],
+      )
+    ).rowCount === 1;
+
+  test('reads nothing of it again at a retry, keeps the others from no event, and publishes it in order in the end', async () => {
+    const topic = newTopic();
+    const replicaAssignment = [
+      { partition: 0, replicas: [1] },
+      { partition: 1, replicas: [2] },
+    ];
+    await createTopic([first.brokers], { topic, replicaAssignment });
+    await second.kill();
+    await addBacklog(orgsIn(1, 20));
+    const [healthy = ''] = orgsIn(0, 1);
+    const registry = new Registry();
+    const failures = async () => {
+      const metric = await registry.getSingleMetric('sync_event_publish_failures_total')?.get();
+      return metric?.values.find(({ labels }) => labels['reason'] === 'partition')?.value ?? 0;
+    };
+
+    relay = createEventRelay({
+      connectionString: database.url,
+      kafka: { brokers: [first.brokers] },
+      topic,
+      log: createRecordingLog(),
+      registry,
+    });
+    const startedAt = performance.now();
+    relay.start();
+    const firstEvent = await database.add(healthy);
+    relay.wake();
+    await waitFor(() => isPublished(firstEvent.eventId), { what: 'the event behind the backlog', ...SLOW });
+    process.stderr.write(
+      `relay: past ${BACKLOG} held events ${Math.round(performance.now() - startedAt)} ms after its start\n`,
+    );
+
+    const queries = jest.spyOn(pg.Client.prototype, 'query');
+    const lags: number[] = [];
+    const before = await failures();
+    let published = 0;
+    while ((await failures()) < before + RETRIES) {
+      const addedAt = performance.now();
+      const { eventId } = await database.add(healthy);
+      relay.wake();
+      await waitFor(() => isPublished(eventId), { what: 'an event of the others', intervalMs: 5, ...SLOW });
+      lags.push(performance.now() - addedAt);
+      published += 1;
+    }
+    const reads = queries.mock.calls.flatMap(([query], index) =>
+      (query as { name?: string }).name?.startsWith('relay-read-pending')
+        ? [queries.mock.results[index]?.value as unknown as Promise<pg.QueryResult>]
+        : [],
+    );
+    const rowsRead = (await Promise.all(reads)).reduce((sum, { rows }) => sum + rows.length, 0);
+    queries.mockRestore();
+    lags.sort((one, other) => one - other);
+    process.stderr.write(
+      `relay: ${published} events beside ${BACKLOG} held ones and ${RETRIES} retries: ${rowsRead} rows read, ` +
+        `p50 ${Math.round(lags[Math.floor(lags.length / 2)] ?? 0)} ms, longest ${Math.round(lags.at(-1) ?? 0)} ms\n`,
+    );
+    expect(rowsRead).toBe(published);
+
+    await second.start();
+    await waitFor(async () => (await database.countPending()) === 0, { what: 'the backlog', ...SLOW });
+    reader = await readTopic([first.brokers], topic);
+    const { messages } = reader;
+    const total = BACKLOG + published + 1;
+    await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === total, {
+      what: 'all events',
+      ...SLOW,
+    });
+    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+  });
+});
