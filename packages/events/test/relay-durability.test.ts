@@ -1,26 +1,89 @@
-import { describeWith, testKafka, waitFor } from '@platform/testing';
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import { describeWith, type OwnKafka, startOwnKafka, testKafka, waitFor } from '@platform/testing';
+import { Kafka, logLevel } from 'kafkajs';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
-import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
-import { newTopic } from './support/topic.js';
+import { createRecordingLog } from './support/recording-log.js';
+import { createTopic, newTopic } from './support/topic.js';
 
-jest.setTimeout(60_000);
+const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.NOTHING });
 
-/** What the broker itself is told with each batch, and does with it. */
-describeWith('kafka', 'the durability of what is published', () => {
+async function findPartition(brokers: string[], topic: string) {
+  const admin = connect(brokers).admin();
+  await admin.connect();
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  const [offsets] = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  return { inSync: topics[0]?.partitions[0]?.isr.length, messages: Number(offsets?.high) };
+}
+
+describeWith('own-kafka', 'a topic that asks for two replicas in sync', () => {
+  let first: OwnKafka;
+  let second: OwnKafka | undefined;
   let database: OutboxDatabase;
-  let kafka: Kafka;
-  let topic: string;
   let relay: EventRelay | undefined;
-  let log: RecordingLog;
 
-  beforeEach(async () => {
-    const { brokers } = await testKafka();
-    kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
-    topic = newTopic();
+  beforeAll(async () => {
+    first = await startOwnKafka();
+    second = await startOwnKafka({ join: first });
     database = await createOutboxDatabase();
-    log = createRecordingLog();
+  });
+  afterAll(async () => {
+    await relay?.stop();
+    await database.drop();
+    await second?.close();
+    await first.close();
+  });
+
+  test('takes no event while one of them is missing, and takes it once it is back', async () => {
+    const topic = newTopic();
+    const brokers = [first.brokers];
+    const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
+    await createTopic(brokers, {
+      topic,
+      replicaAssignment: [{ partition: 0, replicas: [1, 2] }],
+      configEntries,
+    });
+    await second?.kill();
+    await waitFor(async () => (await findPartition(brokers, topic)).inSync === 1, {
+      what: 'one replica in sync',
+    });
+
+    // A broker takes what asks for one acknowledgement there, and refuses what asks for all.
+    const bystander = connect(brokers).producer({ retry: { retries: 0 } });
+    await bystander.connect();
+    await bystander.send({ topic, acks: 1, messages: [{ value: 'taken' }] });
+    await expect(bystander.send({ topic, acks: -1, messages: [{ value: 'refused' }] })).rejects.toThrow();
+    await bystander.disconnect();
+
+    const log = createRecordingLog();
+    relay = createEventRelay({ connectionString: database.url, kafka: { brokers }, topic, log });
+    await database.add('org-1', 'chat_1');
+    relay.start();
+    await waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'a refusal' });
+    expect(await database.countPending()).toBe(1);
+
+    await second?.start();
+    await waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
+    expect((await findPartition(brokers, topic)).messages).toBe(2);
+  });
+});
+
+describeWith('kafka', 'what the relay publishes', () => {
+  let database: OutboxDatabase;
+  let relay: EventRelay | undefined;
+
+  beforeAll(async () => {
+    database = await createOutboxDatabase();
+  });
+  afterAll(async () => {
+    await relay?.stop();
+    await database.drop();
+  });
+
+  test('carries the id of its producer and a sequence number, by which the broker knows a repetition', async () => {
+    const { brokers } = await testKafka();
+    const topic = newTopic();
+    const log = createRecordingLog();
     relay = createEventRelay({
       connectionString: database.url,
       kafka: { brokers },
@@ -28,73 +91,13 @@ describeWith('kafka', 'the durability of what is published', () => {
       partitions: 1,
       log,
     });
-  });
-  afterEach(async () => {
-    await relay?.stop();
-    await database.drop();
-  });
-
-  async function createTopic(minInSyncReplicas: number): Promise<void> {
-    const admin = kafka.admin();
-    await admin.connect();
-    const configEntries = [{ name: 'min.insync.replicas', value: String(minInSyncReplicas) }];
-    await admin.createTopics({
-      topics: [{ topic, numPartitions: 1, replicationFactor: 1, configEntries }],
-      waitForLeaders: true,
-    });
-    await admin.disconnect();
-  }
-  async function countMessages(): Promise<number> {
-    const admin = kafka.admin();
-    await admin.connect();
-    const [partition] = await admin.fetchTopicOffsets(topic);
-    await admin.disconnect();
-    return Number(partition?.high);
-  }
-  async function allowOneReplica(): Promise<void> {
-    const admin = kafka.admin();
-    await admin.connect();
-    const configEntries = [{ name: 'min.insync.replicas', value: '1' }];
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
-    });
-    await admin.disconnect();
-  }
-
-  test('an event is published once all replicas that the topic asks for have it, and waits until then', async () => {
-    // Of the two that must have it one is missing: a broker takes what asks for one acknowledgement, and refuses what asks for all.
-    await createTopic(2);
-    const bystander = kafka.producer({ retry: { retries: 0 }, allowAutoTopicCreation: false });
-    await bystander.connect();
-    await bystander.send({ topic, acks: 1, messages: [{ value: 'taken' }] });
-    await expect(bystander.send({ topic, acks: -1, messages: [{ value: 'refused' }] })).rejects.toThrow();
-    await bystander.disconnect();
-
-    await database.add('org-1', 'chat_1');
-    relay?.start();
-    await waitFor(() => log.lines.some(({ level }) => level === 'warn'), {
-      what: 'a refusal',
-      timeoutMs: 30_000,
-    });
-    expect([await countMessages(), await database.countPending()]).toEqual([1, 1]);
-    await allowOneReplica();
-    await waitFor(async () => (await database.countPending()) === 0, {
-      what: 'publishing',
-      timeoutMs: 40_000,
-    });
-    expect(await countMessages()).toBe(2);
-  });
-
-  test('every batch carries the id of its producer and a sequence number, by which the broker knows a repetition', async () => {
-    await createTopic(1);
-    relay?.start();
+    relay.start();
     for (let count = 0; count < 3; count += 1) {
       await database.add('org-1', 'chat_1');
       await waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
     }
     const batches: { producerId: string; firstSequence: number }[] = [];
-    const consumer = kafka.consumer({ groupId: topic });
+    const consumer = connect(brokers).consumer({ groupId: topic });
     await consumer.connect();
     await consumer.subscribe({ topic, fromBeginning: true });
     await consumer.run({
