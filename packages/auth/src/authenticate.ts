@@ -70,8 +70,9 @@ export function createAuthentication(deps: {
       }
       const role = roleOf(request.principal);
       verify(request, (error) => {
-        // The guards have judged the role that was; asked again, they judge the one that is.
-        done(error ?? (roleOf(request.principal) === role ? undefined : roleChanged));
+        // The guards have judged the role that was. What a member may do, an administrator may too.
+        const isDemoted = role === 'admin' && roleOf(request.principal) !== role;
+        done(error ?? (isDemoted ? roleChanged : undefined));
       });
     },
     authenticateService: (scope) => (request, _reply, done) => {

@@ -2,7 +2,7 @@ import type { Clock, Shutdown } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
 import { createAccountFlows } from './features/account-flows/service.js';
 import { PAGES_PATH } from './features/account-pages/routes.js';
-import { type AttemptLimits, createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
+import { createAttemptLimits, createMailPause } from './features/attempt-limits/attempt-limits.js';
 import { createConfigurationService } from './features/configuration/service.js';
 import { createNoteSignIn } from './features/known-clients/service.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
@@ -31,9 +31,7 @@ export interface AccountDeps {
 }
 
 /** What is open to everyone is limited, each by its own count. */
-function createLimits({
-  resources: { pool },
-}: AccountDeps): Record<'login' | 'code' | 'reset' | 'link', AttemptLimits> {
+function createLimits({ resources: { pool } }: AccountDeps) {
   const message = 'Too many requests: try again later';
   return {
     login: createAttemptLimits(pool, {
@@ -43,10 +41,12 @@ function createLimits({
       perAddress: 100,
       message: 'Too many failed sign-ins: try again later',
     }),
-    code: createAttemptLimits(pool, { name: 'code', perSubject: 5, perAddress: 50, message }),
-    reset: createAttemptLimits(pool, { name: 'reset', perSubject: 5, perAddress: 50, message }),
+    // None per account: anyone could use that up, and lock its owner out.
+    code: createAttemptLimits(pool, { name: 'code', perPair: 5, perAddress: 50, message }),
+    reset: createAttemptLimits(pool, { name: 'reset', perPair: 5, perAddress: 50, message }),
     // Per link rather than per account: before it is right, it names none.
-    link: createAttemptLimits(pool, { name: 'link', perSubject: 10, perAddress: 50, message }),
+    link: createAttemptLimits(pool, { name: 'link', perSubject: 10, perPair: 10, perAddress: 50, message }),
+    mail: createMailPause(pool),
   };
 }
 
@@ -89,7 +89,12 @@ export function createAccounts(deps: AccountDeps) {
   const { prisma } = deps.resources;
   const passwords = createPasswords();
   const codeDigests = createCodeDigests(config.ENCRYPTION_KEYS);
-  const secrets = createOneTimeSecrets({ prisma, codeDigests, clock });
+  const secrets = createOneTimeSecrets({
+    prisma,
+    codeDigests,
+    box: createSecretBox(config.ENCRYPTION_KEYS),
+    clock,
+  });
   const outbox = startOutbox(deps, secrets);
   const openSession = createOpenSession({ keys, signJwt, clock, noteSignIn: createNoteSignIn(outbox) });
   const { login, ...limits } = createLimits(deps);

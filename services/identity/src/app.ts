@@ -33,6 +33,8 @@ import { createTokenService } from './features/personal-access-tokens/service.js
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
 import { loginRoutes, logoutRoutes } from './features/sessions/routes.js';
+import { signInSettingsRoutes } from './features/sign-in-settings/routes.js';
+import { createSignInSettings } from './features/sign-in-settings/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { createSigningKeys } from './features/signing-keys/service.js';
 import { createToolCallRecorder } from './features/tool-activity/recorder.js';
@@ -155,6 +157,8 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     keys,
+    signInSettings: createSignInSettings({ prisma, clock }),
+    appUrl: config.APP_URL,
     activity: createToolActivity(pool),
     audit: createAuditService(prisma),
     issueServiceToken: createServiceCredentials({
@@ -183,6 +187,8 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
+  readonly signInSettings: ReturnType<typeof createSignInSettings>;
+  readonly appUrl: string | undefined;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
 }
@@ -193,7 +199,7 @@ function registerRoutes(app: App, services: Services): void {
   loginRoutes(app, services.sessions);
   accountRequestRoutes(app, services.flows);
   accountLinkRoutes(app, services.flows);
-  accountPageRoutes(app);
+  accountPageRoutes(app, services.appUrl);
   signingKeyRoutes(app, services.keys);
   // Members
   logoutRoutes(app, services.sessions);
@@ -206,6 +212,7 @@ function registerRoutes(app: App, services: Services): void {
   adminTokenRoutes(app, services.tokens);
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
+  signInSettingsRoutes(app, services.signInSettings);
   // Services of the platform. Forms, as OAuth has them, are taken here only.
   internalConfigurationRoutes(app, services.configuration);
   app.register(async (scope: App) => {

@@ -150,6 +150,73 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       }
     }
   },
+  "describeLink": {
+    "method": "POST",
+    "path": "/api/v1/auth/links",
+    "body": {
+      "type": "object",
+      "required": [
+        "token"
+      ],
+      "properties": {
+        "token": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 128,
+          "description": "What follows `#token=` in the mailed link."
+        }
+      },
+      "additionalProperties": false
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "link"
+      ],
+      "properties": {
+        "link": {
+          "type": "object",
+          "required": [
+            "purpose",
+            "email",
+            "fullName",
+            "organisation",
+            "expiresAt"
+          ],
+          "properties": {
+            "purpose": {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "const": "invitation"
+                },
+                {
+                  "type": "string",
+                  "const": "password_reset"
+                }
+              ]
+            },
+            "email": {
+              "type": "string"
+            },
+            "fullName": {
+              "type": "string"
+            },
+            "organisation": {
+              "type": "string",
+              "description": "Its name."
+            },
+            "expiresAt": {
+              "type": "string",
+              "format": "date-time"
+            }
+          },
+          "title": "Link"
+        }
+      }
+    }
+  },
   "resetPassword": {
     "method": "POST",
     "path": "/api/v1/auth/password/reset",
@@ -164,7 +231,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 128,
-          "description": "The query parameter `token` of the mailed link."
+          "description": "What follows `#token=` in the mailed link."
         },
         "password": {
           "type": "string",
@@ -201,7 +268,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
           "type": "string",
           "minLength": 1,
           "maxLength": 128,
-          "description": "The query parameter `token` of the mailed link."
+          "description": "What follows `#token=` in the mailed link."
         },
         "fullName": {
           "type": "string",
@@ -1703,6 +1770,78 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
       }
     }
   },
+  "getSignInConfig": {
+    "method": "GET",
+    "path": "/api/v1/configurationManager/signInConfig",
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "signIn"
+      ],
+      "properties": {
+        "signIn": {
+          "type": "object",
+          "required": [
+            "codesEnabled"
+          ],
+          "properties": {
+            "codesEnabled": {
+              "type": "boolean",
+              "description": "Whether members can sign in with mailed codes."
+            }
+          },
+          "additionalProperties": false,
+          "title": "SignInSettings"
+        }
+      }
+    }
+  },
+  "saveSignInConfig": {
+    "method": "POST",
+    "path": "/api/v1/configurationManager/signInConfig",
+    "body": {
+      "type": "object",
+      "required": [
+        "codesEnabled"
+      ],
+      "properties": {
+        "codesEnabled": {
+          "type": "boolean",
+          "description": "Whether members can sign in with mailed codes."
+        }
+      },
+      "additionalProperties": false,
+      "title": "SignInSettings"
+    },
+    "status": 200,
+    "answer": {
+      "type": "object",
+      "required": [
+        "message",
+        "signIn"
+      ],
+      "properties": {
+        "message": {
+          "type": "string"
+        },
+        "signIn": {
+          "type": "object",
+          "required": [
+            "codesEnabled"
+          ],
+          "properties": {
+            "codesEnabled": {
+              "type": "boolean",
+              "description": "Whether members can sign in with mailed codes."
+            }
+          },
+          "additionalProperties": false,
+          "title": "SignInSettings"
+        }
+      }
+    }
+  },
   "getToolEndpointMetadata": {
     "method": "GET",
     "path": "/.well-known/oauth-protected-resource/mcp",
@@ -1826,6 +1965,7 @@ type IdentityOperationId =
   | 'login'
   | 'requestCode'
   | 'forgotPassword'
+  | 'describeLink'
   | 'resetPassword'
   | 'acceptInvitation'
   | 'getSigningKeys'
@@ -1846,5 +1986,7 @@ type IdentityOperationId =
   | 'getSmtpConfig'
   | 'saveSmtpConfig'
   | 'removeSmtpConfig'
+  | 'getSignInConfig'
+  | 'saveSignInConfig'
   | 'getToolEndpointMetadata'
   | 'callTools';

@@ -1,5 +1,13 @@
 import { waitFor } from '@platform/testing';
-import { codeIn, password, type Platform, startPlatform, statusesOf } from './platform.js';
+import {
+  codeIn,
+  newPassword,
+  password,
+  type Platform,
+  startPlatform,
+  statusesOf,
+  tokenIn,
+} from './platform.js';
 
 let platform: Platform;
 const MINUTE = 60_000;
@@ -47,20 +55,75 @@ test('of ten right guesses at once one logs in', async () => {
   expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
 });
 
-test('of guesses at once five count: then the right code is worth nothing', async () => {
+/** Each from a network of its own ten times at most: more is refused before the code is looked at. */
+async function guessWrongly(email: string, code: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const headers = { 'x-forwarded-for': `198.51.${networks}.1` };
+    if (index % 8 === 7) networks += 1;
+    const { status } = await platform.post('login', { email, otp: wrong(code, index + 1) }, headers);
+    expect(status).toBe(401);
+  }
+  networks += 1;
+}
+let networks = 0;
+
+test('thirty wrong guesses in a day end the codes of an account, until its owner follows a mailed link', async () => {
+  const { email } = await platform.createUser();
+  await guessWrongly(email, await requestCode(email), 15);
+  // Another code brings no more guesses.
+  platform.identity.advance(11 * MINUTE);
+  await platform.minutePassed();
+  const code = await requestCode(email, 2);
+  await guessWrongly(email, code, 15);
+  expect((await login(email, code)).status).toBe(401);
+  await platform.minutePassed();
+  await platform.post('otp', { email });
+  const token = tokenIn(await platform.mailTo(email, /^Too many wrong sign-in codes/));
+  expect(platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? ''))).toHaveLength(2);
+  expect((await platform.post('password/reset', { token, password: newPassword })).status).toBe(200);
+  await platform.minutePassed();
+  expect((await login(email, await requestCode(email, 3))).status).toBe(200);
+}, 60_000); // prettier-ignore
+
+test('guesses from one network leave the code to its owner elsewhere', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, (_, index) => login(email, wrong(code, index + 1))),
+  const headers = { 'x-forwarded-for': '203.0.113.99' };
+  const guesses = Array.from({ length: 14 }, (_, index) =>
+    platform.post('login', { email, otp: wrong(code, index + 1) }, headers),
   );
-  expect(statusesOf(answers)).toEqual(Array.from({ length: 6 }, () => 401));
-  expect((await login(email, code)).status).toBe(401);
-  const { rows } = await platform.identity.db.query<{ tries_left: number }>(
-    `select tries_left from one_time_secrets s join users u on u.id = s.user_id where email = $1`,
-    [email],
-  );
-  expect(rows).toEqual([{ tries_left: 0 }]);
+  expect(new Set(statusesOf(await Promise.all(guesses)))).toEqual(new Set([401, 429]));
+  expect((await login(email, code)).status).toBe(200);
 });
+
+test('thirty wrong guesses of a day are forgotten when it is over', async () => {
+  const { email } = await platform.createUser();
+  await guessWrongly(email, await requestCode(email), 30);
+  // Not by the clock: the administrator's session would end, too.
+  await platform.identity.db.query(
+    `update one_time_secrets set tries_since = tries_since - interval '1 day'`,
+  );
+  await platform.minutePassed();
+  expect((await login(email, await requestCode(email, 2))).status).toBe(200);
+}, 60_000);
+
+test('an organisation can turn codes off: none are mailed, and those that were work no more', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  const set = (codesEnabled: boolean, token = platform.session) =>
+    platform.identity.call('POST', '/api/v1/configurationManager/signInConfig', { token, body: { codesEnabled } });
+  const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['config:write', 'config:read'] });
+  expect((await set(false, accessToken)).body.error.code).toBe('SESSION_REQUIRED');
+  expect((await set(false)).body.signIn).toEqual({ codesEnabled: false });
+  expect((await login(email, code)).status).toBe(401);
+  await platform.minutePassed();
+  expect((await platform.post('otp', { email })).status).toBe(202);
+  await platform.drained();
+  expect(platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? ''))).toHaveLength(1);
+  await set(true);
+  const shown = await platform.identity.call('GET', '/api/v1/configurationManager/signInConfig', { token: accessToken });
+  expect(shown.body).toEqual({ signIn: { codesEnabled: true } });
+}, 60_000); // prettier-ignore
 
 test('the fifth guess may be the right one', async () => {
   const { email } = await platform.createUser();
@@ -70,16 +133,37 @@ test('the fifth guess may be the right one', async () => {
   expect((await login(email, code)).status).toBe(200);
 });
 
-test("a code is good for its own account only, and a newer one ends it", async () => {
+test('a code is good for its own account only', async () => {
   const [one, other] = [await platform.createUser(), await platform.createUser()];
   const code = await requestCode(one.email);
   expect((await login(other.email, code)).status).toBe(401);
-  const newer = await requestCode(one.email, 2);
+  expect((await login(one.email, code)).status).toBe(200);
+});
+
+test('asking again within a minute mails nothing, and soon after it the same code', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  expect((await platform.post('otp', { email })).status).toBe(202);
+  await platform.drained();
+  await platform.minutePassed();
+  platform.identity.advance(4 * MINUTE);
+  expect(await requestCode(email, 2)).toBe(code);
+  // It is as good as a new one from then on.
+  platform.identity.advance(9 * MINUTE);
+  expect((await login(email, code)).status).toBe(200);
+});
+
+test('a code whose time is half over is replaced, and works no more', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  platform.identity.advance(6 * MINUTE);
+  await platform.minutePassed();
+  const newer = await requestCode(email, 2);
   // Once in a million times both are the same.
   const older = newer === code ? wrong(code) : code;
-  expect((await login(one.email, older)).status).toBe(401);
-  expect((await login(one.email, newer)).status).toBe(200);
-}); // prettier-ignore
+  expect((await login(email, older)).status).toBe(401);
+  expect((await login(email, newer)).status).toBe(200);
+});
 
 test('a password that changes while the code is looked at leaves the code worth nothing', async () => {
   const { email } = await platform.createUser();

@@ -67,3 +67,13 @@ test('what is stored is bounded, names no network, and keeps what was seen last'
   await login(email, at(0));
   expect(await alarmsOf(email)).toBe(before + 1);
 });
+
+test('what signs in from this machine past every gateway, as the launcher does, is not where the person does', async () => {
+  const { email } = await platform.createUser();
+  const body = { email, password };
+  expect((await platform.post('login', body, { 'user-agent': 'node' })).status).toBe(200);
+  expect(await login(email, '127.0.0.1')).toBe(200);
+  expect(await alarmsOf(email)).toBe(0);
+  expect(await login(email, '203.0.113.9')).toBe(200);
+  expect(await alarmsOf(email)).toBe(1);
+});

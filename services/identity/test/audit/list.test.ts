@@ -46,6 +46,10 @@ test('everything of the list is written down, once, with who did it and to what'
   const smtpPath = '/api/v1/configurationManager/smtpConfig';
   await identity.call('POST', smtpPath, { token: session, body: smtp });
   await identity.call('DELETE', smtpPath, { token: session });
+  await identity.call('POST', '/api/v1/configurationManager/signInConfig', {
+    token: session,
+    body: { codesEnabled: false },
+  });
   await identity.call('POST', '/api/v1/auth/logout', { token: member.session });
   await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
 
@@ -91,6 +95,9 @@ test('everything of the list is written down, once, with who did it and to what'
   ]);
   expect(of('session.created', rows[0]?.id ?? '')).toEqual(by(member.id, { method: 'password' }));
   expect(of('session.ended', rows[0]?.id ?? '')).toEqual(by(member.id));
+  expect(of('configuration.sign_in_saved', identity.orgId)).toEqual(
+    by(adminId, {}, null, { codesEnabled: { from: 'true', to: 'false' } }),
+  );
   // What needs a mail is looked for in the tests of the account flows.
   const mailed = [
     'sign_in.failed',

@@ -64,6 +64,15 @@ test('an administrator who is demoted while a body is held back changes nobody',
   });
 });
 
+test('a member who is promoted while a body is held back goes on', async () => {
+  const other = await identity.createMember(session);
+  const token = await identity.createToken(other.session, { scopes: ['pat:write'] });
+  const promote = () =>
+    identity.call('PATCH', `/api/v1/users/${other.id}`, { token: session, body: { role: 'admin' } });
+  const body = { name: 'promoted', scopes: ['pat:write'] };
+  expect(await sendHeld('POST', tokensPath, token, body, promote)).toMatchObject({ status: 201 });
+});
+
 test('a body that is long in coming is taken from a credential that lives', async () => {
   const token = await identity.createToken(session, { scopes: ['pat:write'] });
   const body = { name: 'late', scopes: ['pat:write'] };

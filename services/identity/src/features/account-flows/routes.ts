@@ -2,7 +2,14 @@ import type { App } from '@platform/service-kit';
 import { answers } from '../../openapi.js';
 import { clientOf } from '../known-clients/client.js';
 import { LoginAnswer } from '../sessions/schemas.js';
-import { AcceptInvitationBody, AddressBody, Message, ResetPasswordBody } from './schemas.js';
+import {
+  AcceptInvitationBody,
+  AddressBody,
+  LinkAnswer,
+  LinkBody,
+  Message,
+  ResetPasswordBody,
+} from './schemas.js';
 import type { AccountFlows } from './service.js';
 
 const tags = ['Account'];
@@ -31,6 +38,22 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
 
 /** Open to who has a mailed link. */
 export function accountLinkRoutes(app: App, service: AccountFlows): void {
+  app.post(
+    '/api/v1/auth/links',
+    {
+      schema: {
+        operationId: 'describeLink',
+        tags,
+        summary: 'Whose mailed link this is; it is not used up',
+        body: LinkBody,
+        response: { 200: LinkAnswer, ...answers(400, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send({ link: await service.describeLink(request.body.token, request.ip) }),
+  );
   app.post(
     '/api/v1/auth/password/reset',
     {

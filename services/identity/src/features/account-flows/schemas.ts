@@ -9,7 +9,7 @@ export const AddressBody = Type.Object(
 const LinkToken = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: 'The query parameter `token` of the mailed link.',
+  description: 'What follows `#token=` in the mailed link.',
 });
 
 export const ResetPasswordBody = Type.Object(
@@ -23,5 +23,21 @@ export const AcceptInvitationBody = Type.Object(
   { additionalProperties: false },
 );
 export type AcceptInvitationBody = Type.Static<typeof AcceptInvitationBody>;
+
+export const LinkBody = Type.Object({ token: LinkToken }, { additionalProperties: false });
+
+export const LinkAnswer = Type.Object({
+  link: Type.Object(
+    {
+      purpose: Type.Union([Type.Literal('invitation'), Type.Literal('password_reset')]),
+      email: Type.String(),
+      fullName: Type.String(),
+      organisation: Type.String({ description: 'Its name.' }),
+      expiresAt: Type.String({ format: 'date-time' }),
+    },
+    { title: 'Link' },
+  ),
+});
+export type LinkAnswer = Type.Static<typeof LinkAnswer>;
 
 export const Message = Type.Object({ message: Type.String() });

@@ -1,6 +1,6 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import type { AttemptLimits, MailPause } from '../attempt-limits/attempt-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type ClientAddress, describeRequest } from '../known-clients/client.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
@@ -13,13 +13,15 @@ import type { LoginAnswer } from '../sessions/schemas.js';
 import { changePassword, setFirstPassword } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { linkInvalid } from './errors.js';
-import type { AcceptInvitationBody, ResetPasswordBody } from './schemas.js';
+import type { AcceptInvitationBody, LinkAnswer, ResetPasswordBody } from './schemas.js';
 
 export interface AccountFlows {
   /** Mails a code, if there is such an account; the caller can't tell. @throws AppError 429. */
   requestCode(email: string, client: ClientAddress): Promise<void>;
   /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
   requestReset(email: string, client: ClientAddress): Promise<void>;
+  /** Says whose link it is. @throws AppError 400 LINK_INVALID; 429. */
+  describeLink(token: string, address: string): Promise<LinkAnswer['link']>;
   /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
   resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
   /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
@@ -37,6 +39,7 @@ export interface AccountFlowDeps {
     readonly code: AttemptLimits;
     readonly reset: AttemptLimits;
     readonly link: AttemptLimits;
+    readonly mail: MailPause;
   };
 }
 
@@ -52,6 +55,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   ): Promise<void> {
     const email = normaliseEmail(typed);
     await limit.begin(email, client.address);
+    // The mail of the last minute is on its way, and good: another would only fill the mailbox.
+    if (!(await limits.mail.tryBegin(`${kind} ${email}`))) return;
     const at = new Date(clock());
     const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
     await outbox.add(prisma, { kind, to: { email }, detail, requestId: client.requestId }, at);
@@ -83,6 +88,14 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   return {
     requestCode: (email, client) => request('login_code', limits.code, email, client),
     requestReset: (email, client) => request('password_reset', limits.reset, email, client),
+
+    async describeLink(token, address) {
+      await limits.link.begin(token, address);
+      const link = await secrets.findLink(token);
+      if (!link) throw linkInvalid();
+      await limits.link.succeed(token, address);
+      return link;
+    },
 
     async resetPassword(body, client) {
       await follow('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {

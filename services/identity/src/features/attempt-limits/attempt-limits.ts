@@ -23,14 +23,54 @@ function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`;
 }
 
+/** Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column. */
+const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');
+
+const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duration: number) =>
+  new RateLimiterPostgres({
+    storeClient: pool,
+    storeType: 'pool',
+    tableName: 'rate_limits',
+    tableCreated: true,
+    keyPrefix,
+    points,
+    duration,
+    clearExpiredByTimeout: true,
+  });
+
+export interface MailPause {
+  /** @returns false when the same was begun within the last minute. */
+  tryBegin(subject: string): Promise<boolean>;
+}
+
+const PAUSE_SECONDS = 60;
+
+/** One mail of a kind to one address in a minute, whoever asks. */
+export function createMailPause(pool: pg.Pool): MailPause {
+  const mails = createLimiter(pool, 'mail:minute', 1, PAUSE_SECONDS);
+  return {
+    async tryBegin(subject) {
+      try {
+        await mails.consume(keyOf(subject));
+        return true;
+      } catch (refusal) {
+        if (refusal instanceof RateLimiterRes) return false;
+        throw refusal;
+      }
+    },
+  };
+}
+
 export interface AttemptLimits {
   /**
    * Counts an attempt before it is made, so that many at once get no extra guesses.
    *
    * @param subject - the e-mail or the link's token: what is tried.
+   * @param isKnown - asked when the subject's own limit is reached: whoever comes from where its owner has been before
+   *   has only the limit of the pair.
    * @throws AppError 429.
    */
-  begin(subject: string, address: string): Promise<void>;
+  begin(subject: string, address: string, isKnown?: () => Promise<boolean>): Promise<void>;
   /** It was right: the attempt is taken back, the subject's failures forgotten. */
   succeed(subject: string, address: string): Promise<void>;
 }
@@ -38,9 +78,10 @@ export interface AttemptLimits {
 export interface AttemptLimitOptions {
   /** Part of the stored keys: what is counted apart has a name apart. */
   readonly name: string;
-  readonly perSubject: number;
-  /** Of one network at one subject, where `perSubject` is wider: it must not lock the owner out elsewhere. */
-  readonly perPair?: number;
+  /** Of all networks at one subject; without it, nobody can use a subject's attempts up for its owner. */
+  readonly perSubject?: number;
+  /** Of one network at one subject. */
+  readonly perPair: number;
   readonly perAddress: number;
   /** Public text of the refusal. */
   readonly message: string;
@@ -49,21 +90,11 @@ export interface AttemptLimitOptions {
 /** All limits are per 15 minutes. */
 export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions): AttemptLimits {
   const limiter = (keyPrefix: string, points: number) =>
-    new RateLimiterPostgres({
-      storeClient: pool,
-      storeType: 'pool',
-      tableName: 'rate_limits',
-      tableCreated: true,
-      keyPrefix,
-      points,
-      duration: WINDOW_SECONDS,
-      clearExpiredByTimeout: true,
-    });
-  const pairs = limiter(`${options.name}:pair`, options.perPair ?? options.perSubject);
-  const subjects = limiter(`${options.name}:account`, options.perSubject);
+    createLimiter(pool, keyPrefix, points, WINDOW_SECONDS);
+  const pairs = limiter(`${options.name}:pair`, options.perPair);
+  const subjects =
+    options.perSubject === undefined ? undefined : limiter(`${options.name}:account`, options.perSubject);
   const addresses = limiter(`${options.name}:address`, options.perAddress);
-  // Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column.
-  const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');
   async function consume(limits: RateLimiterPostgres, key: string): Promise<void> {
     try {
       await limits.consume(key);
@@ -74,17 +105,22 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
     }
   }
   return {
-    async begin(subject, address) {
+    async begin(subject, address, isKnown = () => Promise.resolve(false)) {
       const network = networkOf(address);
       await consume(addresses, keyOf(network));
       await consume(pairs, keyOf(`${subject} ${network}`));
-      await consume(subjects, keyOf(subject));
+      if (!subjects) return;
+      try {
+        await consume(subjects, keyOf(subject));
+      } catch (refusal) {
+        if (!(await isKnown())) throw refusal;
+      }
     },
     async succeed(subject, address) {
       const network = networkOf(address);
       await Promise.all([
         pairs.delete(keyOf(`${subject} ${network}`)),
-        subjects.reward(keyOf(subject)),
+        subjects?.reward(keyOf(subject)),
         addresses.reward(keyOf(network)),
       ]);
     },

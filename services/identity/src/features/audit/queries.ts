@@ -7,6 +7,7 @@ import { firstIdAt } from './first-id.js';
 
 /** What is written down, and by what name. */
 export const auditActions = [
+  'configuration.sign_in_saved',
   'configuration.smtp_saved',
   'configuration.smtp_removed',
   'invitation.accepted',

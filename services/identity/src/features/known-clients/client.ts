@@ -7,16 +7,23 @@ import type { FastifyRequest } from 'fastify';
 export interface ClientAddress {
   readonly address: string;
   readonly userAgent: string | undefined;
+  /** Past every gateway, from this machine itself: no person at a browser. */
+  readonly isLocal: boolean;
   /** The `x-request-id` of the request. */
   readonly requestId: string;
 }
+
+/** 127.0.0.0/8 and ::1, also as IPv6 writes IPv4. */
+const loopback = /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/i;
 
 export const clientOf = ({
   id,
   ip,
   headers,
-}: Pick<FastifyRequest, 'id' | 'ip' | 'headers'>): ClientAddress => ({
+  socket,
+}: Pick<FastifyRequest, 'id' | 'ip' | 'headers' | 'socket'>): ClientAddress => ({
   address: ip,
+  isLocal: headers['x-forwarded-for'] === undefined && loopback.test(socket.remoteAddress ?? ''),
   userAgent: headers['user-agent'],
   requestId: id,
 });

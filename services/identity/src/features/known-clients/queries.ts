@@ -1,4 +1,4 @@
-import type { Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
 
 /**
  * Notes that the account signed in from the client.
@@ -24,6 +24,13 @@ export async function noteClient(
     from noted`;
   return row ?? { isNew: false, isFirst: false };
 }
+
+/** Whether the account has signed in from the client. */
+export const isClientKnown = async (db: Prisma, userId: string, client: string): Promise<boolean> =>
+  (await db.knownClient.findUnique({
+    where: { userId_client: { userId, client } },
+    select: { userId: true },
+  })) !== null;
 
 /** Forgets those that were seen longest ago. */
 export const trimClients = (db: Transaction, userId: string, keep: number): Promise<unknown> =>

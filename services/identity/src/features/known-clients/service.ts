@@ -12,6 +12,8 @@ export type NoteSignIn = (tx: Transaction, userId: string, client: ClientAddress
 export const createNoteSignIn =
   (outbox: Outbox): NoteSignIn =>
   async (tx, userId, client, at) => {
+    // What runs beside the service, as the launcher of `npm start` does, is not where the person signs in from.
+    if (client.isLocal) return;
     const { isNew, isFirst } = await noteClient(tx, userId, clientIdOf(client), at);
     if (!isNew || isFirst) return;
     await trimClients(tx, userId, CLIENTS_MAX);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../one-time-secrets/secret.js';
 import { withdrawLapsedInvitations } from '../users/queries.js';
 
 /*
@@ -28,11 +29,19 @@ export async function withdrawInvitations(db: pg.Pool, now: Date, limit: number)
 const purgeSecrets = `
   delete from one_time_secrets where (purpose, subject) in (
     select purpose, subject from one_time_secrets where expires_at <= $1
+      -- Wrong guesses count for a day.
+      and (purpose <> 'login_code' or tries_left >= $3
+           or coalesce(tries_since <= $1::timestamptz - make_interval(secs => $4), true))
     order by expires_at limit $2 for update skip locked
   )`;
 
 export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeSecrets, [expiredBefore, limit]);
+  const { rowCount } = await db.query(purgeSecrets, [
+    expiredBefore,
+    limit,
+    WRONG_CODES_PER_DAY,
+    WRONG_CODES_WINDOW_MS / 1_000,
+  ]);
   return rowCount ?? 0;
 }
 

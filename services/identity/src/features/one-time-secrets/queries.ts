@@ -7,10 +7,49 @@ export interface NewSecret {
   /** Null: nobody has the address, and the secret opens nothing. */
   readonly userId: string | null;
   readonly secretHash: string;
+  readonly secretSealed: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly triesLeft: number;
+  /** Since when tries are counted, and until when an earlier count goes on; null for links. */
+  readonly tries: { readonly since: Date; readonly goesOnFrom: Date } | null;
 }
+
+export interface PresentSecret {
+  readonly userId: string | null;
+  readonly secretSealed: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly usedAt: Date | null;
+  readonly triesLeft: number;
+  readonly triesSince: Date | null;
+}
+
+/** What was issued last for the address, locked until the transaction ends. */
+export async function lockSecret(
+  db: Transaction,
+  purpose: SecretPurpose,
+  subject: string,
+): Promise<PresentSecret | undefined> {
+  const [row] = await db.$queryRaw<PresentSecret[]>`
+    select user_id::text as "userId", secret_sealed as "secretSealed", created_at as "createdAt",
+           expires_at as "expiresAt", used_at as "usedAt", tries_left as "triesLeft", tries_since as "triesSince"
+    from one_time_secrets where purpose = ${purpose} and subject = ${subject} for update`;
+  return row;
+}
+
+/** It is mailed again, and works as long from now as a new one would. */
+export const extendSecret = (
+  db: Transaction,
+  purpose: SecretPurpose,
+  subject: string,
+  expiresAt: Date,
+): Promise<unknown> =>
+  db.oneTimeSecret.update({
+    where: { purpose_subject: { purpose, subject } },
+    data: { expiresAt },
+    select: { purpose: true },
+  });
 
 /**
  * The one before of the same purpose and address works no more.
@@ -18,21 +57,28 @@ export interface NewSecret {
  * @returns false when a newer one is there already: then this one was never made.
  */
 export async function replaceSecret(db: Transaction, secret: NewSecret): Promise<boolean> {
-  const { purpose, subject, userId, secretHash, createdAt, expiresAt, triesLeft } = secret;
+  const { purpose, subject, userId, secretHash, secretSealed, createdAt, expiresAt, triesLeft, tries } =
+    secret;
+  const triesSince = tries?.since.toISOString() ?? null;
+  const goesOnFrom = tries?.goesOnFrom.toISOString() ?? null;
   const written = await db.$executeRaw`
     insert into one_time_secrets as present
-      (purpose, subject, user_id, secret_hash, created_at, expires_at, tries_left)
-    values (${purpose}, ${subject}, ${userId}::uuid, ${secretHash}, ${createdAt.toISOString()}::timestamptz,
-            ${expiresAt.toISOString()}::timestamptz, ${triesLeft})
+      (purpose, subject, user_id, secret_hash, secret_sealed, created_at, expires_at, tries_left, tries_since)
+    values (${purpose}, ${subject}, ${userId}::uuid, ${secretHash}, ${secretSealed}, ${createdAt.toISOString()}::timestamptz,
+            ${expiresAt.toISOString()}::timestamptz, ${triesLeft}, ${triesSince}::timestamptz)
     on conflict (purpose, subject) do update
-      set user_id = excluded.user_id, secret_hash = excluded.secret_hash, created_at = excluded.created_at,
-          expires_at = excluded.expires_at, tries_left = excluded.tries_left, used_at = null
+      set user_id = excluded.user_id, secret_hash = excluded.secret_hash, secret_sealed = excluded.secret_sealed,
+          created_at = excluded.created_at, expires_at = excluded.expires_at, used_at = null,
+          tries_left = case when present.tries_since > ${goesOnFrom}::timestamptz
+                            then present.tries_left else excluded.tries_left end,
+          tries_since = case when present.tries_since > ${goesOnFrom}::timestamptz
+                             then present.tries_since else excluded.tries_since end
       where present.created_at <= excluded.created_at`;
   return written > 0;
 }
 
 /**
- * One guess at a code. Checked, counted and used up in one statement: of guesses at once, each waits
+ * One guess at a code; a wrong one is counted. Checked, counted and used up in one statement: of guesses at once, each waits
  * for the row and sees the tries that the others left.
  *
  * @returns the user whose code it was.
@@ -46,7 +92,7 @@ export async function guessCode(
   const at = now.toISOString();
   const [row] = await db.$queryRaw<{ userId: string | null; isRight: boolean }[]>`
     update one_time_secrets
-    set tries_left = tries_left - 1,
+    set tries_left = tries_left - case when secret_hash = any(${hashes}::text[]) then 0 else 1 end,
         used_at = case when secret_hash = any(${hashes}::text[]) then ${at}::timestamptz end
     where purpose = 'login_code' and subject = ${subject}
       and used_at is null and tries_left > 0 and expires_at > ${at}::timestamptz
@@ -65,6 +111,23 @@ export const hasLink = async (
     where: { purpose, secretHash, usedAt: null, expiresAt: { gt: now }, user: { removedAt: null } },
     select: { purpose: true },
   })) !== null;
+
+/** Whose link it is, while it works. */
+export const findLink = (db: Prisma, secretHash: string, now: Date) =>
+  db.oneTimeSecret.findFirst({
+    where: {
+      purpose: { not: 'login_code' },
+      secretHash,
+      usedAt: null,
+      expiresAt: { gt: now },
+      user: { removedAt: null },
+    },
+    select: {
+      purpose: true,
+      expiresAt: true,
+      user: { select: { email: true, fullName: true, organisation: { select: { name: true } } } },
+    },
+  });
 
 /** Uses a link up; of several at once one does. @returns the user it was sent to. */
 export async function takeLink(

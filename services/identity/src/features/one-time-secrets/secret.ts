@@ -15,8 +15,9 @@ export const secretLifetimes = {
 export type SecretPurpose = keyof typeof secretLifetimes;
 export type LinkPurpose = Exclude<SecretPurpose, 'login_code'>;
 
-/** Guesses at one code. */
-export const CODE_TRIES = 5;
+/** Wrong guesses at the codes of one address in a day, from all networks together. */
+export const WRONG_CODES_PER_DAY = 30;
+export const WRONG_CODES_WINDOW_MS = DAY;
 
 /** Six digits, to be typed. */
 export const makeCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');

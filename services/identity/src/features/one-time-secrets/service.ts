@@ -1,69 +1,165 @@
 import { digestOf } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import { deleteSecretsOf, guessCode, hasLink, replaceSecret, takeLink } from './queries.js';
+import type { SecretBox } from '../../secret-box.js';
 import {
-  CODE_TRIES,
+  deleteSecretsOf,
+  extendSecret,
+  findLink,
+  guessCode,
+  hasLink,
+  lockSecret,
+  type PresentSecret,
+  replaceSecret,
+  takeLink,
+} from './queries.js';
+import {
   type CodeDigests,
   type LinkPurpose,
   makeCode,
   makeToken,
   secretLifetimes,
+  type SecretPurpose,
+  WRONG_CODES_PER_DAY,
+  WRONG_CODES_WINDOW_MS,
 } from './secret.js';
+
+/*
+ * Asking again must not void what was just mailed, or anyone could keep somebody from ever using a code or link in time.
+ * So while a secret has half of its time or more left it is mailed again, and a new one only after that.
+ */
+
+export interface FoundLink {
+  readonly purpose: LinkPurpose;
+  readonly email: string;
+  readonly fullName: string;
+  readonly organisation: string;
+  readonly expiresAt: string;
+}
 
 export interface OneTimeSecrets {
   /**
    * @param userId - null makes one that opens nothing, at the same cost.
-   * @returns undefined when a newer one has been issued.
+   * @returns `exhausted` when the wrong guesses of the day are used up; undefined when a newer code has been issued.
    */
   issueCode(
     tx: Transaction,
     email: string,
     userId: string | null,
     createdAt: Date,
-  ): Promise<string | undefined>;
+  ): Promise<{ readonly code: string } | 'exhausted' | undefined>;
   issueToken(
     tx: Transaction,
     purpose: LinkPurpose,
     user: { readonly id: string; readonly email: string },
     createdAt: Date,
   ): Promise<string | undefined>;
-  /** Counts as a try, right or wrong. @returns the user whose code it was. */
+  /** A wrong one counts. @returns the user whose code it was. */
   guessCode(email: string, code: string): Promise<string | undefined>;
   isValid(purpose: LinkPurpose, token: string): Promise<boolean>;
+  /** @returns whose link it is; undefined when it doesn't work. */
+  findLink(token: string): Promise<FoundLink | undefined>;
   /** Uses the token up with what the transaction does. @returns the user; undefined when it doesn't work. */
   take(tx: Transaction, purpose: LinkPurpose, token: string): Promise<string | undefined>;
-  /** Ends everything that was mailed to the user. */
+  /** Ends everything that was mailed to the user, and forgets their wrong guesses. */
   forget(tx: Transaction, userId: string): Promise<void>;
+}
+
+/** A sealed secret that is copied to another address can't be opened there. */
+const sealContext = (purpose: SecretPurpose, subject: string): string =>
+  `one-time-secret:${purpose}:${subject}`;
+
+function isExhausted({ triesLeft, triesSince }: PresentSecret, at: Date): boolean {
+  return triesLeft <= 0 && triesSince !== null && triesSince.getTime() > at.getTime() - WRONG_CODES_WINDOW_MS;
+}
+
+function isFresh(present: PresentSecret, purpose: SecretPurpose, userId: string | null, at: Date): boolean {
+  const age = at.getTime() - present.createdAt.getTime();
+  const isOpen = present.usedAt === null && present.triesLeft > 0 && present.expiresAt > at;
+  return isOpen && present.userId === userId && age >= 0 && age <= secretLifetimes[purpose] / 2;
 }
 
 export function createOneTimeSecrets(deps: {
   readonly prisma: Prisma;
   readonly codeDigests: CodeDigests;
+  readonly box: SecretBox;
   readonly clock: Clock;
 }): OneTimeSecrets {
-  const { prisma, codeDigests, clock } = deps;
-  const expiry = (purpose: keyof typeof secretLifetimes, createdAt: Date): Date =>
-    new Date(createdAt.getTime() + secretLifetimes[purpose]);
+  const { prisma, codeDigests, box, clock } = deps;
+
+  /** @returns undefined when its key is gone: then a new secret is made. */
+  function unseal(sealed: string | null, context: string): string | undefined {
+    try {
+      return sealed === null ? undefined : box.open(sealed, context);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function issue(
+    tx: Transaction,
+    purpose: SecretPurpose,
+    { email, userId }: { readonly email: string; readonly userId: string | null },
+    at: Date,
+    make: () => { readonly secret: string; readonly secretHash: string },
+  ): Promise<string | undefined> {
+    const subject = digestOf(email);
+    const context = sealContext(purpose, subject);
+    const expiresAt = new Date(at.getTime() + secretLifetimes[purpose]);
+    const present = await lockSecret(tx, purpose, subject);
+    const isCode = purpose === 'login_code';
+    if (present && isFresh(present, purpose, userId, at)) {
+      const again = unseal(present.secretSealed, context);
+      if (again !== undefined) {
+        await extendSecret(tx, purpose, subject, expiresAt);
+        return again;
+      }
+    }
+    const { secret, secretHash } = make();
+    const isNewest = await replaceSecret(tx, {
+      purpose,
+      subject,
+      userId,
+      secretHash,
+      createdAt: at,
+      expiresAt,
+      secretSealed: box.seal(secret, context),
+      triesLeft: isCode ? WRONG_CODES_PER_DAY : 1,
+      tries: isCode ? { since: at, goesOnFrom: new Date(at.getTime() - WRONG_CODES_WINDOW_MS) } : null,
+    });
+    return isNewest ? secret : undefined;
+  }
+
   return {
     async issueCode(tx, email, userId, createdAt) {
-      const code = makeCode();
-      const [secretHash] = codeDigests(code, email);
-      const expiresAt = expiry('login_code', createdAt);
-      const secret = { purpose: 'login_code', subject: digestOf(email), userId, secretHash } as const;
-      const isNewest = await replaceSecret(tx, { ...secret, createdAt, expiresAt, triesLeft: CODE_TRIES });
-      return isNewest ? code : undefined;
+      const present = await lockSecret(tx, 'login_code', digestOf(email));
+      if (present && isExhausted(present, createdAt)) return 'exhausted';
+      const code = await issue(tx, 'login_code', { email, userId }, createdAt, () => {
+        const secret = makeCode();
+        return { secret, secretHash: codeDigests(secret, email)[0] };
+      });
+      return code === undefined ? undefined : { code };
     },
-    async issueToken(tx, purpose, { id: userId, email }, createdAt) {
-      const token = makeToken();
-      const secret = { purpose, subject: digestOf(email), userId, secretHash: digestOf(token) };
-      const expiresAt = expiry(purpose, createdAt);
-      const isNewest = await replaceSecret(tx, { ...secret, createdAt, expiresAt, triesLeft: 1 });
-      return isNewest ? token : undefined;
-    },
+    issueToken: (tx, purpose, { id: userId, email }, createdAt) =>
+      issue(tx, purpose, { email, userId }, createdAt, () => {
+        const secret = makeToken();
+        return { secret, secretHash: digestOf(secret) };
+      }),
     guessCode: (email, code) =>
       guessCode(prisma, digestOf(email), codeDigests(code, email), new Date(clock())),
     isValid: (purpose, token) => hasLink(prisma, purpose, digestOf(token), new Date(clock())),
+    async findLink(token) {
+      const found = await findLink(prisma, digestOf(token), new Date(clock()));
+      if (!found?.user) return undefined;
+      const { email, fullName, organisation } = found.user;
+      return {
+        purpose: found.purpose as LinkPurpose,
+        email,
+        fullName,
+        organisation: organisation.name,
+        expiresAt: found.expiresAt.toISOString(),
+      };
+    },
     take: (tx, purpose, token) => takeLink(tx, purpose, digestOf(token), new Date(clock())),
     async forget(tx, userId) {
       await deleteSecretsOf(tx, userId);

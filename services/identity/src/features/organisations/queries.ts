@@ -33,6 +33,14 @@ export const insertOrganisation = (
   organisation: { readonly id: string; readonly name: string; readonly createdAt: Date },
 ): Promise<unknown> => db.organisation.create({ data: organisation, select: { id: true } });
 
+/** Whether members of the organisation can sign in with mailed codes. */
+export const areCodesEnabled = async (db: Prisma | Transaction, id: string): Promise<boolean> =>
+  (await db.organisation.findUnique({ where: { id }, select: { codesEnabled: true } }))?.codesEnabled ??
+  false;
+
+export const setCodesEnabled = (db: Transaction, id: string, codesEnabled: boolean): Promise<unknown> =>
+  db.organisation.update({ where: { id }, data: { codesEnabled }, select: { id: true } });
+
 /** One statement for all that are asked for at once, prepared under a name on each connection. */
 export async function findOrganisationNames(
   db: pg.Pool,

@@ -39,7 +39,9 @@ const asLine = (text: string): string =>
     .slice(0, TEXT_LENGTH_MAX)
     .toWellFormed();
 
-type LetterAddressee = Pick<Addressee, 'orgId' | 'email' | 'fullName' | 'organisation'>;
+type LetterAddressee = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
+  readonly organisation: { readonly name: string };
+};
 
 const letterTo = (
   { orgId, email, fullName, organisation }: LetterAddressee,
@@ -65,8 +67,9 @@ export interface LinkBase {
   readonly pagesUrl: string;
 }
 
+/** The secret is in the fragment: browsers send that to no server, so no log has it. */
 const linkWith = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
-  `${appUrl ?? pagesUrl}/${page}?token=${token}`;
+  `${appUrl ?? pagesUrl}/${page}#token=${token}`;
 
 const UNITS = [
   ['day', 24 * 60 * 60_000],
@@ -94,10 +97,18 @@ export const codeLetter = (to: Addressee, otp: string): Letter =>
     templateData: { otp, validFor: toWords(secretLifetimes.login_code) },
   });
 
-export const resetLetter = (to: Addressee, token: string, base: LinkBase, detail: MailDetail): Letter =>
+/** @param why - `guessed` in place of a code, when the guesses of the day are used up. */
+export const resetLetter = (
+  to: Addressee,
+  token: string,
+  base: LinkBase,
+  detail: MailDetail,
+  why: 'asked' | 'guessed' = 'asked',
+): Letter =>
   letterTo(to, {
     emailTemplateType: 'resetPassword',
-    subject: 'Choose a new password',
+    subject:
+      why === 'asked' ? 'Choose a new password' : 'Too many wrong sign-in codes: choose a new password',
     templateData: {
       resetLink: linkWith(base, 'reset-password', token),
       validFor: toWords(secretLifetimes.password_reset),

@@ -34,15 +34,19 @@ export interface PrepareDeps {
 }
 
 async function composeCode(
-  { secrets }: PrepareDeps,
+  { secrets, links }: PrepareDeps,
   tx: Transaction,
   { email, createdAt }: OutgoingMail,
   account: Addressee | null,
 ): Promise<Letter | undefined> {
   // Who has been invited sets a password first.
-  const to = account?.passwordHash === null ? null : account;
-  const code = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
-  return to && code !== undefined ? codeLetter(to, code) : undefined;
+  const to = account?.passwordHash && account.organisation.codesEnabled ? account : null;
+  const issued = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
+  if (!to || issued === undefined) return undefined;
+  if (issued !== 'exhausted') return codeLetter(to, issued.code);
+  // Nobody guesses a link: whoever has the mailbox gets in by it, and codes work again.
+  const token = await secrets.issueToken(tx, 'password_reset', to, createdAt);
+  return token === undefined ? undefined : resetLetter(to, token, links, {}, 'guessed');
 }
 
 /** Also for who asks for a new password without having accepted: that link may have expired. */

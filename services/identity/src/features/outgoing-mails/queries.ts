@@ -160,7 +160,7 @@ export interface Addressee {
   readonly email: string;
   readonly fullName: string;
   readonly passwordHash: string | null;
-  readonly organisation: { readonly name: string };
+  readonly organisation: { readonly name: string; readonly codesEnabled: boolean };
 }
 
 /** The present member, by id or by address. */
@@ -176,6 +176,6 @@ export const findAddressee = (
       email: true,
       fullName: true,
       passwordHash: true,
-      organisation: { select: { name: true } },
+      organisation: { select: { name: true, codesEnabled: true } },
     },
   });

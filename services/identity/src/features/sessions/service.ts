@@ -3,7 +3,9 @@ import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { actorOf, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { ClientAddress } from '../known-clients/client.js';
+import { type ClientAddress, clientIdOf } from '../known-clients/client.js';
+import { isClientKnown } from '../known-clients/queries.js';
+import { areCodesEnabled } from '../organisations/queries.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/queries.js';
@@ -39,11 +41,17 @@ export function createSessionService(deps: {
     return (await passwords.verify(account?.passwordHash, password)) ? account : null;
   }
 
+  async function isKnownPlace(email: string, client: ClientAddress): Promise<boolean> {
+    const account = await findUserByEmail(prisma, email);
+    return account !== null && isClientKnown(prisma, account.id, clientIdOf(client));
+  }
+
   async function findByCode(email: string, code: string): Promise<Account | null> {
     // Read before the code is used up: what a password reset changes in between is then seen to have changed.
     const account = await findUserByEmail(prisma, email);
     const userId = await secrets.guessCode(email, code);
-    return userId !== undefined && account?.id === userId ? account : null;
+    if (userId === undefined || account?.id !== userId) return null;
+    return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
   }
 
   return {
@@ -51,7 +59,7 @@ export function createSessionService(deps: {
       if ((password === undefined) === (otp === undefined))
         throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
       const email = normaliseEmail(typed);
-      await limits.begin(email, client.address);
+      await limits.begin(email, client.address, () => isKnownPlace(email, client));
       const account =
         password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
       const method = password === undefined ? 'code' : 'password';

@@ -1,0 +1,46 @@
+import { memberOf, requireScopes, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../authority.js';
+import { answers, bearer } from '../../openapi.js';
+import { callerOf } from '../audit/actor.js';
+import { SavedSignInSettings, SignInSettings, SignInSettingsAnswer } from './schemas.js';
+import type { SignInSettingsService } from './service.js';
+
+const tags = ['Configuration'];
+const path = '/api/v1/configurationManager/signInConfig';
+
+/** Administrators: `config:read` is enough to look, a change needs a session. */
+export function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
+  app.get(
+    path,
+    {
+      onRequest: [app.authenticate, requireScopes(['config:read']), requireAdminRole],
+      schema: {
+        operationId: 'getSignInConfig',
+        tags,
+        summary: 'How members of the organisation can sign in',
+        security: bearer,
+        response: { 200: SignInSettingsAnswer, ...answers(401, 403) },
+      },
+    },
+    async (request) => ({ signIn: await service.get(memberOf(request).orgId) }),
+  );
+  app.post(
+    path,
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'saveSignInConfig',
+        tags,
+        summary: 'Choose how members of the organisation can sign in',
+        security: bearer,
+        body: SignInSettings,
+        response: { 200: SavedSignInSettings, ...answers(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'Sign-in configuration saved',
+      signIn: await service.save(callerOf(request), request.body),
+    }),
+  );
+}
