@@ -107,7 +107,8 @@ export function createErrorHandler(family: ErrorFamily) {
  */
 function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   void reply.removeHeader('connection');
-  request.raw.resume();
+  // The copy that the body's time is measured by is full, and would stop the flow again.
+  request.raw.unpipe().resume();
 }
 
 function registerNotFound(app: App, family: ErrorFamily): void {
@@ -186,6 +187,8 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
       void reply.header('connection', 'close');
       throw errorOfStatus(400);
     }
+    // No text of ours may hold NUL, and PostgreSQL's can't.
+    if (!request.is404 && request.url.includes('%00')) throw errorOfStatus(400);
     done();
   });
   registerRequestSpans(app);

@@ -179,3 +179,7 @@ describe('sending again', () => {
     expect((await resend('0190a0b0-0000-7000-8000-000000000000')).status).toBe(409);
   });
 });
+
+test('a filter with NUL, which no record can hold, is 400', async () => {
+  expect((await list('?recipient=a%00b')).status).toBe(400);
+});
