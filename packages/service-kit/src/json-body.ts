@@ -75,6 +75,8 @@ export function registerJsonBody(app: FastifyInstance): void {
 
 /** What the parser lets through and no route takes. */
 export function findValueFault(shape: JsonShape, text: string, value: unknown): FaultDetail | undefined {
+  // A route whose body may be left out would take it for none.
+  if (value === null) return { field: 'body', message: 'must not be null' };
   // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
   const unstorable = text.includes('\\u') ? findUnstorableText(value) : undefined;
   return unstorable ?? findRepeatedName(shape.memberCount, value);

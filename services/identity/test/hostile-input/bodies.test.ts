@@ -54,6 +54,7 @@ const faults: { what: string; raw: string; statuses: number[]; headers?: Record<
   { what: 'with more than 10,000 values', raw: `{"scopes": [${'1,'.repeat(10_000)}1]}`, statuses: [400] },
   { what: 'with an unknown field', raw: '{"isAdmin": true}', statuses: [400] },
   { what: 'that is an array', raw: '[{"name": "x"}]', statuses: [400] },
+  { what: 'that is null', raw: 'null', statuses: [400] },
   { what: 'that is a text', raw: '"name"', statuses: [400] },
   { what: 'that is a number', raw: '1e999', statuses: [400] },
   { what: 'of a wrong UTF-8', raw: '{"name": "\\ud800"}', statuses: [400] },
