@@ -11,10 +11,12 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   let asked = 0;
   let isAway = false;
   let keysAsked = 0;
+  let authorization = '';
   const server: Server = createServer((request, response) => {
     const answer = (body: object) =>
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     if (request.url === JWKS_PATH) keysAsked += 1;
+    if (request.url === TOKEN_PATH) authorization = request.headers.authorization ?? '';
     if (isAway) response.writeHead(503).end('{}');
     else if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
     else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
@@ -28,13 +30,14 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
     onKeysFailed: (error) => failures.push(error),
     identityUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clientId: 'test',
-    clientSecret: 'secret',
+    clientSecret: 'a+b/c= d',
     clock: Date.now,
   });
   return {
     identity,
     asked: () => asked,
     keysAsked: () => keysAsked,
+    authorization: () => authorization,
     failures: () => failures.length,
     setAway: (next: boolean) => {
       isAway = next;
@@ -84,4 +87,15 @@ test('an outage of identity is reported once, however often the keys are asked f
   while (keysAsked() < 3) await delay(20);
   expect(failures()).toBe(1);
   await close();
+});
+
+test('the client secret is form-encoded before it is put in the header (RFC 6749 section 2.3.1)', async () => {
+  const { identity, authorization, close } = await startIdentity('breaks', 0);
+  try {
+    expect(await identity.serviceToken()).toBe('service');
+    const [, basic = ''] = authorization().split(' ');
+    expect(Buffer.from(basic, 'base64').toString()).toBe('test:a%2Bb%2Fc%3D+d');
+  } finally {
+    await close();
+  }
 });

@@ -93,12 +93,16 @@ function createCaller(identityUrl: string) {
 
 type Call = ReturnType<typeof createCaller>['call'];
 
+/** RFC 6749 §2.3.1 has the parts of the credentials form-encoded. */
+const encodeForm = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
+
 /** The client credentials grant (RFC 6749 §4.4); one request however many ask at once. */
 function createServiceToken(call: Call, options: IdentityClientOptions) {
   let current: { readonly token: string; readonly renewAt: number } | undefined;
   let pending: Promise<string> | undefined;
   async function request(): Promise<string> {
-    const basic = Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64');
+    const { clientId, clientSecret } = options;
+    const basic = Buffer.from(`${encodeForm(clientId)}:${encodeForm(clientSecret)}`).toString('base64');
     const { status, body } = await call(
       'POST',
       TOKEN_PATH,

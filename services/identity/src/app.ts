@@ -50,6 +50,7 @@ export interface IdentityDeps {
   readonly config: Pick<
     IdentityConfig,
     | 'APP_URL'
+    | 'CONFIG_CLIENT_ID'
     | 'AUDIT_DAYS'
     | 'CRAWL_URL'
     | 'ENCRYPTION_KEYS'
@@ -164,6 +165,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     issueServiceToken: createServiceCredentials({
       prisma,
       clients: config.SERVICE_CLIENTS,
+      configClientId: config.CONFIG_CLIENT_ID,
       keys,
       signJwt,
       clock,

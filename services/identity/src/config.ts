@@ -129,6 +129,8 @@ export const identityVariables = {
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
+  /** Which of them fetches SMTP configurations: the mail service. */
+  CONFIG_CLIENT_ID: withDefault(text('the client id of the mail service'), 'mail'),
   BOOTSTRAP_ORG_NAME: withDefault(organisationName, 'My organisation'),
   BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
   BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),

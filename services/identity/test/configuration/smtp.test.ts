@@ -70,6 +70,29 @@ test('only the mail service gets the password', async () => {
   );
 });
 
+test('which client is the mail service is a setting', async () => {
+  const { id, secret } = serviceClient;
+  const other = await startIdentity({
+    environment: { SERVICE_CLIENTS: `mail:${secret},${id}:${secret}`, CONFIG_CLIENT_ID: id },
+  });
+  const scopeOf = async (clientId: string) => {
+    const { body } = await other.call('POST', '/api/v1/oauth2/token', {
+      raw: 'grant_type=client_credentials',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+    });
+    return body.scope as string;
+  };
+  try {
+    expect(await scopeOf(id)).toBe('token:introspect FETCH_CONFIG');
+    expect(await scopeOf('mail')).toBe('token:introspect');
+  } finally {
+    await other.close();
+  }
+});
+
 test('a save replaces all of it: a password does not follow to another server', async () => {
   await save({ ...working, username: 'u', password });
   await save({ ...working, host: 'elsewhere.example' });

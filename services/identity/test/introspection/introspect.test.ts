@@ -4,12 +4,15 @@ import { type IdentityUnderTest, serviceClient, startIdentity } from '../identit
 const tokenPath = '/api/v1/oauth2/token';
 const path = '/api/v1/oauth2/introspect';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+/** With what a form has encoded. */
+const oddClient = { id: 'odd', secret: `${'s'.repeat(32)}+/==` };
 let identity: IdentityUnderTest;
 let session: string;
 let service: string;
 
 beforeAll(async () => {
-  identity = await startIdentity();
+  const clients = [serviceClient, oddClient].map(({ id, secret }) => `${id}:${secret}`);
+  identity = await startIdentity({ environment: { SERVICE_CLIENTS: clients.join(',') } });
   session = await identity.login();
   service = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;
 });
@@ -40,11 +43,12 @@ test('a client with the right secret gets a credential of five minutes, in the w
   });
 });
 
-test('a wrong secret, an unknown client and no client are 401 with a challenge, another grant 400', async () => {
+test('a wrong secret, an unknown client and no client are 401 invalid_client with a challenge', async () => {
   const answers = [
     await issue(serviceClient.id, `${serviceClient.secret}x`),
     await issue('nobody', serviceClient.secret),
     await issue('', ''),
+    await issue('%', serviceClient.secret),
     await identity.call('POST', tokenPath, { raw: 'grant_type=client_credentials', headers: formType }),
     await identity.call('POST', tokenPath, {
       raw: 'grant_type=client_credentials',
@@ -53,11 +57,39 @@ test('a wrong secret, an unknown client and no client are 401 with a challenge, 
     }),
   ];
   for (const { status, headers, body } of answers) {
-    expect([status, body.error.code]).toEqual([401, 'INVALID_CLIENT']);
-    expect(headers.get('www-authenticate')).toBe('Basic realm="platform"');
+    expect([status, body]).toEqual([401, { error: 'invalid_client', error_description: expect.any(String) }]);
+    expect(headers.get('www-authenticate')).toBe('Basic realm="platform", charset="UTF-8"');
+    expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
   }
-  for (const raw of ['grant_type=password', 'grant_type=', 'x=y', ''])
-    expect((await issue(serviceClient.id, serviceClient.secret, raw)).status).toBe(400);
+});
+
+test.each([
+  ['grant_type=password', 'unsupported_grant_type'],
+  ['grant_type=', 'invalid_request'],
+  ['x=y', 'invalid_request'],
+  ['', 'invalid_request'],
+  ['grant_type=client_credentials&grant_type=client_credentials', 'invalid_request'],
+  ['grant_type=client_credentials&scope=FETCH_CONFIG', 'invalid_scope'],
+  ['grant_type=client_credentials&scope=token:introspect+x', 'invalid_scope'],
+])('the token request %j is refused with %s', async (raw, error) => {
+  const { status, body, headers } = await issue(serviceClient.id, serviceClient.secret, raw);
+  expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+test('a token request may name its scope, leave it empty, and add what no server knows', async () => {
+  for (const more of ['scope=token:introspect', 'scope=', 'audience=x']) {
+    const raw = `grant_type=client_credentials&${more}`;
+    const { status, body } = await issue(serviceClient.id, serviceClient.secret, raw);
+    expect([status, body.scope]).toEqual([200, 'token:introspect']);
+  }
+});
+
+test('client credentials are form-encoded, as RFC 6749 section 2.3.1 has it, or as services sent them before', async () => {
+  const encode = (text: string) => text.replaceAll(/./g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  expect((await issue(encode(oddClient.id), encode(oddClient.secret))).status).toBe(200);
+  expect((await issue(oddClient.id, oddClient.secret)).status).toBe(200);
+  expect((await issue(oddClient.id, encode(`${oddClient.secret}x`))).status).toBe(401);
 });
 
 test('a living token and a living session are described as RFC 7662 says', async () => {

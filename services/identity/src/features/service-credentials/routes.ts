@@ -1,11 +1,17 @@
 import { TOKEN_PATH } from '@platform/auth';
-import { AppError, type App } from '@platform/service-kit';
-import type { FastifyRequest } from 'fastify';
+import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { answers } from '../../openapi.js';
+import { readClientCredentials } from './client-credentials.js';
+import { notStored, OAuthError, oauthError, sendOAuthError } from './oauth-errors.js';
 import type { IssueServiceToken } from './service.js';
 
-const ServiceTokenBody = Type.Object({ grant_type: Type.Literal('client_credentials') });
+const ServiceTokenBody = Type.Object({
+  grant_type: Type.String({ minLength: 1, description: 'Must be `client_credentials`.' }),
+  scope: Type.Optional(
+    Type.String({ description: 'Separated by spaces; all that the client has, without it.' }),
+  ),
+});
 
 const ServiceTokenAnswer = Type.Object(
   {
@@ -17,35 +23,27 @@ const ServiceTokenAnswer = Type.Object(
   { title: 'ServiceToken' },
 );
 
-/** HTTP Basic, as RFC 6749 §2.3.1 prefers. */
-function readClient(request: FastifyRequest): [id: string, secret: string] {
-  const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  const [, id, secret] = /^([^:]*):(.*)$/.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
-  if (id === undefined || secret === undefined)
-    throw new AppError({
-      status: 401,
-      code: 'INVALID_CLIENT',
-      message: 'Send the client id and secret with HTTP Basic',
-      headers: { 'www-authenticate': 'Basic realm="platform"' },
-    });
-  return [id, secret];
-}
-
 /** The platform's own services: the client credentials grant (RFC 6749 §4.4). */
 export function serviceCredentialRoutes(app: App, issue: IssueServiceToken): void {
   app.post(
     TOKEN_PATH,
     {
+      errorHandler: sendOAuthError,
       schema: {
         operationId: 'issueServiceToken',
         tags: ['Services'],
         summary: 'A short-lived credential for a service of the platform',
         consumes: ['application/x-www-form-urlencoded'],
         body: ServiceTokenBody,
-        response: { 200: ServiceTokenAnswer, ...answers(400, 401) },
+        response: { 200: ServiceTokenAnswer, ...answers(), 400: OAuthError, 401: OAuthError },
       },
     },
-    async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await issue(...readClient(request))),
+    async (request, reply) => {
+      const credentials = readClientCredentials(request.headers.authorization);
+      if (!credentials) throw oauthError('invalid_client', 'Send the client id and secret with HTTP Basic');
+      if (request.body.grant_type !== 'client_credentials')
+        throw oauthError('unsupported_grant_type', 'The grant type must be client_credentials');
+      return reply.headers(notStored).send(await issue(credentials, request.body.scope));
+    },
   );
 }

@@ -1,20 +1,18 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { digestOf, INTROSPECTION_SCOPE } from '@platform/auth';
-import { AppError, type Clock } from '@platform/service-kit';
+import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../config.js';
 import type { Prisma } from '../../resources.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { ClientCredentials } from './client-credentials.js';
+import { oauthError } from './oauth-errors.js';
 import { insertServiceCredential } from './queries.js';
 
 /** Short: a client that was taken away is out after this. */
 const LIFETIME_SECONDS = 300;
 /** Identity's own is used this long: for many mails, and never up to its end. */
 const OWN_REUSE_MS = 200_000;
-
-/** What each service may do here. Mail also fetches its SMTP configuration. */
-const scopesOf = (clientId: string): readonly string[] =>
-  clientId === 'mail' ? [INTROSPECTION_SCOPE, 'FETCH_CONFIG'] : [INTROSPECTION_SCOPE];
 
 export interface ServiceToken {
   readonly access_token: string;
@@ -23,8 +21,11 @@ export interface ServiceToken {
   readonly scope: string;
 }
 
-/** @throws AppError 401 `invalid_client` for an unknown pair (RFC 6749 §5.2). */
-export type IssueServiceToken = (clientId: string, clientSecret: string) => Promise<ServiceToken>;
+/**
+ * @param requested - scopes, separated by spaces; without any, all that the client has.
+ * @throws AppError 401 `invalid_client` for an unknown pair, 400 `invalid_scope` (RFC 6749 §5.2).
+ */
+export type IssueServiceToken = (credentials: ClientCredentials, requested?: string) => Promise<ServiceToken>;
 
 const digest = (value: string): Buffer => hash('sha256', value, 'buffer');
 
@@ -62,21 +63,26 @@ export function createOwnMailToken(minting: Minting): () => Promise<string> {
 }
 
 export function createServiceCredentials(
-  deps: Minting & { readonly clients: readonly ServiceClient[] },
+  deps: Minting & {
+    readonly clients: readonly ServiceClient[];
+    /** Who fetches SMTP configurations, beside introspecting. */
+    readonly configClientId: string;
+  },
 ): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
   const nobody = digest(uuidv7());
-  return async (clientId, clientSecret) => {
+  const scopesOf = (clientId: string): readonly string[] =>
+    clientId === deps.configClientId ? [INTROSPECTION_SCOPE, 'FETCH_CONFIG'] : [INTROSPECTION_SCOPE];
+  return async ({ id: clientId, secrets: presented }, requested = '') => {
     // The same work for an unknown client as for a wrong secret.
-    const isRight = timingSafeEqual(secrets.get(clientId) ?? nobody, digest(clientSecret));
-    if (!isRight)
-      throw new AppError({
-        status: 401,
-        code: 'INVALID_CLIENT',
-        message: 'Unknown client or wrong secret',
-        headers: { 'www-authenticate': 'Basic realm="platform"' },
-      });
-    const scope = scopesOf(clientId).join(' ');
+    const expected = secrets.get(clientId) ?? nobody;
+    const isRight = presented.map((secret) => timingSafeEqual(expected, digest(secret))).includes(true);
+    if (!isRight) throw oauthError('invalid_client', 'Unknown client or wrong secret');
+    const granted = scopesOf(clientId);
+    const asked = requested.split(' ').filter((scope) => scope !== '');
+    if (!asked.every((scope) => granted.includes(scope)))
+      throw oauthError('invalid_scope', 'The client does not have every scope that was asked for');
+    const scope = (asked.length > 0 ? [...new Set(asked)] : granted).join(' ');
     const token = await mintServiceToken(deps, clientId, scope);
     return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_SECONDS, scope };
   };

@@ -1,0 +1,35 @@
+import { AppError, translateError } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+
+/** RFC 6749 §5.2. */
+export const OAuthError = Type.Object(
+  { error: Type.String(), error_description: Type.String() },
+  { title: 'OAuthError' },
+);
+
+/** No answer of the token endpoint is kept anywhere (RFC 6749 §5.1). */
+export const notStored = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
+
+export type OAuthErrorCode = 'invalid_client' | 'invalid_scope' | 'unsupported_grant_type';
+
+export const oauthError = (code: OAuthErrorCode, message: string): AppError =>
+  code === 'invalid_client'
+    ? new AppError({
+        status: 401,
+        code,
+        message,
+        headers: { 'www-authenticate': 'Basic realm="platform", charset="UTF-8"' },
+      })
+    : new AppError({ status: 400, code, message });
+
+/** Refusals in the words of OAuth. It has none for others than 400 and 401: these are told as everywhere else. */
+export function sendOAuthError(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): void {
+  const error = translateError(thrown);
+  if (error.statusCode !== 400 && error.statusCode !== 401) throw error;
+  const isOfOAuth = /^[a-z_]+$/.test(error.code);
+  void reply
+    .code(error.statusCode)
+    .headers({ ...error.headers, ...notStored })
+    .send({ error: isOfOAuth ? error.code : 'invalid_request', error_description: error.message });
+}
