@@ -6,6 +6,8 @@ import { openDataDir } from './data-dir.js';
 import { deleteData, startDatabase } from './database-server.js';
 import { ensureDatabases } from './databases.js';
 import { acquireLock } from './instance-lock.js';
+import { createGateway } from './gateway/server.js';
+import { startInbox } from './inbox/inbox.js';
 import { LaunchError } from './launch-error.js';
 import type { ReadyFacts } from './ready-message.js';
 import { startRedis } from './redis-server.js';
@@ -35,8 +37,7 @@ export interface LaunchContext {
 
 /**
  * Starts everything: the lock, then the inbox and the stores, then the services, and the gateway while they start. What
- * has been opened is in `teardown`, also when a later step fails. The gateway and the inbox are imported when they are
- * wanted, so that the processes that take longest start first.
+ * has been opened is in `teardown`, also when a later step fails.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
   const { options, services, teardown, signal } = context;
@@ -57,7 +58,10 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
 
   const planned = await planServices(services);
   // Both come to their end, also when one fails: what has been opened must be known before it is closed.
-  const [stores, inbox] = await Promise.allSettled([startStores(context, logsDir), startInbox(context)]);
+  const [stores, inbox] = await Promise.allSettled([
+    startStores(context, logsDir),
+    startInbox(options, teardown),
+  ]);
   if (stores.status === 'rejected') throw stores.reason;
   if (inbox.status === 'rejected') throw inbox.reason;
   signal.throwIfAborted();
@@ -88,11 +92,6 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     logsDir,
     notes,
   };
-}
-
-async function startInbox({ options, teardown }: LaunchContext): Promise<void> {
-  const inbox = await import('./inbox/inbox.js');
-  await inbox.startInbox(options, teardown);
 }
 
 /** The stores that no option names are embedded ones. */
@@ -142,7 +141,6 @@ async function startGateway(
   { options, teardown }: LaunchContext,
   upstreams: readonly PlannedService[],
 ): Promise<void> {
-  const { createGateway } = await import('./gateway/server.js');
   const gateway = await createGateway(upstreams, { trustedProxies: options.trustedProxies });
   try {
     await gateway.listen({ port: options.port, host: options.host });
