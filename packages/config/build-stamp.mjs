@@ -6,6 +6,8 @@ import { join } from 'node:path';
 const ROOT_FILES = ['package.json', 'pnpm-lock.yaml', 'turbo.json'];
 /** Folders of a package that no build reads. */
 const IGNORED = new Set(['node_modules', 'dist', '.turbo', 'test', 'results', 'docs']);
+/** Written by the build of a service, from sources that are digested. */
+const GENERATED = /\/services\/[^/]+\/src\/generated$/;
 
 /**
  * @param {string} root
@@ -44,7 +46,7 @@ function addFolder(hash, folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isFile()) addFile(hash, path);
-    else if (entry.isDirectory() && !IGNORED.has(entry.name)) addFolder(hash, path);
+    else if (entry.isDirectory() && !IGNORED.has(entry.name) && !GENERATED.test(path)) addFolder(hash, path);
   }
 }
 

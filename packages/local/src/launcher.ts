@@ -74,6 +74,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   signal.throwIfAborted();
 
   const smtpNote = await setSmtpDefault({
+    dataDir,
     identityUrl: planned.find(({ name }) => name === 'identity')?.url ?? '',
     adminEmail: admin.email,
     adminPassword: admin.password,

@@ -1,5 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 /** Where the platform's mail is caught. */
 export interface SmtpDefault {
+  readonly dataDir: string;
   readonly identityUrl: string;
   readonly adminEmail: string;
   /** Undefined when it isn't kept: then the start that knew it has done this. */
@@ -10,11 +14,11 @@ export interface SmtpDefault {
 interface SmtpConfiguration {
   readonly host: string;
   readonly port: number;
-  readonly fromEmail: string;
-  readonly tls?: string;
 }
 
-/** As every start has set it, but for the port. */
+/** Holds the port that an earlier start has set, so that a server that somebody chose is never taken for the catcher. */
+const PORT_FILE = 'smtp-catcher-port';
+/** As every start sets it, but for the port. */
 const CATCHER = { host: '127.0.0.1', fromEmail: 'noreply@example.com', tls: 'none' } as const;
 const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
 
@@ -25,7 +29,7 @@ const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
  * @returns what the person at the terminal should know, if anything
  */
 export async function setSmtpDefault(options: SmtpDefault): Promise<string | undefined> {
-  const { identityUrl, adminEmail, adminPassword, smtpPort } = options;
+  const { dataDir, identityUrl, adminEmail, adminPassword, smtpPort } = options;
   if (adminPassword === undefined) return undefined;
   const call = (method: string, path: string, session: string | undefined, body?: unknown) =>
     fetch(`${identityUrl}${path}`, {
@@ -46,20 +50,23 @@ export async function setSmtpDefault(options: SmtpDefault): Promise<string | und
   try {
     const current = await call('GET', CONFIG_PATH, session);
     const smtp = current.ok ? ((await current.json()) as { smtp: SmtpConfiguration }).smtp : undefined;
-    if (smtp && (!isCatcher(smtp) || smtp.port === smtpPort)) return describeOther(smtp);
+    const isOurs = smtp?.host === CATCHER.host && smtp.port === (await readKeptPort(dataDir));
+    if (smtp?.host === CATCHER.host && smtp.port === smtpPort) return await keepPort(dataDir, smtpPort);
+    if (smtp && !isOurs)
+      return `the organisation's SMTP server is ${smtp.host}:${smtp.port}, so its mail does not come to the inbox.`;
     if (!smtp && current.status !== 404)
       return `the organisation's SMTP server can't be read: ${current.status}.`;
     const saved = await call('POST', CONFIG_PATH, session, { ...CATCHER, port: smtpPort });
-    return saved.ok ? undefined : `the organisation's SMTP server can't be set: ${await saved.text()}`;
+    if (!saved.ok) return `the organisation's SMTP server can't be set: ${await saved.text()}`;
+    return await keepPort(dataDir, smtpPort);
   } finally {
     await call('POST', '/api/v1/auth/logout', session);
   }
 }
 
-const isCatcher = ({ host, fromEmail, tls }: SmtpConfiguration): boolean =>
-  host === CATCHER.host && fromEmail === CATCHER.fromEmail && tls === CATCHER.tls;
+const readKeptPort = async (dataDir: string): Promise<number> =>
+  Number(await readFile(join(dataDir, PORT_FILE), 'utf8').catch(() => 'none'));
 
-const describeOther = (smtp: SmtpConfiguration): string | undefined =>
-  isCatcher(smtp)
-    ? undefined
-    : `the organisation's SMTP server is ${smtp.host}:${smtp.port}, so its mail does not come to the inbox.`;
+async function keepPort(dataDir: string, smtpPort: number): Promise<undefined> {
+  await writeFile(join(dataDir, PORT_FILE), String(smtpPort));
+}

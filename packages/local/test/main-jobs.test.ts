@@ -126,14 +126,14 @@ it('the inbox shows a mail without running what is in it, and answers to this ma
   expect(status).toBe(403);
 });
 
-it('three mails at once with 25 MiB of attachments arrive whole; one byte more is refused in shape', async () => {
+it('two mails at once with 25 MiB of attachments arrive whole; one byte more is refused in shape', async () => {
   const attachment = (bytes: number) => ({
     filename: 'archive.bin',
     content: Buffer.alloc(bytes, 7).toString('base64'),
     contentType: 'application/octet-stream',
   });
-  const sent = await Promise.all(['1', '2', '3'].map((subject) => sendMail(subject, [attachment(25 * MIB)])));
-  expect(sent.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const sent = await Promise.all(['1', '2'].map((subject) => sendMail(subject, [attachment(25 * MIB)])));
+  expect(sent.map(({ status }) => status)).toEqual([200, 200]);
   expect((await readNewestMail()).attachments).toEqual([
     { filename: 'archive.bin', contentType: 'application/octet-stream', sizeBytes: 25 * MIB },
   ]);

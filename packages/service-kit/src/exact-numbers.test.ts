@@ -29,3 +29,12 @@ it('reads a large body', () => {
   const json = JSON.stringify({ text: '"1e400\\'.repeat(200_000), numbers: Array(50_000).fill(1.5) });
   expect(findInexactNumber(json)).toBeUndefined();
 });
+
+it('takes linear time on zeros inside of a number', () => {
+  const json = `{"n":1${'0'.repeat(500_000)}1}`;
+  // Processor time, which other work on the machine doesn't change; quadratic time would be minutes.
+  const before = process.cpuUsage();
+  expect(findInexactNumber(json)).toBeDefined();
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(2_000);
+});

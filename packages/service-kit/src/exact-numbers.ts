@@ -15,7 +15,10 @@ const SHOWN_LENGTH_MAX = 40;
 function toDigits(number: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(number) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  // Not a pattern such as /0+$/, which takes quadratic time on zeros inside of the number.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  const significant = digits.slice(0, end);
   if (significant === '') return '0';
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }

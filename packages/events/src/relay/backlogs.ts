@@ -107,7 +107,10 @@ export function createBacklogs(
 
     /** Those whose first event is to be offered again, at most `max`; they are `probing` from now on. */
     takeDue(max: number): Backlog[] {
-      const due = all().filter(({ state, until }) => state === 'held' && until <= now());
+      // The longest due first, or those at the end would never have their turn.
+      const due = all()
+        .filter(({ state, until }) => state === 'held' && until <= now())
+        .toSorted((a, b) => a.until - b.until);
       const probed: Backlog[] = [];
       for (const backlog of due.slice(0, max)) {
         const { kind, head } = backlog;

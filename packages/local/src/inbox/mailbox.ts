@@ -88,10 +88,22 @@ async function readMails(folder: string): Promise<readonly CaughtMail[]> {
   for (const name of names) {
     const id = name.slice(0, name.lastIndexOf('.'));
     if (!names.has(`${id}.json`) || !names.has(`${id}.eml`)) await rm(join(folder, name), { force: true });
-    else if (name.endsWith('.json'))
-      mails.push(JSON.parse(await readFile(join(folder, name), 'utf8')) as CaughtMail);
+    else if (name.endsWith('.json')) {
+      const mail = parseMail(await readFile(join(folder, name), 'utf8'));
+      if (mail) mails.push(mail);
+      else await rm(join(folder, name), { force: true });
+    }
   }
   return mails.toSorted((a, b) => b.receivedAt.localeCompare(a.receivedAt));
+}
+
+/** @returns undefined for a file that a crash of the machine left empty or cut off. */
+function parseMail(text: string): CaughtMail | undefined {
+  try {
+    return JSON.parse(text) as CaughtMail;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of the header alone: the body may be 35 MB of base64. */

@@ -36,8 +36,11 @@ test('a mail that was written by half is removed, and the others stay', async ()
   await before.add(mail('Whole'));
   await writeFile(join(folder, 'half.eml'), 'Subject: Half');
   await writeFile(join(folder, 'half.part'), '{"id":"ha');
+  await writeFile(join(folder, 'empty.eml'), '');
+  await writeFile(join(folder, 'empty.json'), '');
   const after = await openMailbox(folder);
   expect(after.list().map(({ subject }) => subject)).toEqual(['Whole']);
+  expect((await openMailbox(folder)).list()).toHaveLength(1);
   expect(await readdir(folder)).toHaveLength(2);
 });
 

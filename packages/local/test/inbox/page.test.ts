@@ -112,7 +112,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     await heading('Mail 60').waitFor();
     await page.getByRole('button', { name: 'Delete all' }).click();
     await page.getByText('0 mails').waitFor();
-    expect(await heading('Mail 60').isVisible()).toBe(false);
+    await heading('Mail 60').waitFor({ state: 'hidden' });
     expect(mailbox.list()).toHaveLength(0);
   });
 });

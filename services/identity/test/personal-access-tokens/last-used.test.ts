@@ -74,7 +74,16 @@ test('a flush that fails is tried again, with the time of the use and not of the
     await use(token);
     const after = Date.now();
     const warnings = () => identity.logged().split('last-used times not written yet').length - 1;
-    await waitFor(() => warnings() >= 1, { what: 'the flush that fails', timeoutMs: 20_000 });
+    const cancelWaiting = () =>
+      identity.db.query(
+        `select pg_cancel_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+    const hasFailed = async () => {
+      await cancelWaiting();
+      return warnings() >= 1;
+    };
+    await waitFor(hasFailed, { what: 'the flush that fails', timeoutMs: 20_000 });
     expect(await lastUsedAt(token)).toBeNull();
     await blocker.query('rollback');
     const seen = await waitFor(() => lastUsedAt(token), { what: 'the next flush', timeoutMs: 20_000 });

@@ -83,8 +83,8 @@ export async function readOldestDueAge(db: pg.Pool, now: Date): Promise<number> 
              union all
              (select least(w.scheduled_for, $1) from (
                 select state, scheduled_for from runs
-                 where state in ('waiting', 'active', 'retrying') order by lease_until limit $2) w
-               where w.state = 'waiting')) as due`,
+                 where state in ('waiting', 'active', 'retrying') and state = 'waiting'
+                 order by lease_until limit $2) w)) as due`,
     values: [now, WAITING_MAX],
   });
   return rows[0]?.age ?? 0;

@@ -102,7 +102,8 @@ export async function renewLeases(
 ): Promise<ReadonlySet<Holding>> {
   const { rows } = await db.query<{ number: number }>({
     name: 'renew_leases',
-    text: `update runs set heartbeat_until = $3
+    // The claim's own time is indexed, and stays as it is unless the clock was set back.
+    text: `update runs set heartbeat_until = $3, lease_until = least(lease_until, $3)
            from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
            where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
            returning held.number::int as number`,

@@ -51,8 +51,9 @@ function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): 
 /** Why an expression can't be read, or has no day to fire on; undefined when there is nothing of the kind. */
 function findFieldFault(cron: string, timezone: string): string | undefined {
   try {
+    // In one spelling: what the parser keeps of each zone can't be made to grow.
     // Told before the search, which would be long: nobody's request may hold all others up.
-    if (!hasPossibleDay(parseCron(cron, { tz: timezone }).fields)) return neverFires;
+    if (!hasPossibleDay(parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
   } catch (error) {
     // Every field is right by itself, but no month has the day.
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;

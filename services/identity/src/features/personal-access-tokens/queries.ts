@@ -40,7 +40,7 @@ export interface OwnedTokenRow extends TokenRow {
  */
 const insertBy = (maker: string, parentId: 'maker.id' | 'null') => `
   with owner as materialized (
-    select id from users where id = $3 and org_id = $2 and removed_at is null for share
+    select id from users where id = $3 and org_id = $2 and removed_at is null for no key update
   ), maker as materialized (
     ${maker} for share of maker
   ), token as (

@@ -43,6 +43,8 @@ export interface BodyMemory {
 }
 
 function openBodyMemory(shares: FairShares, owner: string, { raw }: FastifyReply): BodyMemory {
+  // The client left while its credential was verified: `close` has been emitted, and would never give anything back.
+  if (raw.destroyed) throw brokenOff(undefined);
   let held = 0;
   const holds: Promise<unknown>[] = [];
   // `close` comes whether the answer was sent or the client has gone.
