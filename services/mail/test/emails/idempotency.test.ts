@@ -76,6 +76,11 @@ test('without a key, the same body twice is two mails with two Message-IDs', asy
 test('a key is forgotten after 24 hours; what is sent with it then is another mail, with a Message-ID of its own', async () => {
   const key = randomUUID();
   await withKey({}, key);
+  // The outcome is written behind the answer, and an entry without one is still under way, whatever its age.
+  const isSettled = async () =>
+    (await mail.db.query(`select 1 from mails where idempotency_key = $1 and state = 'sent'`, [key]))
+      .rowCount === 1;
+  await waitFor(isSettled, { what: 'the outcome' });
   await mail.db.query(
     `update mails set created_at = created_at - interval '25 hours' where idempotency_key = $1`,
     [key],
