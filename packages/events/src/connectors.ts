@@ -24,7 +24,7 @@ const eventTypeByConnector = {
 export type Connector = keyof typeof eventTypeByConnector;
 export type SyncEventType = (typeof eventTypeByConnector)[Connector];
 
-/** All connectors, in the order of the specification. */
+/** All connectors, in the order in which they are shown. */
 export const connectors = Object.freeze(Object.keys(eventTypeByConnector) as Connector[]);
 
 export const isConnector = (text: string): text is Connector => Object.hasOwn(eventTypeByConnector, text);

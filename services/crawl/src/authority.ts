@@ -2,7 +2,7 @@ import { type RefusalMessages, requireAdmin, requireScopes, standardRefusals } f
 import type { App } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 
-/** Missing and invalid are told alike (section 7.2). */
+/** The message is the same for a missing and an invalid credential (CRAWL-23). */
 export const crawlRefusals: RefusalMessages = {
   missingCredential: 'Unauthorized access',
   invalidCredential: 'Unauthorized access',

@@ -45,7 +45,7 @@ export const crawlVariables = {
   ENDPOINT_GRACE_MS: withDefault(integer(0, 3_600_000), 300_000),
   /** Which half of the service this process is. */
   ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
-  /** Of each queue, over all replicas: section 8. */
+  /** Of each queue, over all replicas (CRAWL-24). */
   QUEUE_CONCURRENCY: withDefault(integer(1, 1_000), 5),
   RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
   STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),

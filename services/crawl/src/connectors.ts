@@ -1,6 +1,6 @@
 import { type Connector, isConnector } from '@platform/events';
 
-/** What each connects to (section 2.6). */
+/** The kind of source that each connector reads (CRAWL-2). */
 export const connectorKinds: Readonly<Record<Connector, string>> = {
   mail_1: 'hosted mailbox',
   mail_2: 'hosted mailbox (second provider)',

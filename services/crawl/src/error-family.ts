@@ -2,8 +2,8 @@ import type { ErrorFamily } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /**
- * `{success: false, message, error?: {code, details}}` (section 7.2). Details are one text, as the
- * specification's clients read them.
+ * Renders errors as `{success: false, message, error?: {code, details}}` (API-5). Details are one text, which is
+ * what this API's clients read.
  */
 export const crawlErrors: ErrorFamily = {
   schema: Type.Object(

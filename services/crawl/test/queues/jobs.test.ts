@@ -26,7 +26,7 @@ const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://$
 const connector = 'files_1';
 const MORE_THAN_KEPT = 14;
 
-/** What section 8 says of jobs: how they are tried again, and how many are kept. With the settings that a service has by itself. */
+/** CRAWL-25 and CRAWL-27: how jobs are retried, and how many are kept. With the settings that a service has by itself. */
 describeEachBackend('the jobs of a queue on %s', (backend) => {
   const log = createLogger('test', 'silent');
   const { RETRY_DELAY_MS, QUEUE_CONCURRENCY } = loadCrawlConfig({

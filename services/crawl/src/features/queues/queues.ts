@@ -22,7 +22,7 @@ export const repeatSettings: NonNullable<QueueOptions['settings']> = {
     nextTime(parsePattern(pattern, tz), Math.max(now, Number(startDate ?? 0))),
 };
 
-/** Section 8: the queue keeps the last 10 of each outcome. The runs table keeps more. */
+/** CRAWL-27: the queue keeps the last 10 of each outcome. The runs table keeps more. */
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
 /** Of the next times of a schedule, as many can have a job in the history. */
@@ -50,7 +50,7 @@ export interface CrawlQueues {
   findScheduler(connector: Connector, key: string): Promise<Scheduler | undefined>;
   listSchedulers(connector: Connector, offset: number, count: number): Promise<Scheduler[]>;
   removeScheduler(connector: Connector, key: string): Promise<void>;
-  /** The limit of section 8, over all replicas together. */
+  /** The limit of CRAWL-24, over all replicas together. */
   limitConcurrency(): Promise<void>;
   /** See {@link Engine.afterDataLoss}. */
   afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;

@@ -1,7 +1,7 @@
 import type { Connector } from '@platform/events';
 import { AppError, type FaultDetail, translateError, validationError } from '@platform/service-kit';
 
-/* Messages of section 7.2, to the letter. */
+/* The exact messages of CRAWL-9, CRAWL-10 and CRAWL-18. */
 
 const refused = (code: string, message: string): AppError => new AppError({ status: 400, code, message });
 

@@ -18,7 +18,7 @@ export function connectorOf(params: { readonly connector: string }): Connector {
   return connector;
 }
 
-/** Section 7.2, with its `data`. */
+/** The answer of CRAWL-11 when there is no schedule, with its `data`. */
 export const noSchedule = {
   success: false,
   message: 'No scheduled job found for this connector',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 /*
- * The schedule configuration (section 2.5) by type. One schema per type rather than one union to
+ * The schedule configuration (CRAWL-4) by type. One schema per type rather than one union to
  * validate with: the faults of a `daily` are told in terms of `daily`.
  */
 
@@ -91,7 +91,7 @@ export type ScheduleConfig = Type.Static<typeof ScheduleConfig>;
 export type OneOffConfig = Type.Static<typeof Once>;
 export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
 
-/** Everything of the body but the configuration; limits of section 8. */
+/** Everything of the body but the configuration; the limits of CRAWL-5. */
 export const optionProperties = {
   priority: Type.Integer({
     minimum: 1,

@@ -58,7 +58,7 @@ export interface Scheduled {
 }
 
 export interface ScheduleService {
-  /** Creates or replaces. @throws AppError 400 of section 7.2; 503. Both change nothing, but for a commit that was lost. */
+  /** Creates or replaces. @throws AppError 400 of CRAWL-9 and CRAWL-10; 503. Both change nothing, but for a commit that was lost. */
   schedule(principal: UserPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
   status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
   list(orgId: string): Promise<StatusItem[]>;

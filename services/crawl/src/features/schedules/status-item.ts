@@ -13,7 +13,7 @@ const Nullable = <
 export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
 export type JobState = (typeof jobStates)[number];
 
-/** Section 2.5. What follows `state` goes beyond it. */
+/** The fields of CRAWL-13. Those after `state` go beyond it. */
 export const StatusItem = Type.Object(
   {
     id: Type.String(),

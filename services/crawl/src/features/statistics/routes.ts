@@ -8,7 +8,7 @@ import { Statistics } from './service.js';
 
 const handle = createErrorHandler(crawlErrors);
 
-/** Section 7.2 names this failure; a database that is away is 503 as everywhere. */
+/** CRAWL-21 names this failure; a database that is away is 503 as everywhere. */
 const statisticsFailed: typeof handle = (thrown, request, reply) => {
   const error = translateError(thrown);
   const message = 'Failed to retrieve queue statistics';

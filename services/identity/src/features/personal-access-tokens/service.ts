@@ -25,7 +25,7 @@ import {
 } from './queries.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
-/** Own list: at most this many, the newest (specification, section 8). */
+/** Own list: at most this many, the newest (PAT-6). */
 const OWN_LIST_MAX = 100;
 
 export interface OwnPage {
