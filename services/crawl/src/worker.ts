@@ -10,7 +10,7 @@ import { readOldestDueAge } from './features/reconciliation/queries.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
 import { createActiveRuns } from './features/runs/active-runs.js';
 import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
-import { saveAway, saveProgress } from './features/runs/holding.queries.js';
+import { mayCancelAttempt, saveAway, saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
 import { kafkaOptionsOf } from './kafka.js';
@@ -101,6 +101,7 @@ export function startWorker(deps: WorkerDeps): void {
     taskOf: tasks.of,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
     saveAway: (run, away) => saveAway(pool, run, away),
+    mayCancelAttempt: (run) => mayCancelAttempt(pool, run),
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);

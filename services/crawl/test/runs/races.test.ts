@@ -1,5 +1,8 @@
 import type { CrawlJob } from '../../src/features/queues/job.js';
-import { renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
+import { requeueLost } from '../../src/features/reconciliation/queries.js';
+import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
+import type { BegunRun } from '../../src/features/runs/take-up.js';
+import { inTransaction } from '../../src/transaction.js';
 import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
 
 /* What becomes of a run when things happen to it at the same time, or late. */
@@ -78,6 +81,38 @@ describe('a run under races', () => {
     };
     expect([await progressAfter(first), await progressAfter(second)]).toEqual([10, 50]);
     expect(await lifecycle.complete(second)).toBe(true);
+  });
+
+  it('only the worker that follows the task of an attempt may cancel it', async () => {
+    const { job } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
+    const first = begunOf(await lifecycle.begin(job(at)));
+    expect(await mayCancel(first)).toBe(true);
+    // Lost, and claimed by another.
+    rows.now += times.leaseMs + 1;
+    const second = begunOf(await lifecycle.begin(job(at)));
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
+    // Handed back: whoever claims the run goes on with the same task.
+    await lifecycle.handBack(second);
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
+    // An attempt that has failed is gone on with by nobody, and the next one has another task.
+    const third = begunOf(await lifecycle.begin(job(at)));
+    await lifecycle.fail(third, 'too late');
+    expect(await mayCancel(third)).toBe(true);
+    const fourth = begunOf(await lifecycle.begin(job(at, 1)));
+    expect([await mayCancel(third), await mayCancel(fourth)]).toEqual([true, true]);
+    await rows.pool.query(`update runs set state = 'aborted' where id = $1`, [fourth.run.id]);
+    expect(await mayCancel(fourth)).toBe(true);
+  });
+
+  it('nobody cancels the task of a run that was queued again after it was lost', async () => {
+    const { job } = await rows.scheduleDaily();
+    const first = begunOf(await rows.newLifecycle().begin(job(at)));
+    rows.now += times.leaseMs + 1;
+    const until = new Date(rows.now + 60_000);
+    await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
+    expect(await mayCancelAttempt(rows.pool, first.run)).toBe(false);
   });
 
   it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {

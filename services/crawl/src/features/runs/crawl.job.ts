@@ -28,6 +28,7 @@ export interface CrawlJobDeps {
     run: Holding,
     away: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
+  readonly mayCancelAttempt: (run: BegunRun['run']) => Promise<boolean>;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -89,6 +90,8 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
       progress: (percent) => {
         progress.report(overall(percent));
       },
+      // A task that goes on without a run does less harm than a run without its task.
+      mayCancel: () => persist(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       away: (reason) => {
         const since = new Date(deps.clock());
         const away = reason === undefined ? null : { reason: describeWait(since, reason), since };

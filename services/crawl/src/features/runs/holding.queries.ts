@@ -112,6 +112,20 @@ export async function renewLeases(
   return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
 }
 
+/**
+ * Returns whether a worker may cancel the remote task of its attempt. It may not while another worker has claimed the same
+ * attempt, or is going to: a task belongs to an attempt, not to a worker. A run that is put back gives its attempt back, too.
+ */
+export async function mayCancelAttempt(db: Db, run: Holding & Pick<Run, 'attempts'>): Promise<boolean> {
+  const { rows } = await db.query<{ mayCancel: boolean }>({
+    name: 'may_cancel_attempt',
+    text: `select attempts > $3 or (attempts = $3 and taken_up = $2) as "mayCancel" from runs where id = $1`,
+    values: [run.id, run.takenUp, run.attempts],
+  });
+  // The history has forgotten the run: it ended long ago.
+  return rows[0]?.mayCancel ?? true;
+}
+
 export const saveProgress = (db: Db, run: Holding, progress: number): Promise<unknown> =>
   db.query({
     name: 'run_progress',

@@ -23,7 +23,7 @@ import { type Task, type TaskContext, type TaskOrder, TaskServiceAway } from './
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
  *     away                     asked again, for as long as the setting says
  *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
- *                              over: whoever takes it up hears of the same task
+ *                              over: whoever takes it up hears of the same task; nor by a worker that has lost the run: another follows the task
  *
  * Every request is signed with the endpoint's secret; no credential is sent. What the endpoint says is not
  * believed further than it must be: progress never goes back or past what is not yet complete, an
@@ -127,7 +127,9 @@ export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
   }
 
   /** Best effort: an endpoint that does not hear of it finds a run that nobody asks about. */
-  async function cancel(statusUrl: URL, { requestId }: TaskContext): Promise<void> {
+  async function cancel(statusUrl: URL, context: TaskContext): Promise<void> {
+    if (!(await context.mayCancel())) return;
+    const { requestId } = context;
     const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     await call('DELETE', statusUrl, { requestId, signal }).catch(() => undefined);
   }

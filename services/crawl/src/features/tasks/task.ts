@@ -28,6 +28,8 @@ export interface TaskContext {
   accepted(): void;
   /** 0–100 of the task's own work. */
   progress(percent: number): void;
+  /** Whether the task may be cancelled: it may not when another worker follows it. */
+  mayCancel(): Promise<boolean>;
   /** The task service, which has the task, can't be asked about it for this reason; or can be again. */
   away(reason: string | undefined): void;
 }

@@ -1,0 +1,57 @@
+import { waitFor } from '@platform/testing';
+import { crawlsOf, SLOW } from '../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
+
+describeEachBackend('a worker that is stopped for longer than its lease, on %s', (backend) => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  const crawls = crawlsOf(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    platform = await startPlatform({
+      backend,
+      env: { TASKS: `files_1=${endpoint.url}`, ROLE: 'api' },
+    });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  });
+
+  it('leaves the task alone that its successor follows, and the run completes once', async () => {
+    let state = 'running';
+    endpoint.answer = ({ method }, response) => {
+      const headers = { location: '/tasks/7', 'retry-after': '0' };
+      if (method === 'POST') json(response, 202, {}, headers);
+      else json(response, 200, { state, progress: 50 }, headers);
+    };
+    const asked = (method: string) => endpoint.asked.filter((request) => request.method === method);
+    const first = await platform.addCrawl({ ROLE: 'worker' });
+    await crawls.schedule('files_1');
+    const runId = await crawls.run('files_1');
+    await waitFor(() => asked('GET').length > 0, { what: 'questions of the first worker', ...SLOW });
+
+    first.signal('SIGSTOP');
+    await platform.addCrawl({ ROLE: 'worker' });
+    await waitFor(() => asked('POST').length === 2, { what: 'the order of the successor', ...SLOW });
+    const [order, again] = asked('POST');
+    expect([again?.text, again?.headers['idempotency-key']]).toEqual([order?.text, `${runId}-1`]);
+
+    first.signal('SIGCONT');
+    await waitFor(() => first.logged().includes('"outcome":"void"'), {
+      what: 'the loss of the run',
+      ...SLOW,
+    });
+    // The cancellation would have been sent before the next questions of the successor.
+    const questions = asked('GET').length;
+    await waitFor(() => asked('GET').length > questions + 5, { what: 'further questions', ...SLOW });
+    expect(asked('DELETE')).toEqual([]);
+
+    state = 'completed';
+    expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
+    await crawls.expectWhole();
+    expect(asked('POST')).toHaveLength(2);
+    expect(asked('DELETE')).toEqual([]);
+  });
+});
