@@ -1,9 +1,11 @@
+import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { TaskServiceAway } from '../../src/features/tasks/task.js';
+import { inTransaction } from '../../src/transaction.js';
 import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
 
-/* The schedules' timeout is 60 s, and so is the grace for endpoints. */
+/* The grace for endpoints is 90 s, and longer than the schedules' timeout, which is 60 s and bounds work alone. */
 
 describe('a run whose endpoint is away', () => {
   const rows = useRunRows();
@@ -39,7 +41,7 @@ describe('a run whose endpoint is away', () => {
     expect(third.run).toMatchObject({ attempts: 1, awaySince: new Date(at) });
     expect(await lifecycle.postpone(third, away(1))).toBe('retry');
     expect(await rows.runsOf(id)).toEqual([
-      { state: 'retrying', reason: 'The endpoint answered 503, for 60 s' },
+      { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
     // The next attempt has a grace of its own; it is the last.
     const fourth = begunOf(await lifecycle.begin(job(at, 1)));
@@ -61,5 +63,18 @@ describe('a run whose endpoint is away', () => {
     expect(second.run.attempts).toBe(1);
     expect(await lifecycle.postpone(first, away())).toBe('void');
     expect(await rows.runsOf(id)).toMatchObject([{ state: 'active' }]);
+  });
+
+  it('that is queued again after it was lost has a grace of its own', async () => {
+    const { job } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const first = begunOf(await lifecycle.begin(job(at)));
+    await lifecycle.postpone(first, away());
+    rows.now += times.endpointGraceMs + 3_600_000;
+    const until = new Date(rows.now + 60_000);
+    await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
+    const second = begunOf(await lifecycle.begin(job(at)));
+    expect(second.run).toMatchObject({ attempts: 1, awaySince: null });
+    expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });
   });
 });

@@ -18,7 +18,7 @@ export const times = {
   leaseMs: 30_000,
   retryDelayMs: 1_000,
   misfireGraceMs: 300_000,
-  endpointGraceMs: 60_000,
+  endpointGraceMs: 90_000,
 };
 
 /** @throws when there is nothing in this worker's hands. */

@@ -153,7 +153,10 @@ export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Pr
     values: [id, now, until],
   });
 
-/** Puts a lost run back to be taken up by anybody. @returns its new number of recoveries, if it was still lost. */
+/**
+ * Puts a lost run back to be claimed by any worker. Nobody has asked its endpoint meanwhile: it may be away anew.
+ * @returns its new number of recoveries, if it was still lost.
+ */
 export async function requeueLost(
   tx: Transaction,
   id: string,
@@ -161,7 +164,7 @@ export async function requeueLost(
 ): Promise<number | undefined> {
   const { rows } = await tx.query<{ recoveries: number }>({
     name: 'requeue_lost',
-    text: `update runs set recoveries = recoveries + 1, lease_until = $3, state = 'waiting',
+    text: `update runs set recoveries = recoveries + 1, lease_until = $3, state = 'waiting', away_since = null,
              attempts = attempts - case when state = 'active' then 1 else 0 end
            where id = $1 and state in ('waiting', 'active', 'retrying') and ${leaseEnd('runs')} < $2
            returning recoveries`,

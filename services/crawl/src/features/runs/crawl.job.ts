@@ -13,6 +13,7 @@ import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import { describeWait, type RunLifecycle } from './run-lifecycle.js';
 import type { BegunRun } from './take-up.js';
+import { createWorkTimer } from './work-timer.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;
@@ -58,20 +59,14 @@ const idsOf = (run: BegunRun['run']) => ({
   orgId: run.orgId,
 });
 
-/** Of the attempt under way, in which an endpoint may have been away already. */
-const remainingMs = ({ run, schedule }: BegunRun, now: number): number =>
-  schedule.timeoutMs - (run.awaySince === null ? 0 : now - run.awaySince.getTime());
-
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
 async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
-  const { run } = begun;
+  const { run, schedule } = begun;
   const abort = deps.activeRuns.add(run);
-  const leftMs = remainingMs(begun, deps.clock());
-  if (leftMs <= 0) abort.abort(new RunStopped('timeout'));
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
-  const timer = setTimeout(() => {
+  const timer = createWorkTimer(schedule.timeoutMs, () => {
     abort.abort(new RunStopped('timeout'));
-  }, leftMs);
+  });
   try {
     abort.signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -81,7 +76,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
     });
     const task = deps.taskOf(run.connector)(orderOf(begun), {
       signal: abort.signal,
-      deadline: new Date(deps.clock() + leftMs).toISOString(),
+      deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
       requestId: requestIdOf(run),
       accepted: () => {
         progress.report(ACCEPTED_PROGRESS);
@@ -93,6 +88,8 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
       // A task that goes on without a run does less harm than a run without its task.
       mayCancel: () => persist(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       away: (reason) => {
+        if (reason === undefined) timer.resume();
+        else timer.pause();
         const since = new Date(deps.clock());
         const away = reason === undefined ? null : { reason: describeWait(since, reason), since };
         // What is shown while the task is under way: the task itself doesn't depend on it.
@@ -105,17 +102,14 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
     });
     await Promise.race([task, stopped]);
   } finally {
-    clearTimeout(timer);
+    timer.stop();
     progress.stop();
     deps.activeRuns.remove(abort);
   }
 }
 
-function reasonOf(error: unknown, { run, schedule }: BegunRun): string {
-  if (error instanceof RunStopped) {
-    const cause = run.awaySince === null ? '' : ', having waited for the endpoint';
-    return `Timed out after ${schedule.timeoutMs} ms${cause}`;
-  }
+function reasonOf(error: unknown, { schedule }: BegunRun): string {
+  if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
 }
 

@@ -98,11 +98,11 @@ export function createRunLifecycle(deps: {
   }
 
   async function postpone(begun: BegunRun, away: TaskServiceAway): Promise<{ until: number } | Failure> {
-    const { run, schedule } = begun;
+    const { run } = begun;
     const now = clock();
     const since = run.awaySince ?? new Date(now);
     const awayForMs = now - since.getTime();
-    const leftMs = Math.min(times.endpointGraceMs, schedule.timeoutMs) - awayForMs;
+    const leftMs = times.endpointGraceMs - awayForMs;
     if (leftMs <= 0) return fail(begun, `${away.message}, for ${Math.round(awayForMs / 1_000)} s`);
     const until = now + Math.min(leftMs, pauseMs(awayForMs, away.retryAfterMs));
     const isMine = await markAway(pool, run, {

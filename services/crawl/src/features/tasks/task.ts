@@ -20,7 +20,7 @@ export interface TaskOrder {
 export interface TaskContext {
   /** Aborted on pause, removal, timeout and shutdown: the task stops what it has begun. */
   readonly signal: AbortSignal;
-  /** When the attempt will be given up, ISO 8601. */
+  /** When the attempt will be given up, ISO 8601; later by the time for which its endpoint is away. */
   readonly deadline: string;
   /** Of the request that asked for the run; the run's own id where none did. */
   readonly requestId: string;
