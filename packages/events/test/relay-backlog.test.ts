@@ -1,11 +1,17 @@
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
-import { Partitioners } from 'kafkajs';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { createTopic, firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import {
+  createTopic,
+  firstCopiesByKey,
+  newTopic,
+  partitionOf,
+  readTopic,
+  type TopicReader,
+} from './support/topic.js';
 
 /** `RELAY_BACKLOG=1000000` measures what an outage of a day leaves; the guarantee is the same with fewer. */
 const BACKLOG = Number(process.env['RELAY_BACKLOG'] ?? 20_000);
@@ -14,20 +20,10 @@ const RETRIES = 8;
 
 jest.setTimeout(180_000 + BACKLOG);
 
-const choosePartition = Partitioners.DefaultPartitioner();
-const partitionMetadata = [0, 1].map((partitionId) => ({
-  partitionId,
-  partitionErrorCode: 0,
-  leader: 0,
-  replicas: [],
-  isr: [],
-}));
-const partitionOf = (key: string) =>
-  choosePartition({ topic: '', partitionMetadata, message: { key, value: null } });
 /** Organisations whose events of `files_1` are in the partition. */
 const orgsIn = (partition: number, count: number): string[] =>
   Array.from({ length: 1_000 }, (_, number) => `org-${number}`)
-    .filter((org) => partitionOf(`${org}:files_1`) === partition)
+    .filter((org) => partitionOf(`${org}:files_1`, 2) === partition)
     .slice(0, count);
 
 describeWith('own-kafka', 'relay and a long backlog of a partition that takes nothing', () => {

@@ -3,11 +3,13 @@ import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
 import {
+  addPartitions,
   alterTopic,
   createTopic,
   deleteTopic,
   firstCopiesByKey,
   newTopic,
+  partitionOf,
   readTopic,
   type TopicReader,
 } from './support/topic.js';
@@ -124,6 +126,28 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     const { messages } = await read(5);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
     expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
+  });
+
+  test('the events of a key that is held while the topic gains partitions all go to its new one, in their order', async () => {
+    const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
+    await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
+    start();
+    await database.add('small');
+    await allPublished();
+    await addPartitions([kafka.brokers], topic, 8);
+    const org = Array.from({ length: 8 }, (_, number) => 'x'.repeat(30_000) + number).find(
+      (name) => partitionOf(`${name}:files_1`, 8) !== 0,
+    );
+    if (org === undefined) throw new Error('every key is in partition 0');
+    for (let count = 0; count < 3; count += 1) await database.add(org);
+    await waitFor(() => log.lines.some(({ level }) => level === 'error'), { what: 'the refusal' });
+    await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
+    await allPublished();
+    const { messages } = await read(4);
+    const key = `${org}:files_1`;
+    expect(firstCopiesByKey(messages).get(key)).toEqual((await database.idsByKey()).get(key));
+    const partitions = messages.filter((message) => message.key === key).map(({ partition }) => partition);
+    expect(new Set(partitions)).toEqual(new Set([partitionOf(key, 8)]));
   });
 
   test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {

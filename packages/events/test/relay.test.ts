@@ -53,6 +53,7 @@ describeWith('kafka', 'relay', () => {
     await waitFor(() => messages.length === 1, { what: 'the message' });
     expect(messages[0]).toEqual({
       key: 'org-1:chat_1',
+      partition: expect.any(Number) as number,
       event: { ...event, eventType: 'ReindexAllRecordEvent' },
       headers: {
         eventType: 'ReindexAllRecordEvent',

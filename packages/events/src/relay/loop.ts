@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LaneResult } from './lane.js';
 import { createProbe, type ProbeDependencies } from './probe.js';
-import { KafkaAwayError, type Publisher } from './publisher.js';
+import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
 
 interface LoopDependencies extends ProbeDependencies {
@@ -34,15 +34,11 @@ const IDLE_MS = 500;
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   const { client, backlogs, alarm } = deps;
   const probe = createProbe(deps);
-  const { partitionCount } = deps.publisher;
   let cursor = 0n;
   try {
     while (!deps.signal.aborted) {
-      const fault = deps.failed();
+      const fault = deps.failed() ?? probe.failed();
       if (fault) throw fault;
-      // Keys are in other partitions then: what waits is found again from the beginning.
-      if (deps.publisher.partitionCount !== partitionCount)
-        throw new KafkaAwayError(new Error('the topic has another number of partitions'));
       probe.start();
       const isDraining = await drain(deps, cursor);
       const window = await readPending(client, cursor, WINDOW);

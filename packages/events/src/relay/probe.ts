@@ -3,13 +3,16 @@ import type pg from 'pg';
 import type { Alarm } from './alarm.js';
 import type { Backlog, Backlogs } from './backlogs.js';
 import type { RelayMetrics } from './metrics.js';
-import type { Publisher } from './publisher.js';
+import { PartitionsChangedError, type Publisher } from './publisher.js';
 import { markPublished, type PendingEvent } from './queries.js';
 
 export interface ProbeDependencies {
   readonly client: pg.Client;
   readonly backlogs: Backlogs;
-  /** Not the relay's own: a broker that hangs must not keep the others from their events. */
+  /**
+   * Not the relay's own: a broker that hangs must not keep the others from their events.
+   * @throws PartitionsChangedError when it would assign keys to other partitions than the relay's own.
+   */
   readonly openPublisher: () => Promise<Publisher>;
   /** Rung when something has been offered. */
   readonly alarm: Alarm;
@@ -21,6 +24,8 @@ export interface ProbeDependencies {
 export interface Probe {
   /** Offers those that are due, unless it is at it; returns at once. */
   start(): void;
+  /** Why the relay must begin again, if it must: while it goes on, nothing more is offered. */
+  failed(): Error | undefined;
   close(): Promise<void>;
 }
 
@@ -31,6 +36,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
   const { client, backlogs, metrics, log } = deps;
   let publisher: Publisher | undefined;
   let running: Promise<void> | undefined;
+  let fault: PartitionsChangedError | undefined;
 
   function release(backlog: Backlog, head: PendingEvent): void {
     backlogs.release(backlog, head);
@@ -67,7 +73,9 @@ export function createProbe(deps: ProbeDependencies): Probe {
       (backlog): backlog is Backlog & { head: PendingEvent } => backlog.head !== undefined,
     );
     // Kafka or the database is away: the relay itself finds out.
-    await offer(withHead).catch(() => undefined);
+    await offer(withHead).catch((error: unknown) => {
+      if (error instanceof PartitionsChangedError) fault = error;
+    });
     for (const { kind, name, state, head } of withHead)
       if (state === 'probing') {
         metrics?.failed(kind === 'key' ? 'refused' : 'partition');
@@ -77,7 +85,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
 
   return {
     start() {
-      if (running) return;
+      if (running || fault) return;
       const due = backlogs.takeDue(AT_ONCE);
       if (due.length === 0) return;
       running = run(due).finally(() => {
@@ -85,6 +93,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
         deps.alarm.ring();
       });
     },
+    failed: () => fault,
     async close() {
       await running;
       await drop();

@@ -16,7 +16,7 @@ export interface PublishResult {
 
 export interface Publisher {
   partitionOf(event: Pick<PendingEvent, 'event_key'>): number;
-  /** How many partitions the topic has. */
+  /** How many partitions the topic has; while it has another number, the publisher can't connect again. */
   readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
   publish(lanes: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
@@ -28,47 +28,64 @@ const isRefusal = (cause: unknown): boolean =>
 
 /** No broker answers or takes the account, or there is no topic; `cause` tells which. */
 export class KafkaAwayError extends Error {
-  override readonly name = 'KafkaAwayError';
-  constructor(cause: unknown) {
-    super(isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available', { cause });
+  override readonly name: string = 'KafkaAwayError';
+  constructor(
+    cause: unknown,
+    message = isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** Keys belong to other partitions than before: whoever publishes must begin again with the oldest event that waits. */
+export class PartitionsChangedError extends KafkaAwayError {
+  override readonly name = 'PartitionsChangedError';
+  constructor(before: number, now: number) {
+    super(undefined, `the topic has ${now} partitions instead of ${before}`);
   }
 }
 
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
   readonly topic: string;
   readonly partitions: number;
+  /** How many partitions the topic must have; by default, as many as it has. */
+  readonly partitionCount?: number;
 };
 
-/** @throws {@link KafkaAwayError} when no broker answers, or the topic neither exists nor can be created. */
+/**
+ * A publisher assigns each key to the same partition for as long as it lives: were that to change, later events of a key
+ * could overtake earlier ones.
+ *
+ * @throws {@link PartitionsChangedError} when the topic has another number of partitions than it must have.
+ * @throws {@link KafkaAwayError} when no broker answers, or the topic neither exists nor can be created.
+ */
 export async function createPublisher(options: PublisherOptions): Promise<Publisher> {
   const { topic } = options;
   const kafka = createKafka(options);
   const choosePartition = Partitioners.DefaultPartitioner();
 
-  async function connect() {
+  async function connect(expectedCount: number | undefined) {
     try {
       const partitionCount = await ensureTopic(kafka, options);
-      return {
-        producer: await connectProducer(kafka),
-        partitionMetadata: describePartitions(partitionCount),
-      };
+      if (expectedCount !== undefined && partitionCount !== expectedCount)
+        throw new PartitionsChangedError(expectedCount, partitionCount);
+      return { producer: await connectProducer(kafka), partitionCount };
     } catch (error) {
-      throw new KafkaAwayError(error);
+      throw error instanceof PartitionsChangedError ? error : new KafkaAwayError(error);
     }
   }
-  let connection = await connect();
+  const connected = await connect(options.partitionCount);
+  const { partitionCount } = connected;
+  const partitionMetadata = describePartitions(partitionCount);
+  let { producer } = connected;
   let isRetired = false;
 
   return {
-    get partitionCount() {
-      return connection.partitionMetadata.length;
-    },
-    partitionOf({ event_key: key }) {
-      const { partitionMetadata } = connection;
-      return choosePartition({ topic, partitionMetadata, message: { key, value: null } });
-    },
+    partitionCount,
+    partitionOf: ({ event_key: key }) =>
+      choosePartition({ topic, partitionMetadata, message: { key, value: null } }),
     async publish(lanes) {
-      const { producer } = connection;
+      const sender = producer;
       const send: SendToPartition = async (partition, events) => {
         const spans = events.map(({ traceparent }) => startPublishSpan(topic, traceparent));
         const messages = events.map(({ event }, index) => ({
@@ -76,7 +93,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
           partition,
         }));
         try {
-          await producer.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
+          await sender.send({ topic, acks: -1, timeout: REQUEST_TIMEOUT_MS, messages });
         } finally {
           for (const span of spans) span?.end();
         }
@@ -88,10 +105,10 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };
       // A send that failed may have been written. The next batch would begin with the same sequence number and
       // other content, which the broker could take for the one it has: a producer with a new id can't be mistaken.
-      retire(producer, sends.values());
+      retire(sender, sends.values());
       isRetired = true;
       try {
-        connection = await connect();
+        ({ producer } = await connect(partitionCount));
         isRetired = false;
         return { results, reconnectFault: undefined };
       } catch (error) {
@@ -100,7 +117,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
     },
     async close() {
       // One that was let go of may be waiting for a broker that hangs.
-      if (!isRetired) await connection.producer.disconnect().catch(() => undefined);
+      if (!isRetired) await producer.disconnect().catch(() => undefined);
     },
   };
 }

@@ -16,8 +16,8 @@ import { openSession, type Session } from './session.js';
  *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
  *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is given back, so
  *                         that a replica which can reach Kafka gets its turn.
- *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, and the
- *                         lock is given back.
+ *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, or the topic
+ *                         has another number of partitions, and the lock is given back.
  *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.
  *   any       → stopped   stop(): the batch under way is finished and marked, then the lock is given back.
  *
@@ -69,9 +69,11 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   async function lead({ client, failed }: Session): Promise<void> {
     let publisher: Publisher | undefined;
     try {
-      const openPublisher = () => createPublisher({ kafka, topic, partitions, log });
-      const opened = await openPublisher();
+      const given = { kafka, topic, partitions, log };
+      const opened = await createPublisher(given);
       publisher = opened;
+      const { partitionCount } = opened;
+      const openPublisher = () => createPublisher({ ...given, partitionCount });
       log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
       state = 'relaying';
       backlogs = createBacklogs((event) => opened.partitionOf(event));

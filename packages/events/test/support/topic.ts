@@ -6,12 +6,14 @@ import {
   Kafka,
   type KafkaMessage,
   logLevel,
+  Partitioners,
 } from 'kafkajs';
 import type { SyncEvent } from '../../src/index.js';
 
 /** A message as a foreign consumer sees it. */
 export interface ReadMessage {
   readonly key: string;
+  readonly partition: number;
   readonly event: SyncEvent;
   readonly headers: Record<string, string>;
 }
@@ -48,6 +50,24 @@ export const alterTopic = (
     }),
   );
 
+/** The topic has `count` partitions from now on. */
+export const addPartitions = (brokers: string[], topic: string, count: number): Promise<void> =>
+  administer(brokers, (admin) => admin.createPartitions({ topicPartitions: [{ topic, count }] }));
+
+const choosePartition = Partitioners.DefaultPartitioner();
+
+/** The partition of a key in a topic of `count` partitions. */
+export function partitionOf(key: string, count: number): number {
+  const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({
+    partitionId,
+    partitionErrorCode: 0,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  }));
+  return choosePartition({ topic: '', partitionMetadata, message: { key, value: null } });
+}
+
 /** Of a topic's partitions, how many have no leader. */
 export async function countLeaderless(brokers: string[], topic: string): Promise<number> {
   let count = 0;
@@ -78,18 +98,19 @@ export async function readTopic(brokers: string[], topic: string): Promise<Topic
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await consumer.run({
-    eachMessage: async ({ message }) => {
+    eachMessage: async ({ message, partition }) => {
       values.push(String(message.value));
-      messages.push(toRead(message));
+      messages.push(toRead(message, partition));
     },
   });
   return { messages, values, stop: () => consumer.disconnect() };
 }
 
-function toRead({ key, value, headers = {} }: KafkaMessage): ReadMessage {
+function toRead({ key, value, headers = {} }: KafkaMessage, partition: number): ReadMessage {
   const texts = Object.entries(headers).map(([name, text]) => [name, String(text)] as const);
   return {
     key: String(key),
+    partition,
     event: JSON.parse(String(value)) as SyncEvent,
     headers: Object.fromEntries(texts),
   };
