@@ -10,6 +10,8 @@ export interface ChildServerOptions {
   /** For messages: "Kafka". */
   readonly name: string;
   readonly command: readonly string[];
+  /** Default: that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Of the line of the log that says that it takes connections. */
   readonly ready: RegExp;
   /** Of the line that explains a failed start; the first one counts, what follows is its consequences. */
@@ -33,7 +35,12 @@ const LINES_KEPT = 100;
 /** Starts a server in a process group of its own, and waits until it takes connections. */
 export async function launchChildServer(options: ChildServerOptions): Promise<ChildServer> {
   const [program = '', ...args] = options.command;
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const environment = options.env && { env: options.env };
+  const child = spawn(program, args, {
+    ...environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const exited = new Promise<ServerExit>((resolve, reject) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', reject);

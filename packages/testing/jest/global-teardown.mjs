@@ -1,4 +1,5 @@
 export default async function tearDown() {
-  await Promise.all([globalThis.testPostgres?.stop(), globalThis.lazyServices?.stop()]);
+  await globalThis.lazyServices?.stop();
+  await globalThis.testPostgres?.stop();
   process.stderr.write(globalThis.leftOut ?? '');
 }

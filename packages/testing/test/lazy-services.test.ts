@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net';
-import { describeWith, testKafka, testRedis } from '../src/index.js';
+import { callUrl, describeWith, testIdentity, testKafka, testRedis } from '../src/index.js';
 
 const accepts = (address: string) =>
   new Promise<boolean>((resolve) => {
@@ -24,5 +24,22 @@ describeWith('redis', 'the Redis of the run', () => {
     const [one, two] = await Promise.all([testRedis(), testRedis()]);
     expect(one).toEqual(two);
     await expect(accepts(one.url)).resolves.toBe(true);
+  });
+});
+
+describe('the identity of the run', () => {
+  test('gives one organisation to all who ask by the same name, and a new one when no name is given', async () => {
+    const { url, organisation } = await testIdentity();
+    const [one, two, other] = await Promise.all([
+      organisation('lazy-services'),
+      organisation('lazy-services'),
+      organisation(),
+    ]);
+    expect(two).toEqual(one);
+    expect(other.orgId).not.toBe(one.orgId);
+    for (const { orgId, admin } of [one, other]) {
+      const login = await callUrl(`${url}/api/v1/auth/login`, 'POST', { body: admin });
+      expect([login.status, login.body.user.orgId]).toEqual([200, orgId]);
+    }
   });
 });

@@ -1,13 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
-import { type Answer, type CallOptions, callUrl, createTestDatabase, waitFor } from '@platform/testing';
+import {
+  type Answer,
+  type CallOptions,
+  callUrl,
+  createTestDatabase,
+  SERVICE_SECRET,
+  testIdentity,
+  waitFor,
+} from '@platform/testing';
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
 import type { JournalTimes } from '../src/features/journal/service.js';
 import { openResources } from '../src/resources.js';
-import { admin, clientSecret, type IdentityProcess, startIdentityProcess } from './identity-process.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
@@ -24,7 +31,7 @@ export const createMailDatabase = (adminUrl?: string) =>
 export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJS.ProcessEnv => ({
   DATABASE_URL: databaseUrl,
   IDENTITY_URL: identityUrl,
-  SERVICE_CLIENT_SECRET: clientSecret,
+  SERVICE_CLIENT_SECRET: SERVICE_SECRET,
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
@@ -105,16 +112,19 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   };
 }
 
-/** What a test does with a running identity: sign in, make tokens, set SMTP up. */
-export async function createAdministrator(identityUrl: string) {
+/** A new organisation of the shared identity, and what its administrator does there: create tokens, configure SMTP. */
+export async function createAdministrator() {
+  const { url, organisation } = await testIdentity();
+  const { orgId, admin } = await organisation();
   const identity = (method: string, path: string, options?: CallOptions) =>
-    callUrl(identityUrl + path, method, options);
+    callUrl(url + path, method, options);
   const login = await identity('POST', '/api/v1/auth/login', { body: admin });
   const session = login.body.accessToken as string;
   return {
+    identityUrl: url,
     identity,
     session,
-    orgId: login.body.user.orgId as string,
+    orgId,
     async createToken(scopes: readonly string[]): Promise<string> {
       const created = await identity('POST', '/api/v1/personal-access-tokens', {
         token: session,
@@ -125,13 +135,12 @@ export async function createAdministrator(identityUrl: string) {
   };
 }
 
-/** A real mail service over a database of its own, and a real identity beside it. */
+/** A real mail service over a database of its own, and an organisation of the real identity that the run shares. */
 export async function startMail(options: MailOptions = {}): Promise<MailUnderTest> {
-  const identityProcess: IdentityProcess = await startIdentityProcess();
+  const administrator = await createAdministrator();
+  const { identity, identityUrl, session } = administrator;
   const database = await createMailDatabase(options.adminUrl);
-  const running = await startApp(database.url, identityProcess.url, options);
-  const administrator = await createAdministrator(identityProcess.url);
-  const { identity, session } = administrator;
+  const running = await startApp(database.url, identityUrl, options);
   const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
   const db = new pg.Pool({ connectionString: database.url, max: 2 });
   db.on('error', () => undefined);
@@ -140,7 +149,6 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
   return {
     ...administrator,
     ...running,
-    identityUrl: identityProcess.url,
     databaseUrl: database.url,
     db,
     token,
@@ -164,7 +172,6 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
       await running.shutdown.run('test done');
       await db.end();
       await database.drop();
-      await identityProcess.close();
     },
   };
 }

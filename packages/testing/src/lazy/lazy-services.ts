@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LazyServer } from './containers.js';
 import { LAZY_SERVICES_VARIABLE, type LazyService } from './environment.js';
+import { startSharedIdentity } from './identity.js';
 import { startLazyServer } from './sources.js';
 
 /** The part of a test run that starts servers when they are asked for, and stops them in the end. */
@@ -13,21 +13,29 @@ export interface LazyServices {
 }
 
 /**
- * Answers `GET /kafka` and `GET /redis` of the workers on loopback: the first question starts the server, so a run
- * without such tests pays nothing.
+ * Answers `GET /kafka`, `GET /redis` and `GET /identity` of the workers on loopback: the first question starts the server,
+ * so a run without such tests pays nothing. `GET /organisations/<name>` creates that organisation in the shared identity
+ * once.
  */
 export async function startLazyServices(
   log: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<LazyServices> {
-  const started = new Map<LazyService, Promise<LazyServer>>();
-  const start = (service: LazyService) => {
-    const server = started.get(service) ?? startLazyServer(service, log);
-    started.set(service, server);
-    return server;
+  const servers = createOnce((service: LazyService) => startLazyServer(service, log));
+  const identity = createOnce(() => startSharedIdentity());
+  // One after the other: each is a process, and many at once make a busy machine busier.
+  let creating: Promise<unknown> = Promise.resolve();
+  const organisations = createOnce(() => {
+    const created = creating.then(async () => (await identity.get('')).createOrganisation());
+    creating = created.catch(() => undefined);
+    return created;
+  });
+  const answer = async ([what = '', name = '']: string[]): Promise<string> => {
+    if (what === 'organisations') return JSON.stringify(await organisations.get(name));
+    return (await (what === 'identity' ? identity.get('') : servers.get(what as LazyService))).address;
   };
   const desk = createServer((request, response) => {
-    start(request.url?.slice(1) as LazyService).then(
-      ({ address }) => response.end(address),
+    answer((request.url ?? '').slice(1).split('/')).then(
+      (text) => response.end(text),
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
@@ -40,8 +48,21 @@ export async function startLazyServices(
     async stop() {
       desk.close();
       desk.closeAllConnections();
-      const stops = [...started.values()].map(async (starting) => (await starting).stop());
-      await Promise.allSettled(stops);
+      const started = [...servers.all(), ...identity.all()];
+      await Promise.allSettled(started.map(async (server) => (await server).stop()));
     },
+  };
+}
+
+/** Creates what is asked for by a key the first time, and hands the same out from then on. */
+function createOnce<Key, Value>(create: (key: Key) => Promise<Value>) {
+  const created = new Map<Key, Promise<Value>>();
+  return {
+    get(key: Key): Promise<Value> {
+      const value = created.get(key) ?? create(key);
+      created.set(key, value);
+      return value;
+    },
+    all: () => created.values(),
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type EmbeddedKafka,
   type EmbeddedKafkaOptions,
@@ -7,6 +8,7 @@ import {
 } from '@platform/embedded';
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { assertDeclared } from '../requirements/describe-with.js';
+import type { TestOrganisation } from './identity.js';
 import { type LazyService, readLazyServicesUrl } from './environment.js';
 
 /** The broker of the run, shared by all tests: use topics and groups of your own. */
@@ -37,10 +39,30 @@ export async function startOwnRedis(): Promise<EmbeddedRedis> {
   return startEmbeddedRedis({ dataDir: await makeTemporaryDir('platform-own-redis-'), isTemporary: true });
 }
 
+/** The identity of the run, shared by all tests: use organisations of your own, and never stop it. */
+export interface TestIdentity {
+  readonly url: string;
+  /** The same name gets the same organisation in every test file; without a name it is a new one. */
+  organisation(name?: string): Promise<TestOrganisation>;
+}
+
+/** The built identity, in a process. Its service clients `crawl`, `identity` and `mail` have the secret `SERVICE_SECRET`. */
+export async function testIdentity(): Promise<TestIdentity> {
+  return {
+    url: await askDesk('identity'),
+    organisation: async (name = randomUUID()) =>
+      JSON.parse(await askDesk(`organisations/${name}`)) as TestOrganisation,
+  };
+}
+
 async function ask(service: LazyService): Promise<string> {
   assertDeclared(service);
-  const response = await fetch(new URL(service, readLazyServicesUrl()));
+  return askDesk(service);
+}
+
+async function askDesk(path: string): Promise<string> {
+  const response = await fetch(new URL(path, readLazyServicesUrl()));
   const text = await response.text();
-  if (!response.ok) throw new Error(`the tests' ${service} does not start: ${text}`);
+  if (!response.ok) throw new Error(`the shared ${path} of the tests does not start: ${text}`);
   return text;
 }

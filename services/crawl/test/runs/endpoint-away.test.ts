@@ -9,7 +9,8 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
   const crawls = crawlsOf(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
-    platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
+    const env = { TASKS: `files_1=${endpoint.url}` };
+    platform = await startPlatform({ backend, env, hasOwnIdentity: true });
   });
   afterAll(async () => {
     await platform.close();
@@ -198,7 +199,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     it('runs go on while identity is away: no credential of its has a part in them', async () => {
       const scheduledTime = new Date(Date.now() + 1_500).toISOString();
       await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
-      await platform.identity.stop();
+      await platform.stopIdentity();
       await waitFor(
         async () =>
           (await platform.db.query(`select from runs where scheduled_for = $1 and state = 'completed'`, [scheduledTime]))

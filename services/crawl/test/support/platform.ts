@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { migrate } from '@platform/service-kit';
 import {
   type Answer,
@@ -11,18 +8,18 @@ import {
   createTestDatabase,
   describeWith,
   type OwnRedis,
+  SERVICE_SECRET,
   startOwnRedis,
-  type TestDatabase,
-  waitFor,
+  testIdentity,
+  type TestOrganisation,
 } from '@platform/testing';
 import pg from 'pg';
 import { migrateQueues } from '../../src/features/queues/engine.js';
 import { lookIntoQueues, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 
-/* Identity and crawl as processes, over databases of their own: what can be killed can be tested. */
+/* Crawl as a process, over a database of its own: what can be killed can be tested. */
 
-const run = promisify(execFile);
 const services = fileURLToPath(new URL('../../..', import.meta.url));
 const pathOf = (service: string, file: string) => join(services, service, file);
 
@@ -34,9 +31,6 @@ export function describeEachBackend(title: string, body: (backend: Backend) => v
   describeWith('own-redis', title.replace('%s', 'redis'), () => body('redis'));
   describe(title.replace('%s', 'postgres'), () => body('postgres'));
 }
-
-export const SERVICE_SECRET = 'a-secret-of-the-crawl-service-0123456789';
-const password = 'correct-Horse-battery-9';
 
 /** What the requests to every endpoint of a test are signed with. */
 export const TASK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -51,7 +45,7 @@ export interface Organisation {
 
 export interface Platform {
   readonly crawl: ServiceProcess;
-  readonly identity: ServiceProcess;
+  readonly identityUrl: string;
   readonly redis: OwnRedis | undefined;
   /** For looking at what is stored. */
   readonly db: pg.Pool;
@@ -64,6 +58,8 @@ export interface Platform {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   toIdentity(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createOrganisation(): Promise<Organisation>;
+  /** With an identity of its own. */
+  stopIdentity(): Promise<void>;
   /** Another crawl on the same database and queue; with `isFirst` it takes the place of `crawl`. */
   addCrawl(
     env?: Record<string, string>,
@@ -86,15 +82,47 @@ const database = (service: string, adminUrl: string | undefined, after?: (url: s
   });
 };
 
-async function createAdmin(identityDatabase: TestDatabase, identity: ServiceProcess): Promise<Organisation> {
-  const email = `admin-${randomUUID()}@example.com`;
-  const args = ['create-organisation', '--name', 'Example', '--admin-email', email];
-  const { stdout } = await run(process.execPath, [pathOf('identity', 'dist/cli.js'), ...args], {
-    env: { DATABASE_URL: identityDatabase.url, ADMIN_PASSWORD: password },
+/** An identity, and the credentials of the administrators of its organisations. */
+interface Identity {
+  readonly url: string;
+  nextAdmin(): Promise<TestOrganisation['admin']>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The identity of the test run. What crawl stores about an organisation is in the platform's own database, so all
+ * platforms can have the same organisations.
+ */
+async function shareIdentity(): Promise<Identity> {
+  const { url, organisation } = await testIdentity();
+  let count = 0;
+  return {
+    url,
+    nextAdmin: async () => (await organisation(`crawl-${++count}`)).admin,
+    stop: () => Promise.reject(new Error('other tests use this identity: start the platform with its own')),
+  };
+}
+
+/** An identity that the test may stop, or whose clock is another one; it has one organisation. */
+async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {
+  const admin = { email: 'admin@example.com', password: 'correct-Horse-battery-9' };
+  const service = await startService({
+    program: pathOf('identity', 'dist/server.js'),
+    env: {
+      DATABASE_URL: databaseUrl,
+      LOG_LEVEL: 'warn',
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      SERVICE_CLIENTS: `crawl:${SERVICE_SECRET}`,
+      BOOTSTRAP_ADMIN_EMAIL: admin.email,
+      BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+      ...env,
+    },
   });
-  const orgId = /organisation (\S+),/.exec(stdout)?.[1] ?? '';
-  const { body } = await callUrl(`${identity.url}/api/v1/auth/login`, 'POST', { body: { email, password } });
-  return { orgId, token: body.accessToken as string };
+  return {
+    url: service.url,
+    nextAdmin: () => Promise.resolve(admin),
+    stop: async () => void (await service.stop()),
+  };
 }
 
 export async function startPlatform(options: {
@@ -102,26 +130,22 @@ export async function startPlatform(options: {
   readonly env?: Record<string, string>;
   /** The server of crawl's database, when the test breaks it. */
   readonly crawlAdminUrl?: string;
-  /** How far the clocks of the services are ahead. */
+  /** How far the clocks of the services are ahead; identity is the platform's own then. */
   readonly clockAheadMs?: number;
+  /** For a test that stops identity: it has one organisation. */
+  readonly hasOwnIdentity?: boolean;
 }): Promise<Platform> {
+  const clock =
+    options.clockAheadMs === undefined ? undefined : { CLOCK_AHEAD_MS: String(options.clockAheadMs) };
+  const isIdentityOwn = options.hasOwnIdentity === true || clock !== undefined;
   const [identityDatabase, crawlDatabase] = await Promise.all([
-    database('identity', undefined),
+    isIdentityOwn ? database('identity', undefined) : undefined,
     database('crawl', options.crawlAdminUrl, migrateQueues),
   ]);
   const redis = options.backend === 'redis' ? await startOwnRedis() : undefined;
-  const clock =
-    options.clockAheadMs === undefined ? undefined : { CLOCK_AHEAD_MS: String(options.clockAheadMs) };
-  const identity = await startService({
-    program: pathOf('identity', 'dist/server.js'),
-    env: {
-      DATABASE_URL: identityDatabase.url,
-      LOG_LEVEL: 'warn',
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-      SERVICE_CLIENTS: `crawl:${SERVICE_SECRET}`,
-      ...clock,
-    },
-  });
+  const identity = identityDatabase
+    ? await startOwnIdentity(identityDatabase.url, clock)
+    : await shareIdentity();
   const replicas: ServiceProcess[] = [];
   const startCrawl = async (env: Record<string, string> = {}, isReadyAwaited = true) => {
     const replica = await startService({
@@ -146,14 +170,10 @@ export async function startPlatform(options: {
     replicas.push(replica);
     return replica;
   };
-  // One after the other: each is a process, and on a busy machine many at once run into their time-outs.
-  let creating: Promise<unknown> = Promise.resolve();
-  const createOrganisation = () => {
-    const created = creating.then(() =>
-      waitFor(() => createAdmin(identityDatabase, identity), { what: 'an organisation', timeoutMs: 30_000 }),
-    );
-    creating = created.catch(() => undefined);
-    return created;
+  const createOrganisation = async (): Promise<Organisation> => {
+    const body = await identity.nextAdmin();
+    const login = await callUrl(`${identity.url}/api/v1/auth/login`, 'POST', { body });
+    return { orgId: login.body.user.orgId as string, token: login.body.accessToken as string };
   };
   const admin = await createOrganisation();
   let crawl = await startCrawl();
@@ -164,7 +184,8 @@ export async function startPlatform(options: {
     get crawl() {
       return crawl;
     },
-    identity,
+    identityUrl: identity.url,
+    stopIdentity: identity.stop,
     redis,
     db,
     databaseUrl: crawlDatabase.url,
@@ -182,11 +203,11 @@ export async function startPlatform(options: {
     },
     async close() {
       await Promise.all(replicas.map((replica) => replica.stop()));
-      await identity.stop();
+      if (identityDatabase) await identity.stop();
       await queues.close();
       await redis?.close();
       await db.end();
-      await Promise.all([identityDatabase.drop(), crawlDatabase.drop()]);
+      await Promise.all([identityDatabase?.drop(), crawlDatabase.drop()]);
     },
   };
 }

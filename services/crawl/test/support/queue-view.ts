@@ -32,12 +32,16 @@ async function findConcurrency(engine: Engine, connector: Connector): Promise<nu
   }
 }
 
+const FILL_SIZE = 500;
+
 async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
   const name = queueNameOf(connector);
   await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
   const queue = engine.queue(name, {}) as Queue<CrawlJobData>;
   try {
-    await queue.addBulk(jobs.map((job) => ({ name, ...job })));
+    // In parts, because a command has the time-out of production, and a busy machine needs longer than that for all.
+    for (let start = 0; start < jobs.length; start += FILL_SIZE)
+      await queue.addBulk(jobs.slice(start, start + FILL_SIZE).map((job) => ({ name, ...job })));
     return await queue.getWaitingCount();
   } finally {
     await queue.close();

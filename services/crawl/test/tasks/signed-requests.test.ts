@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@platform/embedded';
 import { migrate } from '@platform/service-kit';
-import { callUrl, createTestDatabase, waitFor } from '@platform/testing';
+import { callUrl, createTestDatabase, SERVICE_SECRET, waitFor } from '@platform/testing';
 import { signatureHeaders } from '../../src/features/tasks/signature.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { type Platform, SERVICE_SECRET, startPlatform, TASK_SECRET } from '../support/platform.js';
+import { type Platform, startPlatform, TASK_SECRET } from '../support/platform.js';
 import { startService } from '../support/service-process.js';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, `file://${__filename}`));
@@ -105,7 +105,7 @@ describe('requests to endpoints', () => {
       program: pathOf('../mail/dist/server.js'),
       env: {
         DATABASE_URL: database.url,
-        IDENTITY_URL: platform.identity.url,
+        IDENTITY_URL: platform.identityUrl,
         SERVICE_CLIENT_SECRET: SERVICE_SECRET,
         LOG_LEVEL: 'warn',
       },
@@ -115,9 +115,9 @@ describe('requests to endpoints', () => {
       const texts = new Set([...all, TASK_SECRET, ...all.map((one) => one.replace('v1,', ''))]);
       for (const token of texts)
         for (const [url, method] of [
-          [`${platform.identity.url}/api/v1/users/me`, 'GET'],
-          [`${platform.identity.url}/api/v1/oauth2/introspect`, 'POST'],
-          [`${platform.identity.url}/api/v1/configurationManager/internal/smtpConfig`, 'GET'],
+          [`${platform.identityUrl}/api/v1/users/me`, 'GET'],
+          [`${platform.identityUrl}/api/v1/oauth2/introspect`, 'POST'],
+          [`${platform.identityUrl}/api/v1/configurationManager/internal/smtpConfig`, 'GET'],
           [`${mail.url}/api/v1/mail/updateSmtpConfig`, 'POST'],
           [`${platform.crawl.url}/api/v1/crawlingManager/stats`, 'GET'],
         ] as const) {

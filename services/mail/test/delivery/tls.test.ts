@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callUrl, issueCertificate } from '@platform/testing';
 import { SMTPServer } from 'smtp-server';
-import { type IdentityProcess, startIdentityProcess, startService } from '../identity-process.js';
 import { createAdministrator, createMailDatabase, letter, mailEnvironment } from '../mail.js';
+import { startService } from '../service-process.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,7 +20,6 @@ interface Delivery {
 let key: string;
 let cert: string;
 let folder: string;
-let identity: IdentityProcess;
 let database: Awaited<ReturnType<typeof createMailDatabase>>;
 let service: Awaited<ReturnType<typeof startService>>;
 let administrator: Awaited<ReturnType<typeof createAdministrator>>;
@@ -32,20 +31,18 @@ beforeAll(async () => {
   ({ private: key, cert } = certificate);
   folder = await mkdtemp(join(tmpdir(), 'mail-tls-'));
   await writeFile(join(folder, 'authority.pem'), authority.cert);
-  identity = await startIdentityProcess();
+  administrator = await createAdministrator();
   database = await createMailDatabase();
   // Node reads the authorities when a process starts, so this one is a process of its own.
   service = await startService(mailFolder, {
-    ...mailEnvironment(database.url, identity.url),
+    ...mailEnvironment(database.url, administrator.identityUrl),
     SMTP_TIMEOUT_MS: '10000',
     NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
   });
-  administrator = await createAdministrator(identity.url);
   token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
 }, 60_000);
 afterAll(async () => {
   await service.stop();
-  await identity.close();
   await database.drop();
   await rm(folder, { recursive: true });
 });

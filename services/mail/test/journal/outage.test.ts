@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { callUrl, type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
-import { startIdentityProcess, startService } from '../identity-process.js';
 import { createAdministrator, createMailDatabase, letter, mailEnvironment, startMail } from '../mail.js';
+import { startService } from '../service-process.js';
 import { type Behaviour, startSmtp } from '../smtp-server.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,13 +16,11 @@ afterEach(async () => {
 
 /** All that a mail process needs, and what a client of it has. */
 async function prepare(behaviour?: Behaviour) {
-  const identity = await startIdentityProcess();
-  cleanUps.push(() => identity.close());
   const database = await createMailDatabase();
   cleanUps.push(() => database.drop());
   const smtp = await startSmtp(behaviour);
   cleanUps.push(() => smtp.close());
-  const administrator = await createAdministrator(identity.url);
+  const administrator = await createAdministrator();
   await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
     token: administrator.session,
     body: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' },
@@ -32,7 +30,7 @@ async function prepare(behaviour?: Behaviour) {
     token: await administrator.createToken(['SEND_MAIL']),
     async start(environment: NodeJS.ProcessEnv = {}) {
       const service = await startService(mailFolder, {
-        ...mailEnvironment(database.url, identity.url),
+        ...mailEnvironment(database.url, administrator.identityUrl),
         ...environment,
       });
       cleanUps.push(() => service.stop());

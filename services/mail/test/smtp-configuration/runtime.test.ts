@@ -4,13 +4,11 @@ import pg from 'pg';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
 import { openResources } from '../../src/resources.js';
-import { startIdentityProcess } from '../identity-process.js';
 import { createAdministrator, createMailDatabase, letter, mailEnvironment } from '../mail.js';
 
 test('Mail container not found: while the mail runtime starts, and from when it stops', async () => {
-  const identity = await startIdentityProcess();
   const database = await createMailDatabase();
-  const administrator = await createAdministrator(identity.url);
+  const administrator = await createAdministrator();
   const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example' };
   await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
     token: administrator.session,
@@ -25,7 +23,7 @@ test('Mail container not found: while the mail runtime starts, and from when it 
   const log = createLogger('mail', 'silent');
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
-  const config = loadMailConfig(mailEnvironment(database.url, identity.url));
+  const config = loadMailConfig(mailEnvironment(database.url, administrator.identityUrl));
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
   const call = async (url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -60,5 +58,4 @@ test('Mail container not found: while the mail runtime starts, and from when it 
   await app.close();
   await db.end();
   await database.drop();
-  await identity.close();
 }, 60_000);
