@@ -1,6 +1,5 @@
 // An entry of its own, which loads next to nothing: a program handles signals before it loads the rest of itself.
 import { type ExitSignals, handleExitSignals } from './exit-signals.js';
-import { keepTickShape } from './tick-shape.js';
 
 export type { ExitSignals };
 
@@ -12,7 +11,6 @@ export type { ExitSignals };
  */
 export async function runMain(main: (signals: ExitSignals) => Promise<void>): Promise<void> {
   const signals = handleExitSignals();
-  keepTickShape();
   try {
     await main(signals);
   } catch (error) {
