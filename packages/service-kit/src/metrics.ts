@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { createRequestDurations } from './request-durations.js';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 /**
  * Latency by route, method and status, and the process's own figures (event-loop lag, memory,
@@ -12,14 +11,17 @@ export function registerMetrics(app: FastifyInstance, service: string): Registry
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
-  const durations = createRequestDurations(registry, {
+  const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the response.',
+    labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
   });
   app.addHook('onResponse', (request, reply, done) => {
+    // The pattern, never the path: labels must not grow with ids or with guesses.
     const route = request.routeOptions.url ?? '(none)';
-    durations.observe(route, request.method, reply.statusCode, reply.elapsedTime / 1_000);
+    durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000);
     done();
   });
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
