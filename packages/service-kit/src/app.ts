@@ -15,7 +15,6 @@ import type { ErrorFamily } from './error-family.js';
 import type { AppError } from './errors.js';
 import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
-import { LazyLogger } from './lazy-logger.js';
 import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
 import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
@@ -151,7 +150,7 @@ const CONNECTIONS_CHECK_MS = 5_000;
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const securityHeadersOf = createSecurityHeaders();
-  const loggerInstance: FastifyBaseLogger = new LazyLogger(options.log);
+  const loggerInstance: FastifyBaseLogger = options.log;
   const app: App = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),

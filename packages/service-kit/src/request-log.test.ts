@@ -1,13 +1,12 @@
 import fastify, { LogController } from 'fastify';
-import { LazyLogger } from './lazy-logger.js';
 import { createLogger } from './logging.js';
 import { REQUEST_ID_FIELD } from './request-id.js';
 
-test('lines of a request carry its id and go through the serializers of the logger', async () => {
+test('log lines of a request carry its id and pass the serializers of the logger', async () => {
   const lines: string[] = [];
   const log = createLogger('test', 'debug', { write: (line) => void lines.push(line) });
   const app = fastify({
-    loggerInstance: new LazyLogger(log),
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
     genReqId: () => 'id-1',
   });
