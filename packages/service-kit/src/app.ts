@@ -19,7 +19,7 @@ import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
 import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
 import { isHeaderRepeated } from './repeated-header.js';
-import { createSecurityHeaders } from './security-headers.js';
+import { securityHeadersFor } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { type BodyTimeouts, limitBodyTime } from './body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
@@ -149,7 +149,6 @@ const CONNECTIONS_CHECK_MS = 5_000;
  * The app every service starts from. It doesn't listen; routes are registered by the caller.
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
-  const securityHeadersOf = createSecurityHeaders();
   const loggerInstance: FastifyBaseLogger = options.log;
   const app: App = fastify({
     loggerInstance,
@@ -165,7 +164,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     clientErrorHandler: createClientErrorHandler(options.errors),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       // Found before the hooks run, so what they set is set here.
-      void reply.headers(securityHeadersOf(request)).header('x-request-id', request.id);
+      void reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
       createErrorHandler(options.errors)(error, request, reply);
     },
     // Node's own refusal has no shape: the hook below refuses instead.
@@ -181,7 +180,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.addHook('onRequest', (request, reply, done) => {
     // The connections that outlive the listener end with an answer that says so.
     if (health.isStopping && !app.server.listening) void reply.header('connection', 'close');
-    reply.headers(securityHeadersOf(request)).header('x-request-id', request.id);
+    reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
     if (isMalformed(request.raw)) {
       void reply.header('connection', 'close');
       throw errorOfStatus(400);
