@@ -157,7 +157,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.bodyBytesMax ?? 65_536,
     forceCloseConnections: 'idle',
-    // A request that comes in while the server drains is still answered; the next one finds no listener.
+    // A request that arrives while the server closes is still answered.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 72_000,
@@ -178,8 +178,8 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   registerExpectations(app, options.errors);
   const health: Health = { isStopping: false, checks: new Map() };
   app.addHook('onRequest', (request, reply, done) => {
-    // The connections that outlive the listener end with an answer that says so.
-    if (health.isStopping && !app.server.listening) void reply.header('connection', 'close');
+    // Gateways then open their next connection to another replica.
+    if (health.isStopping) void reply.header('connection', 'close');
     reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
     if (isMalformed(request.raw)) {
       void reply.header('connection', 'close');

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceApp } from './app.js';
-import { prepareClose } from './close-listener.js';
+import { prepareClose } from './close-server.js';
 import type { Shutdown } from './shutdown.js';
 
 export interface ServeOptions extends ServiceApp {
   readonly host: string;
   readonly port: number;
-  /** How long to stay up, not ready, before the listener closes, so that load balancers notice. */
+  /** How long to keep serving, not ready, before the listener closes: load balancers notice, and each response closes its connection. */
   readonly shutdownDelayMs: number;
   readonly shutdown: Shutdown;
 }
@@ -18,7 +18,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  const closeListener = prepareClose(app, options.shutdownDelayMs);
-  shutdown.on('http', 'listener', closeListener);
+  shutdown.on('http', 'listener', prepareClose(app));
   await app.listen({ host: options.host, port: options.port });
 }

@@ -1,0 +1,51 @@
+import type { Server } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { App } from './app.js';
+
+const CHECK_INTERVAL_MS = 100;
+/** How long a connection without a request may stay open after the listener has closed. */
+const IDLE_TIMEOUT_MS = 1_000;
+/** Node's default backlog of a listener. */
+const MAX_BACKLOG = 511;
+
+/** Accepts the connections that the kernel holds already: closing the listener would reset them. libuv accepts one per turn. */
+async function acceptPending(server: Server): Promise<void> {
+  let hasAccepted = true;
+  const onConnection = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', onConnection);
+  for (let turn = 0; hasAccepted && turn < MAX_BACKLOG; turn += 1) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', onConnection);
+}
+
+/**
+ * Must be called before the app listens.
+ *
+ * @returns a function that closes the app: it finishes the requests in progress, and closes every connection that has none.
+ *   Node itself would wait for a connection that has sent nothing, or half of a request's head.
+ */
+export function prepareClose(app: App): () => Promise<void> {
+  let requestsInProgress = 0;
+  app.server.on('request', (_request, response) => {
+    requestsInProgress += 1;
+    response.once('close', () => {
+      requestsInProgress -= 1;
+    });
+  });
+  return async () => {
+    await acceptPending(app.server);
+    const closed = app.close();
+    let idleSince = performance.now();
+    const timer = setInterval(() => {
+      if (requestsInProgress > 0) idleSince = performance.now();
+      else if (performance.now() - idleSince >= IDLE_TIMEOUT_MS) app.server.closeAllConnections();
+    }, CHECK_INTERVAL_MS);
+    await closed.finally(() => {
+      clearInterval(timer);
+    });
+  };
+}
