@@ -235,6 +235,7 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
   const { tokenId, ownerId, by, reason, keepsDescendants, at } = revocation;
   const { kind, credentialId, client: from } = by;
   const client = await pool.connect();
+  let isBroken = false;
   try {
     await client.query('begin');
     await client.query(lockOwner, [tokenId, by.orgId, String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)]);
@@ -260,9 +261,11 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
     await client.query('commit');
     return rowCount ?? 0;
   } catch (error) {
-    await client.query('rollback').catch(() => undefined);
+    await client.query('rollback').catch(() => {
+      isBroken = true;
+    });
     throw error;
   } finally {
-    client.release();
+    client.release(isBroken);
   }
 }
