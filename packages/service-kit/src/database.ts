@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { TracedClient } from './tracing/postgres-spans.js';
+import { isTracing } from './tracing/spans.js';
 
 export interface PoolOptions {
   readonly connectionString: string;
@@ -16,19 +18,6 @@ export interface PoolOptions {
 const DEFAULT_TIMEOUT_MS = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
-
-/**
- * A statement that timed out here may leave a transaction open there: a rollback behind it times
- * out, too, and the connection comes back to the pool. The next user's statements would join that
- * transaction, be answered as done, and never be committed.
- */
-function discardUnlessIdle(client: pg.PoolClient): void {
-  const connection = client as unknown as pg.Client & { readonly readyForQuery: boolean };
-  // 'I' is PostgreSQL's "idle, in no transaction"; not ready means that an answer is still to come.
-  if (client.getTransactionStatus() === 'I' && connection.readyForQuery) return;
-  // Ending it marks it before the pool looks, so that it isn't kept.
-  void connection.end().catch(() => undefined);
-}
 
 /** Opens no connection by itself; the first query does. */
 export function createPool(options: PoolOptions): pg.Pool {
@@ -47,9 +36,13 @@ export function createPool(options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    ...(isTracing() && { Client: TracedClient }),
   });
+  // A statement that timed out may leave its transaction open, and a rollback behind it times out too. Without this, the
+  // next user's statements would join that transaction, be answered as done, and never be committed.
   pool.on('release', (_error, client) => {
-    discardUnlessIdle(client);
+    if (client.getTransactionStatus() !== 'I')
+      void (client as unknown as pg.Client).end().catch(() => undefined);
   });
   // While a connection is taken out, the pool doesn't listen: one that breaks in a transaction fails what is asked of
   // it next, and would end the process without this.

@@ -6,7 +6,10 @@ const headers = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
 } as const;
 
-const headersOverTls = { ...headers, 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
+const headersOverTls = {
+  ...headers,
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+} as const;
 
 /** Returns the security headers of every response. Strict-Transport-Security needs TLS (RFC 6797 §7.2), which a proxy may end. */
 export const securityHeadersFor = ({ protocol }: Pick<FastifyRequest, 'protocol'>): typeof headers =>

@@ -61,35 +61,32 @@ async function startProxy(target: URL) {
   };
 }
 
-/** As Prisma's adapter does it: a connection whose statements timed out is given back without a word. */
-test.each(['insert into written values (2)', 'begin'])(
-  'what is answered after a stall during %j is committed, not part of a forgotten transaction',
-  async (stalled) => {
-    const target = new URL(database.url);
-    const proxy = await startProxy(target);
-    const through = new URL(database.url);
-    through.host = `127.0.0.1:${proxy.port}`;
-    const log = { warn: () => undefined };
-    const options = { connectionString: through.href, applicationName: 'test', connectionsMax: 1, log };
-    const pool = createPool(options);
-    try {
-      const client = await pool.connect();
-      if (stalled !== 'begin') await client.query('begin');
-      proxy.hold();
-      await expect(client.query(stalled)).rejects.toThrow(/timeout/i);
-      await expect(client.query('rollback')).rejects.toThrow(/timeout/i);
-      client.release();
-      proxy.letGo();
-      await pool.query('insert into written values (3)');
-      expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
-    } finally {
-      // Also after a failure: an open transaction would hold up the truncate, and an open pool the run.
-      proxy.close();
-      await pool.end();
-      await other.query('truncate written');
-    }
-  },
-);
+/** Prisma's adapter releases a connection whose commit and rollback timed out without an error. */
+test('a connection released with an open transaction is not reused', async () => {
+  const target = new URL(database.url);
+  const proxy = await startProxy(target);
+  const through = new URL(database.url);
+  through.host = `127.0.0.1:${proxy.port}`;
+  const log = { warn: () => undefined };
+  const options = { connectionString: through.href, applicationName: 'test', connectionsMax: 1, log };
+  const pool = createPool(options);
+  try {
+    const client = await pool.connect();
+    await client.query('begin');
+    proxy.hold();
+    await expect(client.query('insert into written values (2)')).rejects.toThrow(/timeout/i);
+    await expect(client.query('rollback')).rejects.toThrow(/timeout/i);
+    client.release();
+    proxy.letGo();
+    await pool.query('insert into written values (3)');
+    expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
+  } finally {
+    // Also after a failure: an open transaction would hold up the truncate, and an open pool the run.
+    proxy.close();
+    await pool.end();
+    await other.query('truncate written');
+  }
+});
 
 test('a connection that breaks while it is taken out fails its user, not the process', async () => {
   const pool = createPool({

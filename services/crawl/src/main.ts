@@ -9,7 +9,6 @@ import {
   systemClock,
 } from '@platform/service-kit';
 import type { ExitSignals } from '@platform/service-kit/run-main';
-import { Redis } from 'ioredis';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
 import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
@@ -23,7 +22,7 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 /** The service, from its configuration to its listener. */
 export async function main(signals: ExitSignals): Promise<void> {
   const config = loadCrawlConfig(process.env);
-  const tracing = await startTracing('crawl', config, { Redis });
+  const tracing = await startTracing('crawl', config);
   const log = createLogger('crawl', config.LOG_LEVEL);
   tracing.reportTo(log);
   const shutdown = createShutdown(log);

@@ -1,11 +1,9 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
-import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import pg from 'pg';
 import { watchExporter } from './exporter.js';
+import { recordRedisSpans } from './redis-spans.js';
 import { makeSampler } from './sampler.js';
 import { setTracing } from './spans.js';
 import type { Tracing, TracingConfig } from './tracing.js';
@@ -19,7 +17,6 @@ const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 export function startSdk(
   service: string,
   config: TracingConfig & { readonly OTEL_EXPORTER_OTLP_ENDPOINT: string },
-  modules: { readonly Redis?: unknown },
 ): Tracing {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: named } = config;
   const { exporter, reportTo } = watchExporter(
@@ -38,17 +35,6 @@ export function startSdk(
     spanProcessors: [new BatchSpanProcessor(exporter)],
   });
   provider.register();
-  // Both patch prototypes: done directly, that needs no hook into the loading of modules.
-  const pgInstrumentation = new PgInstrumentation({ enabled: false, requireParentSpan: true });
-  pgInstrumentation
-    .getModuleDefinitions()
-    .find(({ name }) => name === 'pg')
-    ?.patch?.(pg);
-  const redisInstrumentation = new IORedisInstrumentation({
-    enabled: false,
-    dbStatementSerializer: (command) => command,
-  });
-  if (modules.Redis !== undefined) redisInstrumentation.getModuleDefinitions()[0]?.patch?.(modules.Redis);
   const httpInstrumentation = new UndiciInstrumentation({
     requireParentforSpans: true,
     requestHook: (span, { origin, path }) => {
@@ -56,14 +42,15 @@ export function startSdk(
       span.setAttributes({ 'url.full': origin + withoutQuery(path), 'url.query': '' });
     },
   });
-  for (const instrumentation of [pgInstrumentation, redisInstrumentation, httpInstrumentation])
-    instrumentation.setTracerProvider(provider);
+  httpInstrumentation.setTracerProvider(provider);
+  const stopRedisSpans = recordRedisSpans();
   setTracing(true);
   return {
     reportTo,
     async stop() {
       setTracing(false);
       httpInstrumentation.disable();
+      stopRedisSpans();
       // What the collector doesn't take at the end is told as at any other time.
       await provider.shutdown().catch(() => undefined);
     },

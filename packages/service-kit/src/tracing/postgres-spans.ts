@@ -1,0 +1,58 @@
+import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import pg from 'pg';
+import { tracer } from './spans.js';
+
+type Callback = (error: unknown, ...results: unknown[]) => void;
+type Query = (this: pg.Client, ...args: unknown[]) => unknown;
+
+function readText(statement: unknown): string {
+  if (typeof statement === 'string') return statement;
+  const { text } = (statement ?? {}) as { text?: unknown };
+  return typeof text === 'string' ? text : '';
+}
+
+function startSpan(text: string): Span {
+  const operation = /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    // Parameterised, so without values.
+    'db.query.text': text,
+  };
+  return tracer().startSpan(operation, { kind: SpanKind.CLIENT, attributes });
+}
+
+function endSpan(span: Span, error: unknown): void {
+  // Without its message, which may quote a value.
+  if (error) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+/** Records each statement as a span of what asks for it; statements without a parent are not recorded. */
+export class TracedClient extends pg.Client {
+  static {
+    const query = pg.Client.prototype.query as unknown as Query;
+    const tracedQuery: Query = function (statement, ...rest) {
+      if (trace.getActiveSpan() === undefined) return query.call(this, statement, ...rest);
+      const span = startSpan(readText(statement));
+      const callback = rest.at(-1);
+      if (typeof callback === 'function') {
+        const inContext = context.bind(context.active(), callback as Callback);
+        const end: Callback = (error, ...results) => {
+          endSpan(span, error);
+          inContext(error, ...results);
+        };
+        return query.call(this, statement, ...rest.slice(0, -1), end);
+      }
+      const result = query.call(this, statement, ...rest);
+      if (result instanceof Promise)
+        result.then(
+          () => endSpan(span, undefined),
+          (error: unknown) => endSpan(span, error),
+        );
+      else span.end();
+      return result;
+    };
+    Object.assign(TracedClient.prototype, { query: tracedQuery });
+  }
+}
