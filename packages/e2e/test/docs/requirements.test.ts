@@ -1,28 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { listFiles, read } from './files.js';
 
-const root = resolve(__dirname, '../../../..');
-const requirements = readFileSync(join(root, 'docs/requirements.md'), 'utf8');
-const defined = [...requirements.matchAll(/^- \*\*([A-Z]+-\d+)\*\* /gm)].map(([, id = '']) => id);
+const defined = [...read('docs/requirements.md').matchAll(/^- \*\*([A-Z]+-\d+)\*\* /gm)].map(
+  ([, id = '']) => id,
+);
 const areas = [...new Set(defined.map((id) => id.replace(/-\d+$/, '')))];
 const citation = new RegExp(`\\b(?:${areas.join('|')})-\\d+\\b`, 'g');
 
-const skipped = /(?:^|\/)(?:node_modules|dist|generated|results)(?:\/|$)/;
-const source = /\.(?:[cm]?[jt]s|sql|prisma|md)$/;
-
-/** Sources and documents, without what programs have written. */
-function listFiles(folder: string): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (skipped.test(path)) return [];
-    if (entry.isDirectory()) return listFiles(path);
-    return source.test(path) ? [path] : [];
-  });
-}
-
-const files = ['packages', 'services', 'docs', 'k8s'].flatMap(listFiles);
-const lines = files.flatMap((path) =>
-  readFileSync(join(root, path), 'utf8')
+const lines = listFiles('.', (path) => /\.(?:[cm]?[jt]s|sql|prisma|md)$/.test(path)).flatMap((path) =>
+  read(path)
     .split('\n')
     .map((text, index) => ({ place: `${path}:${index + 1}`, text })),
 );
