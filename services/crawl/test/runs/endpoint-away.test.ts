@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { crawlsOf, SLOW } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
@@ -87,6 +88,28 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     await endpoint.start();
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
     expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`]));
+    await crawls.expectWhole();
+  });
+
+  it.each(['is away', 'has the order'])('a run of a one-off that is replaced while its endpoint %s goes on and ends once', async (when) => {
+    let held: ServerResponse | undefined;
+    endpoint.answer = (_asked, response) => {
+      if (when === 'is away') json(response, 503, {}, { 'retry-after': '2' });
+      else held = response;
+    };
+    const scheduledTime = new Date(Date.now() + 500).toISOString();
+    await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
+    const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
+    await waitFor(() => postsOf().length > 0, { what: 'the order', ...SLOW });
+    expect((await schedule()).status).toBe(201);
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    if (held) json(held, 200);
+    expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId: run.runId, attempts: 1 });
+    const { rows } = await platform.db.query('select recoveries from runs where id = $1', [run.runId]);
+    expect(rows).toEqual([{ recoveries: 0 }]);
+    expect(await item()).toMatchObject({ state: 'delayed', data: { scheduleConfig: { scheduleType: 'daily' } } });
     await crawls.expectWhole();
   });
 

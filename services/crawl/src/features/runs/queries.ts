@@ -136,6 +136,19 @@ export async function hasRunInProgress(db: Db, orgId: string, connector: string)
   return rowCount === 1;
 }
 
+/** Returns whether a run in progress belongs to this job: only its job brings a run back that waits. */
+export async function isJobInProgress(
+  tx: Transaction,
+  given: { readonly orgId: string; readonly connector: string; readonly jobId: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'is_job_in_progress',
+    text: `select from runs where org_id = $1 and connector = $2 and job_id = $3 and ${inProgress}`,
+    values: [given.orgId, given.connector, given.jobId],
+  });
+  return rowCount === 1;
+}
+
 /** Ends whatever run is in progress; from then on it can't complete. */
 export async function abortRun(
   tx: Transaction,

@@ -5,8 +5,9 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { queueNameOf } from '../../connectors.js';
 import type { Transaction } from '../../transaction.js';
+import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
-import { abortRun, finishOneOff, insertRun } from '../runs/queries.js';
+import { abortRun, finishOneOff, insertRun, isJobInProgress } from '../runs/queries.js';
 import {
   alreadyPaused,
   disabledJob,
@@ -137,6 +138,17 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
     });
   }
 
+  /**
+   * Returns what of a replaced revision can be cleared. The job of a one-off is also that of its run: it stays while the run
+   * is in progress. A job scheduler makes a job of its own for each run, and never stands for one.
+   */
+  async function findUnused(tx: Transaction, replaced: Replaced | undefined): Promise<Replaced | undefined> {
+    if (replaced?.config.scheduleType !== 'once') return replaced;
+    const { id, orgId, connector, revision } = replaced;
+    const jobId = onceJobId(id, revision);
+    return (await isJobInProgress(tx, { orgId, connector, jobId })) ? undefined : replaced;
+  }
+
   /** @returns what was removed. */
   function removeRow(by: ChangeSchedule, orgId: string, connector: Connector): Promise<Schedule | undefined> {
     const at = new Date(clock());
@@ -153,7 +165,7 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
       const { revision, previous } = await changeOne(wanted.orgId, connector, async (tx) => {
         const schedule = await upsertSchedule(tx, wanted);
         await queues.apply(schedule);
-        return schedule;
+        return { ...schedule, previous: await findUnused(tx, schedule.previous) };
       });
       await clearQueue(previous);
       return {
