@@ -89,6 +89,7 @@ describeEachBackend('the queues on %s', (backend) => {
     state: 'active',
     revision: 1,
     scheduledAt: new Date(),
+    anchorAt: new Date(),
     pausedAt: null,
     nextRunAt,
     overdueSince: null,

@@ -91,27 +91,33 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     await crawls.expectWhole();
   });
 
-  it.each(['is away', 'has the order'])('a run of a one-off that is replaced while its endpoint %s goes on and ends once', async (when) => {
-    let held: ServerResponse | undefined;
-    endpoint.answer = (_asked, response) => {
-      if (when === 'is away') json(response, 503, {}, { 'retry-after': '2' });
-      else held = response;
-    };
-    const scheduledTime = new Date(Date.now() + 500).toISOString();
-    await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
-    const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
-    await waitFor(() => postsOf().length > 0, { what: 'the order', ...SLOW });
-    expect((await schedule()).status).toBe(201);
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
-    if (held) json(held, 200);
-    expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId: run.runId, attempts: 1 });
-    const { rows } = await platform.db.query('select recoveries from runs where id = $1', [run.runId]);
-    expect(rows).toEqual([{ recoveries: 0 }]);
-    expect(await item()).toMatchObject({ state: 'delayed', data: { scheduleConfig: { scheduleType: 'daily' } } });
-    await crawls.expectWhole();
-  });
+  it.each(['is away', 'has the order'])(
+    'a run of a one-off that is replaced while its endpoint %s goes on and ends once',
+    async (when) => {
+      let held: ServerResponse | undefined;
+      endpoint.answer = (_asked, response) => {
+        if (when === 'is away') json(response, 503, {}, { 'retry-after': '2' });
+        else held = response;
+      };
+      const scheduledTime = new Date(Date.now() + 500).toISOString();
+      await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
+      const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
+      await waitFor(() => postsOf().length > 0, { what: 'the order', ...SLOW });
+      expect((await schedule()).status).toBe(201);
+      endpoint.answer = (_asked, response) => {
+        json(response, 200);
+      };
+      if (held) json(held, 200);
+      expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId: run.runId, attempts: 1 });
+      const { rows } = await platform.db.query('select recoveries from runs where id = $1', [run.runId]);
+      expect(rows).toEqual([{ recoveries: 0 }]);
+      expect(await item()).toMatchObject({
+        state: 'delayed',
+        data: { scheduleConfig: { scheduleType: 'daily' } },
+      });
+      await crawls.expectWhole();
+    },
+  );
 
   // Which backend puts the job back makes no difference to these.
   if (backend === 'postgres') {

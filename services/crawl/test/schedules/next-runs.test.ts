@@ -106,4 +106,28 @@ describe('the next runs, over HTTP', () => {
     const { status, body } = await platform.call('POST', '/wiki_1/preview', { body: { scheduleConfig } });
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   });
+
+  it('every five hours goes on from its first run when it is scheduled again as it was', async () => {
+    const everyFiveHours = { scheduleType: 'hourly', minute: 5, interval: 5 };
+    const post = async (scheduleConfig: object, more: object = {}) => {
+      const { status } = await platform.call('POST', '/mail_1/schedule', {
+        body: { scheduleConfig, ...more },
+      });
+      expect(status).toBe(201);
+      const { data } = (await platform.call('GET', '/mail_1/next-runs?count=2')).body;
+      const { data: item } = (await platform.call('GET', '/mail_1/schedule')).body;
+      expect(item.nextRunAt).toBe(data.nextRuns[0].at);
+      return data.nextRuns.map(({ at }: { at: string }) => at.slice(11, 16)) as string[];
+    };
+    expect(await post(everyFiveHours)).toEqual(['00:05', '05:05']);
+    await platform.crawl.setClock(NOW - Date.now() + 2 * 3_600_000);
+    expect(await post(everyFiveHours)).toEqual(['05:05', '10:05']);
+    expect(await post({ ...everyFiveHours, missedRunPolicy: 'skip' }, { priority: 1 })).toEqual([
+      '05:05',
+      '10:05',
+    ]);
+    expect(await post({ ...everyFiveHours, minute: 40 })).toEqual(['01:40', '06:40']);
+    // Another recurrence in between: what is counted begins anew.
+    expect(await post(everyFiveHours)).toEqual(['02:05', '07:05']);
+  });
 });

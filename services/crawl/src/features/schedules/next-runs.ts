@@ -66,7 +66,7 @@ export function createNextRunsService({
           : undefined;
       const read = readScheduleConfig(given, clock());
       if ('faults' in read) throw invalidSchedule(read.faults);
-      return toNextRuns({ orgId, connector, config: read.config, scheduledAt: new Date(clock()) }, count);
+      return toNextRuns({ orgId, connector, config: read.config, anchorAt: new Date(clock()) }, count);
     },
   };
 }

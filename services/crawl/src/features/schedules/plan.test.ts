@@ -5,11 +5,11 @@ const HOUR_MS = 3_600_000;
 
 const every = (
   interval: number,
-  more: { scheduledAt: string; timezone?: string; jitterMs?: number },
+  more: { anchorAt: string; timezone?: string; jitterMs?: number },
 ): Planned => ({
   orgId: '0193b6a0-0000-7000-8000-000000000000',
   connector: 'files_1',
-  scheduledAt: new Date(more.scheduledAt),
+  anchorAt: new Date(more.anchorAt),
   config: {
     scheduleType: 'hourly',
     minute: 5,
@@ -29,27 +29,27 @@ const gapsOf = (times: readonly number[]) =>
 
 describe('every N hours', () => {
   const divisors = [1, 2, 3, 4, 6, 8, 12, 24];
-  const scheduledAt = '2026-11-22T10:20:00Z';
+  const anchorAt = '2026-11-22T10:20:00Z';
 
   it('an interval that divides 24 keeps its local hours, whenever it was scheduled', () => {
-    expect(timesOf(every(6, { scheduledAt }), scheduledAt, 3)).toEqual([
+    expect(timesOf(every(6, { anchorAt }), anchorAt, 3)).toEqual([
       '2026-11-22T12:05', '2026-11-22T18:05', '2026-11-23T00:05',
     ]); // prettier-ignore
   });
 
   it('any other is counted from the first run on, across midnight', () => {
-    expect(timesOf(every(5, { scheduledAt }), scheduledAt, 5)).toEqual([
+    expect(timesOf(every(5, { anchorAt }), anchorAt, 5)).toEqual([
       '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
     ]); // prettier-ignore
     // Whenever it is asked: after a pause, by the watchdog, for the runs of next month.
-    expect(timesOf(every(5, { scheduledAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
-    expect(timesOf(every(5, { scheduledAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
+    expect(timesOf(every(5, { anchorAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
+    expect(timesOf(every(5, { anchorAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
   });
 
   it.each(Array.from({ length: 24 }, (_value, index) => index + 1))(
     '%i hours lie between two runs',
     (interval) => {
-      const times = nextRunsAfter(planOf(every(interval, { scheduledAt })), Date.parse(scheduledAt), 60);
+      const times = nextRunsAfter(planOf(every(interval, { anchorAt })), Date.parse(anchorAt), 60);
       expect(gapsOf(times)).toEqual(new Set([interval * HOUR_MS]));
     },
   );
@@ -62,7 +62,7 @@ describe('every N hours', () => {
   ])('the distance is the same when clocks change: %s in %s', (from, timezone) => {
     for (let interval = 1; interval <= 24; interval += 1) {
       if (divisors.includes(interval)) continue;
-      const planned = every(interval, { scheduledAt: from, timezone });
+      const planned = every(interval, { anchorAt: from, timezone });
       expect(gapsOf(nextRunsAfter(planOf(planned), Date.parse(from), 40))).toEqual(
         new Set([interval * HOUR_MS]),
       );
@@ -70,20 +70,20 @@ describe('every N hours', () => {
   });
 
   it("the first run is at the minute of the zone's clocks", () => {
-    const planned = every(7, { scheduledAt, timezone: 'Asia/Kathmandu' });
+    const planned = every(7, { anchorAt, timezone: 'Asia/Kathmandu' });
     // 10:20 UTC is 16:05 there.
-    expect(timesOf(planned, scheduledAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
+    expect(timesOf(planned, anchorAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
   });
 
   it('jitter moves all of them, and the queue hands the same times back', () => {
-    const planned = every(5, { scheduledAt, jitterMs: 600_000 });
+    const planned = every(5, { anchorAt, jitterMs: 600_000 });
     const plan = planOf(planned);
     if (plan.kind !== 'recurring') throw new Error(plan.kind);
     const { pattern, tz } = toPattern(plan.recurrence);
     expect(parsePattern(pattern, tz)).toEqual(plan.recurrence);
-    const times = nextRunsAfter(plan, Date.parse(scheduledAt), 10);
+    const times = nextRunsAfter(plan, Date.parse(anchorAt), 10);
     expect(gapsOf(times)).toEqual(new Set([5 * HOUR_MS]));
-    expect(times[0]).toBeGreaterThan(Date.parse(scheduledAt));
-    expect(times[0]).toBeLessThanOrEqual(Date.parse(scheduledAt) + HOUR_MS);
+    expect(times[0]).toBeGreaterThan(Date.parse(anchorAt));
+    expect(times[0]).toBeLessThanOrEqual(Date.parse(anchorAt) + HOUR_MS);
   });
 });

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { jobKeyOf } from '../../connectors.js';
 import { cronOf, nextCronTime } from './cron.js';
 import type { Schedule } from './queries.js';
 import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
-import type { RecurringConfig } from './schemas.js';
+import type { RecurringConfig, ScheduleConfig } from './schemas.js';
 
 /** When a schedule runs, whatever its type. Pure. */
 export type Plan =
@@ -11,7 +12,7 @@ export type Plan =
   | { readonly kind: 'once'; readonly at: number };
 
 /** What decides the times of a schedule. */
-export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'scheduledAt'>;
+export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
 
 const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
@@ -25,32 +26,42 @@ function offsetOf(jitterMs: number, jobKey: string): number {
   return createHash('sha256').update(jobKey).digest().readUInt32BE() % (jitterMs + 1);
 }
 
+/** Returns whether the schedule has no hours of its own, so that its times are counted from the first one on. */
+export const isCounted = (config: ScheduleConfig): boolean =>
+  config.scheduleType === 'hourly' && HOURS_A_DAY % config.interval !== 0;
+
 /**
  * An interval of hours that does not divide the day has no hours of its own: it is counted from the first run on, which is
- * the first time after it was scheduled at which the zone's clocks show the minute.
+ * the first time after the anchor at which the zone's clocks show the minute.
  */
 function findInterval(
   config: RecurringConfig,
   offsetMs: number,
-  scheduledAt: Date,
+  anchorAt: Date,
 ): IntervalRecurrence | undefined {
-  if (config.scheduleType !== 'hourly' || HOURS_A_DAY % config.interval === 0) return undefined;
+  if (config.scheduleType !== 'hourly' || !isCounted(config)) return undefined;
   const everyHour = { cron: `${config.minute} * * * *`, timezone: config.timezone, offsetMs };
-  const firstAt = nextCronTime(everyHour, scheduledAt.getTime());
+  const firstAt = nextCronTime(everyHour, anchorAt.getTime());
   return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
 }
 
-export function planOf({ config, connector, orgId, scheduledAt }: Planned): Plan {
+export function planOf({ config, connector, orgId, anchorAt }: Planned): Plan {
   const offsetMs = offsetOf(config.jitterMs, jobKeyOf(connector, orgId));
   if (config.scheduleType === 'once')
     return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
-  const recurrence = findInterval(config, offsetMs, scheduledAt) ?? {
+  const recurrence = findInterval(config, offsetMs, anchorAt) ?? {
     cron: cronOf(config),
     timezone: config.timezone,
     offsetMs,
   };
   return { kind: 'recurring', recurrence };
 }
+
+/** Returns whether two plans have the same times: those of an interval depend on what it is counted from. */
+export const hasSameTimes = (one: Plan, other: Plan): boolean =>
+  one.kind === 'recurring' &&
+  other.kind === 'recurring' &&
+  isDeepStrictEqual(one.recurrence, other.recurrence);
 
 /** @returns the first time after `after`; of a one-off job its time, when that is later. */
 export function nextRunAfter(plan: Plan, after: number): number | undefined {

@@ -19,6 +19,8 @@ export interface Schedule {
   /** Grows with every write that voids earlier jobs. */
   readonly revision: number;
   readonly scheduledAt: Date;
+  /** What an interval is counted from: when the times of the schedule were last changed. */
+  readonly anchorAt: Date;
   readonly pausedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly overdueSince: Date | null;
@@ -29,6 +31,7 @@ export const scheduleColumns = (table: string) =>
   `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.user_id as "userId", ${table}.config,
    ${table}.priority, ${table}.max_retries as "maxRetries", ${table}.timeout_ms as "timeoutMs", ${table}.metadata,
    ${table}.state, ${table}.revision::float8 as revision, ${table}.scheduled_at as "scheduledAt",
+   coalesce(${table}.anchor_at, ${table}.scheduled_at) as "anchorAt",
    ${table}.paused_at as "pausedAt", ${table}.next_run_at as "nextRunAt", ${table}.overdue_since as "overdueSince",
    ${table}.missed_runs as "missedRuns"`;
 const columns = scheduleColumns('schedules');
@@ -46,6 +49,7 @@ export interface NewSchedule extends Pick<
   'id' | 'orgId' | 'connector' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
 > {
   readonly scheduledAt: Date;
+  readonly anchorAt: Date;
   readonly nextRunAt: Date;
 }
 
@@ -57,17 +61,17 @@ const upsert = `
     select id, org_id as "orgId", connector, config, revision::float8 as revision from schedules where org_id = $2 and connector = $3
   )
   insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11)
+    state, revision, scheduled_at, next_run_at, anchor_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12)
   on conflict (org_id, connector) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', revision = excluded.revision, scheduled_at = excluded.scheduled_at,
-    next_run_at = excluded.next_run_at, paused_at = null, overdue_since = null, missed_runs = 0
+    next_run_at = excluded.next_run_at, anchor_at = excluded.anchor_at, paused_at = null, overdue_since = null, missed_runs = 0
   returning id, revision::float8 as revision, (select to_jsonb(previous) from previous) as previous`;
 
 /** What the queue must know of a schedule. */
-export type Queued = Replaced & Pick<Schedule, 'maxRetries' | 'scheduledAt' | 'nextRunAt'>;
+export type Queued = Replaced & Pick<Schedule, 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
 
 interface Upserted extends Pick<Schedule, 'id' | 'revision'> {
   readonly previous: Replaced | null;
@@ -93,6 +97,7 @@ export async function upsertSchedule(
       schedule.metadata === null ? null : JSON.stringify(schedule.metadata),
       schedule.scheduledAt,
       schedule.nextRunAt,
+      schedule.anchorAt,
     ],
   });
   const { id, revision, previous } = rows[0] as Upserted;

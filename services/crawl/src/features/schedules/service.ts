@@ -19,13 +19,14 @@ import {
   timeNotInFuture,
 } from './errors.js';
 import { allOrNothing, type ChangeSchedule } from './locked.js';
-import { nextRunAfter, planOf } from './plan.js';
+import { hasSameTimes, isCounted, nextRunAfter, planOf } from './plan.js';
 import {
   deleteSchedule,
   findConnectors,
   findSchedule,
   markPaused,
   markResumed,
+  type NewSchedule,
   type Replaced,
   type Schedule,
   upsertSchedule,
@@ -90,7 +91,8 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
   const { orgId, userId } = principal;
   const scheduledAt = new Date(now);
-  const next = nextRunAfter(planOf({ orgId, connector, config, scheduledAt }), now);
+  const plan = planOf({ orgId, connector, config, anchorAt: scheduledAt });
+  const next = nextRunAfter(plan, now);
   if (next === undefined) throw timeNotInFuture();
   return {
     id: uuidv7(),
@@ -103,8 +105,20 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
     timeoutMs: timeout,
     metadata: metadata ?? null,
     scheduledAt,
+    anchorAt: scheduledAt,
     nextRunAt: new Date(next),
   };
+}
+
+/** Goes on counting from the first run where the times are what they were: scheduling again what there is changes nothing. */
+async function keepAnchor(tx: Transaction, wanted: NewSchedule, now: number): Promise<NewSchedule> {
+  if (!isCounted(wanted.config)) return wanted;
+  const current = await findSchedule(tx, wanted.orgId, wanted.connector);
+  if (!current) return wanted;
+  const kept = { ...wanted, anchorAt: current.anchorAt };
+  const plan = planOf(kept);
+  if (!hasSameTimes(planOf(current), plan)) return wanted;
+  return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
 /** A one-off job whose time passed while it was paused. */
@@ -161,9 +175,10 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
 
   return {
     async schedule(principal, connector, given) {
-      const wanted = readNewSchedule(principal, connector, given, clock());
+      const now = clock();
+      const wanted = readNewSchedule(principal, connector, given, now);
       const { revision, previous } = await changeOne(wanted.orgId, connector, async (tx) => {
-        const schedule = await upsertSchedule(tx, wanted);
+        const schedule = await upsertSchedule(tx, await keepAnchor(tx, wanted, now));
         await queues.apply(schedule);
         return { ...schedule, previous: await findUnused(tx, schedule.previous) };
       });
