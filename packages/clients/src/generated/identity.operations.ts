@@ -682,7 +682,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "keepDescendants": {
           "type": "boolean",
-          "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
+          "description": "Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs."
         }
       },
       "additionalProperties": false
@@ -1340,7 +1340,7 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
         },
         "keepDescendants": {
           "type": "boolean",
-          "description": "Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs."
+          "description": "Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs."
         }
       },
       "additionalProperties": false

@@ -1447,7 +1447,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
-                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    /** @description Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs. */
                     keepDescendants?: boolean;
                 };
             };
@@ -2146,7 +2146,7 @@ export interface operations {
             content: {
                 "application/json": {
                     reason?: string;
-                    /** @description Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs. */
+                    /** @description Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs. */
                     keepDescendants?: boolean;
                 };
             };

@@ -1,4 +1,5 @@
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createCaller } from '../mcp/endpoint.js';
 
 const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'pat:read', 'user:read'];
@@ -75,6 +76,34 @@ test('keepDescendants revokes one; what it made goes with the token above it fro
   const kept = await make(alone.accessToken);
   await revoke(alone.id, { keepDescendants: true });
   expect((await listed()).get(kept.id)).toBeNull();
+});
+
+test('a token cannot use keepDescendants, neither to outlive what made it nor to leave behind what it made', async () => {
+  const { root, child, sibling, grandchild } = await createFamily();
+  for (const { id } of [root, child, sibling, grandchild]) {
+    const refused = await revoke(id, { keepDescendants: true }, child.accessToken);
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
+  }
+  expect(await alive([root, child, sibling, grandchild])).toEqual([true, true, true, true]);
+  // The default, spelled out, is every token's.
+  const answer = await revoke(root.id, { keepDescendants: false }, grandchild.accessToken);
+  expect([answer.status, answer.body.revokedCount]).toEqual([200, 4]);
+  expect(await alive([root, child, sibling, grandchild])).toEqual([false, false, false, false]);
+});
+
+test('the tool that revokes takes the whole family, and has no argument to keep any of it', async () => {
+  const { root, child, grandchild } = await createFamily();
+  const call = async (args: object) =>
+    (
+      await createCaller(identity, child.accessToken).legacy('tools/call', {
+        name: 'revoke_my_token',
+        arguments: args,
+      })
+    ).body.result;
+  expect((await call({ tokenId: root.id, keepDescendants: true })).isError).toBe(true);
+  expect(await alive([root, child, grandchild])).toEqual([true, true, true]);
+  expect((await call({ tokenId: root.id })).structuredContent).toMatchObject({ revokedCount: 4 });
+  expect(await alive([root, child, grandchild])).toEqual([false, false, false]);
 });
 
 test('an administrator takes the family of anybody; a token can revoke itself with its family', async () => {

@@ -91,12 +91,16 @@ export type GrantableScopes = Type.Static<typeof GrantableScopes>;
 export const TokenPath = Type.Object({ tokenId: Id });
 
 export const RevokeReason = Type.String({ maxLength: 500 });
-export const KeepDescendants = Type.Boolean({
-  description:
-    'Leave alone what the token made. Otherwise the tokens that it made are revoked with it, and theirs.',
-});
 export const RevokeOptions = Type.Object(
-  { reason: Type.Optional(RevokeReason), keepDescendants: Type.Optional(KeepDescendants) },
+  {
+    reason: Type.Optional(RevokeReason),
+    keepDescendants: Type.Optional(
+      Type.Boolean({
+        description:
+          'Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs.',
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type RevokeOptions = Type.Static<typeof RevokeOptions>;

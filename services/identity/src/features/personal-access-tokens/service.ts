@@ -12,7 +12,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../audit/actor.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
-import { tokenNotFound } from './errors.js';
+import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
 import {
   countActiveTokens,
@@ -48,7 +48,7 @@ export interface TokenService {
    * In force when it returns: the token, and unless `keepDescendants` those that it made, and they.
    *
    * @returns how many were revoked.
-   * @throws AppError 404.
+   * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
    */
   revokeOwn(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
   /** The same, for anyone's in the organisation. @throws AppError 404. */
@@ -88,6 +88,7 @@ export function createTokenService(deps: {
     tokenId: string,
     { reason, keepDescendants: keepsDescendants = false }: RevokeOptions = {},
   ): Promise<number> {
+    if (keepsDescendants && caller.kind !== 'session') throw sessionRequiredToKeepDescendants();
     const at = new Date(clock());
     const count = await revokeTokens(pool, {
       tokenId,

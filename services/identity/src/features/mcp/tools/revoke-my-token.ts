@@ -1,27 +1,17 @@
 import { Type } from 'typebox';
-import {
-  KeepDescendants,
-  Revoked,
-  RevokeReason,
-  TokenPath,
-  toRevoked,
-} from '../../personal-access-tokens/schemas.js';
+import { Revoked, RevokeReason, TokenPath, toRevoked } from '../../personal-access-tokens/schemas.js';
 import type { TokenService } from '../../personal-access-tokens/service.js';
 import type { Tool } from '../tool.js';
 
-type Arguments = { readonly tokenId: string; readonly reason?: string; readonly keepDescendants?: boolean };
+type Arguments = { readonly tokenId: string; readonly reason?: string };
 
 export const revokeMyToken = (service: Pick<TokenService, 'revokeOwn'>): Tool<Arguments> => ({
   name: 'revoke_my_token',
   title: 'Revoke one of my access tokens',
   description:
-    "Revokes one of the account's own personal access tokens, at once and for good: whatever uses it is refused from then on, you too if it is the one you call with. The tokens that it made, and theirs, are revoked with it unless `keepDescendants` is true (list_my_tokens tells them by `parentId`). Use it for a token that leaked or isn't needed any more; find its `tokenId` with list_my_tokens. `reason` is kept for the audit. Returns a confirmation and how many tokens were revoked.",
+    "Revokes one of the account's own personal access tokens, at once and for good: whatever uses it is refused from then on, you too if it is the one you call with. The tokens that it made, and theirs, are revoked with it (list_my_tokens tells them by `parentId`). Use it for a token that leaked or isn't needed any more; find its `tokenId` with list_my_tokens. `reason` is kept for the audit. Returns a confirmation and how many tokens were revoked.",
   inputSchema: Type.Object(
-    {
-      ...TokenPath.properties,
-      reason: Type.Optional(RevokeReason),
-      keepDescendants: Type.Optional(KeepDescendants),
-    },
+    { ...TokenPath.properties, reason: Type.Optional(RevokeReason) },
     { additionalProperties: false },
   ),
   outputSchema: Revoked,
