@@ -93,6 +93,28 @@ test('a removal is told through the server that was', async () => {
   expect(noticesIn(next)).toEqual([]);
 });
 
+test('a server that is set after a removal is told too: the one before is named, and no change goes unnoticed', async () => {
+  const remove = () => platform.identity.call('DELETE', path, { token: platform.session });
+  for (let round = 0; round < 2; round += 1) {
+    expect((await remove()).status).toBe(200);
+    await platform.drained();
+    clear();
+    expect((await save(newServer())).status).toBe(200);
+    await platform.drained();
+    expect([addressees(platform.inbox), addressees(next)]).toEqual([[], ['admin@example.com', other.email]]);
+    const { text = '' } = noticesIn(next)[0] ?? {};
+    const [port, from] = round === 0 ? [platform.inbox.port, 'noreply'] : [next.port, 'elsewhere'];
+    expect(text).toContain(`Old server: 127.0.0.1:${port}, as ${from}@corp.example (removed earlier)`);
+    expect(text).toContain(`New server: 127.0.0.1:${next.port}, as elsewhere@corp.example`);
+  }
+  // What was removed in another organisation says nothing about this one.
+  const { session } = await platform.identity.createOrganisation('first-again@elsewhere.example');
+  clear();
+  await platform.identity.call('POST', path, { token: session, body: newServer() });
+  await platform.drained();
+  expect(noticesIn(next)).toEqual([]);
+});
+
 test('a dead old server holds nothing up, and is told when it is back', async () => {
   platform.inbox.isBusy = true;
   expect((await save(newServer())).status).toBe(200);

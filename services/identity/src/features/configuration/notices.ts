@@ -1,11 +1,12 @@
 import type { Caller } from '../audit/actor.js';
 import { describeRequest } from '../known-clients/client.js';
 import { type Letter, smtpChangedLetter, type SmtpSnapshot } from '../outgoing-mails/letters.js';
-import type { Administrator, SmtpConfigurationRow } from './queries.js';
+import type { Administrator, RemovedServer, SmtpConfigurationRow } from './queries.js';
 
 export interface SmtpChange {
-  readonly before: SmtpConfigurationRow;
-  /** With the password; undefined when that can't be opened any more. */
+  /** The configuration that is replaced; or the one that was removed last, which no mail can go through any more. */
+  readonly before: SmtpConfigurationRow | RemovedServer;
+  /** With the password; undefined when it can't be decrypted any more, or the server was removed earlier. */
   readonly old: SmtpSnapshot | undefined;
   /** Undefined: the configuration was removed. */
   readonly present: SmtpSnapshot | undefined;
@@ -16,6 +17,12 @@ const describeServer = ({
   port,
   fromEmail,
 }: Pick<SmtpSnapshot, 'host' | 'port' | 'fromEmail'>): string => `${host}:${port}, as ${fromEmail}`;
+
+function describeBefore(before: SmtpChange['before']): string {
+  if ('tls' in before) return describeServer(before);
+  const { host, port, fromEmail } = before;
+  return host === null ? 'removed earlier' : `${host}:${port}, as ${fromEmail} (removed earlier)`;
+}
 
 /**
  * A letter to each administrator through each of the two servers. It carries the configuration that it goes through, so
@@ -30,7 +37,7 @@ export function smtpNotices(
   const detail = {
     changedBy: `${fullName} (${email})`,
     ...describeRequest(client, at),
-    oldServer: describeServer(before),
+    oldServer: describeBefore(before),
     newServer: present ? describeServer(present) : 'none: no mail is sent',
   };
   return [old, present]

@@ -1,4 +1,5 @@
 import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { Changes } from '../audit/queries.js';
 
 export interface SmtpConfigurationRow {
   readonly host: string;
@@ -32,6 +33,22 @@ export const upsertSmtpConfiguration = (
 export async function deleteSmtpConfiguration(db: Transaction, orgId: string): Promise<boolean> {
   const { count } = await db.smtpConfiguration.deleteMany({ where: { orgId } });
   return count > 0;
+}
+
+/** A server that the organisation had once. A field is null where the audit doesn't tell it. */
+export type RemovedServer = Readonly<Record<'host' | 'port' | 'fromEmail', string | number | null>>;
+
+/** @returns the configuration that was removed last, as the audit has it; undefined when none ever was. */
+export async function findRemovedServer(db: Transaction, orgId: string): Promise<RemovedServer | undefined> {
+  const entry = await db.auditEntry.findFirst({
+    where: { orgId, action: 'configuration.smtp_removed' },
+    orderBy: { id: 'desc' },
+    select: { changes: true },
+  });
+  if (!entry) return undefined;
+  const changes = entry.changes as Changes;
+  const valueOf = (field: string) => changes[field]?.from ?? null;
+  return { host: valueOf('host'), port: valueOf('port'), fromEmail: valueOf('fromEmail') };
 }
 
 export interface Administrator {

@@ -11,6 +11,7 @@ import { smtpNotices } from './notices.js';
 import {
   deleteSmtpConfiguration,
   findAdministrators,
+  findRemovedServer,
   findSmtpConfiguration,
   type SmtpConfigurationRow,
   upsertSmtpConfiguration,
@@ -23,7 +24,8 @@ export interface ConfigurationService {
   /** For the mail service alone: with the password. @throws AppError 404. */
   getSmtpWithPassword(orgId: string): Promise<SmtpConfigWithPassword>;
   /**
-   * Replaces the whole configuration. The administrators are told by mail, through the old server and the new one.
+   * Replaces the whole configuration. The administrators are told by mail, through the old server and the new one; through
+   * the new one alone when the old one had been removed before.
    *
    * @throws AppError 400 for a password without a user name.
    */
@@ -99,9 +101,11 @@ export function createConfigurationService(deps: {
       changes,
       at,
     });
-    // The first server redirects nothing: no mail went anywhere before.
-    if (!before || (isPasswordKept && Object.keys(changes).length === 0)) return;
-    const notices = smtpNotices(await findAdministrators(tx, orgId), caller, { before, old, present }, at);
+    // A first server redirects no mail. One that follows a removal does, as if it had replaced the removed one.
+    const previous = before ?? (await findRemovedServer(tx, orgId));
+    if (!previous || (isPasswordKept && Object.keys(changes).length === 0)) return;
+    const change = { before: previous, old, present };
+    const notices = smtpNotices(await findAdministrators(tx, orgId), caller, change, at);
     await outbox.addLetters(tx, 'smtp_changed', notices, caller.client.requestId, at);
   }
 
