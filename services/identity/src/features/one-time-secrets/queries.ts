@@ -17,6 +17,8 @@ export interface NewSecret {
 
 export interface PresentSecret {
   readonly userId: string | null;
+  readonly secretHash: string;
+  /** May be an earlier secret's: a replica of an older release replaces the hash alone. */
   readonly secretSealed: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -32,7 +34,7 @@ export async function lockSecret(
   subject: string,
 ): Promise<PresentSecret | undefined> {
   const [row] = await db.$queryRaw<PresentSecret[]>`
-    select user_id::text as "userId", secret_sealed as "secretSealed", created_at as "createdAt",
+    select user_id::text as "userId", secret_hash as "secretHash", secret_sealed as "secretSealed", created_at as "createdAt",
            expires_at as "expiresAt", used_at as "usedAt", tries_left as "triesLeft", tries_since as "triesSince"
     from one_time_secrets where purpose = ${purpose} and subject = ${subject} for update`;
   return row;

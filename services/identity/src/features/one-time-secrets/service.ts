@@ -65,6 +65,12 @@ export interface OneTimeSecrets {
   forget(tx: Transaction, userId: string): Promise<void>;
 }
 
+interface SecretKind {
+  make(): string;
+  /** The stored forms: the first is written, all are recognised. */
+  digests(secret: string): readonly [string, ...string[]];
+}
+
 /** A sealed secret that is copied to another address can't be opened there. */
 const sealContext = (purpose: SecretPurpose, subject: string): string =>
   `one-time-secret:${purpose}:${subject}`;
@@ -87,10 +93,15 @@ export function createOneTimeSecrets(deps: {
 }): OneTimeSecrets {
   const { prisma, codeDigests, box, clock } = deps;
 
-  /** @returns undefined when its key is gone: then a new secret is made. */
-  function unseal(sealed: string | null, context: string): string | undefined {
+  /** @returns undefined when its key is gone, or it isn't what the hash is of: then a new secret is made. */
+  function unseal(
+    { secretSealed, secretHash }: PresentSecret,
+    context: string,
+    digests: SecretKind['digests'],
+  ): string | undefined {
     try {
-      return sealed === null ? undefined : box.open(sealed, context);
+      const secret = secretSealed === null ? undefined : box.open(secretSealed, context);
+      return secret !== undefined && digests(secret).includes(secretHash) ? secret : undefined;
     } catch {
       return undefined;
     }
@@ -101,7 +112,7 @@ export function createOneTimeSecrets(deps: {
     purpose: SecretPurpose,
     { email, userId }: { readonly email: string; readonly userId: string | null },
     at: Date,
-    make: () => { readonly secret: string; readonly secretHash: string },
+    { make, digests }: SecretKind,
   ): Promise<string | undefined> {
     const subject = digestOf(email);
     const context = sealContext(purpose, subject);
@@ -109,18 +120,18 @@ export function createOneTimeSecrets(deps: {
     const present = await lockSecret(tx, purpose, subject);
     const isCode = purpose === 'login_code';
     if (present && isFresh(present, purpose, userId, at)) {
-      const again = unseal(present.secretSealed, context);
+      const again = unseal(present, context, digests);
       if (again !== undefined) {
         await extendSecret(tx, purpose, subject, expiresAt);
         return again;
       }
     }
-    const { secret, secretHash } = make();
+    const secret = make();
     const isNewest = await replaceSecret(tx, {
       purpose,
       subject,
       userId,
-      secretHash,
+      secretHash: digests(secret)[0],
       createdAt: at,
       expiresAt,
       secretSealed: box.seal(secret, context),
@@ -134,16 +145,16 @@ export function createOneTimeSecrets(deps: {
     async issueCode(tx, email, userId, createdAt) {
       const present = await lockSecret(tx, 'login_code', digestOf(email));
       if (present && isExhausted(present, createdAt)) return 'exhausted';
-      const code = await issue(tx, 'login_code', { email, userId }, createdAt, () => {
-        const secret = makeCode();
-        return { secret, secretHash: codeDigests(secret, email)[0] };
+      const code = await issue(tx, 'login_code', { email, userId }, createdAt, {
+        make: makeCode,
+        digests: (secret) => codeDigests(secret, email),
       });
       return code === undefined ? undefined : { code };
     },
     issueToken: (tx, purpose, { id: userId, email }, createdAt) =>
-      issue(tx, purpose, { email, userId }, createdAt, () => {
-        const secret = makeToken();
-        return { secret, secretHash: digestOf(secret) };
+      issue(tx, purpose, { email, userId }, createdAt, {
+        make: makeToken,
+        digests: (secret) => [digestOf(secret)],
       }),
     guessCode: (email, code) =>
       guessCode(prisma, digestOf(email), codeDigests(code, email), new Date(clock())),
