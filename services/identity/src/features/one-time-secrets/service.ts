@@ -27,6 +27,9 @@ import {
 /*
  * Asking again must not void what was just mailed, or anyone could keep somebody from ever using a code or link in time.
  * So while a secret has half of its time or more left it is mailed again, and a new one only after that.
+ *
+ * An invitation is another matter: it keeps an address taken, and anyone can ask for its link. It is never extended: the
+ * same link is mailed until it expires.
  */
 
 export interface FoundLink {
@@ -48,12 +51,21 @@ export interface OneTimeSecrets {
     userId: string | null,
     createdAt: Date,
   ): Promise<{ readonly code: string } | 'exhausted' | undefined>;
-  issueToken(
+  issueResetToken(
     tx: Transaction,
-    purpose: LinkPurpose,
     user: { readonly id: string; readonly email: string },
     createdAt: Date,
   ): Promise<string | undefined>;
+  /**
+   * The token expires when the invitation does, however often it is mailed.
+   *
+   * @returns undefined when the invitation has lapsed.
+   */
+  issueInvitationToken(
+    tx: Transaction,
+    user: { readonly id: string; readonly email: string; readonly createdAt: Date },
+    createdAt: Date,
+  ): Promise<{ readonly token: string; readonly expiresAt: Date } | undefined>;
   /** A wrong one counts. @returns the user whose code it was. */
   guessCode(email: string, code: string): Promise<string | undefined>;
   isValid(purpose: LinkPurpose, token: string): Promise<boolean>;
@@ -65,11 +77,22 @@ export interface OneTimeSecrets {
   forget(tx: Transaction, userId: string): Promise<void>;
 }
 
+interface SecretRequest {
+  readonly purpose: SecretPurpose;
+  readonly email: string;
+  readonly userId: string | null;
+  readonly at: Date;
+  /** When it expires, however often it is mailed. Undefined: each mail renews it. */
+  readonly endsAt: Date | undefined;
+}
+
 interface SecretKind {
   make(): string;
   /** The stored forms: the first is written, all are recognised. */
   digests(secret: string): readonly [string, ...string[]];
 }
+
+const tokens: SecretKind = { make: makeToken, digests: (secret) => [digestOf(secret)] };
 
 /** A sealed secret that is copied to another address can't be opened there. */
 const sealContext = (purpose: SecretPurpose, subject: string): string =>
@@ -79,10 +102,15 @@ function isExhausted({ triesLeft, triesSince }: PresentSecret, at: Date): boolea
   return triesLeft <= 0 && triesSince !== null && triesSince.getTime() > at.getTime() - WRONG_CODES_WINDOW_MS;
 }
 
-function isFresh(present: PresentSecret, purpose: SecretPurpose, userId: string | null, at: Date): boolean {
-  const age = at.getTime() - present.createdAt.getTime();
+/** Whether the present secret is mailed again, rather than replaced. */
+function isReusable(
+  present: PresentSecret,
+  { purpose, userId, at, endsAt }: Omit<SecretRequest, 'email'>,
+): boolean {
+  const ageMs = at.getTime() - present.createdAt.getTime();
   const isOpen = present.usedAt === null && present.triesLeft > 0 && present.expiresAt > at;
-  return isOpen && present.userId === userId && age >= 0 && age <= secretLifetimes[purpose] / 2;
+  const isFresh = endsAt !== undefined || ageMs <= secretLifetimes[purpose] / 2;
+  return isOpen && present.userId === userId && ageMs >= 0 && isFresh;
 }
 
 export function createOneTimeSecrets(deps: {
@@ -109,23 +137,23 @@ export function createOneTimeSecrets(deps: {
 
   async function issue(
     tx: Transaction,
-    purpose: SecretPurpose,
-    { email, userId }: { readonly email: string; readonly userId: string | null },
-    at: Date,
+    { purpose, email, userId, at, endsAt }: SecretRequest,
     { make, digests }: SecretKind,
-  ): Promise<string | undefined> {
+  ): Promise<{ readonly secret: string; readonly expiresAt: Date } | undefined> {
     const subject = digestOf(email);
     const context = sealContext(purpose, subject);
-    const expiresAt = new Date(at.getTime() + secretLifetimes[purpose]);
+    const expiresAt = endsAt ?? new Date(at.getTime() + secretLifetimes[purpose]);
     const present = await lockSecret(tx, purpose, subject);
     const isCode = purpose === 'login_code';
-    if (present && isFresh(present, purpose, userId, at)) {
-      const again = unseal(present, context, digests);
-      if (again !== undefined) {
+    if (present && isReusable(present, { purpose, userId, at, endsAt })) {
+      const secret = unseal(present, context, digests);
+      if (secret !== undefined) {
+        if (endsAt) return { secret, expiresAt: present.expiresAt };
         await extendSecret(tx, purpose, subject, expiresAt);
-        return again;
+        return { secret, expiresAt };
       }
     }
+    if (expiresAt <= at) return undefined;
     const secret = make();
     const isNewest = await replaceSecret(tx, {
       purpose,
@@ -138,24 +166,27 @@ export function createOneTimeSecrets(deps: {
       triesLeft: isCode ? WRONG_CODES_PER_DAY : 1,
       tries: isCode ? { since: at, goesOnFrom: new Date(at.getTime() - WRONG_CODES_WINDOW_MS) } : null,
     });
-    return isNewest ? secret : undefined;
+    return isNewest ? { secret, expiresAt } : undefined;
   }
 
   return {
     async issueCode(tx, email, userId, createdAt) {
       const present = await lockSecret(tx, 'login_code', digestOf(email));
       if (present && isExhausted(present, createdAt)) return 'exhausted';
-      const code = await issue(tx, 'login_code', { email, userId }, createdAt, {
-        make: makeCode,
-        digests: (secret) => codeDigests(secret, email),
-      });
-      return code === undefined ? undefined : { code };
+      const request = { purpose: 'login_code', email, userId, at: createdAt, endsAt: undefined } as const;
+      const digests = (secret: string) => codeDigests(secret, email);
+      const issued = await issue(tx, request, { make: makeCode, digests });
+      return issued && { code: issued.secret };
     },
-    issueToken: (tx, purpose, { id: userId, email }, createdAt) =>
-      issue(tx, purpose, { email, userId }, createdAt, {
-        make: makeToken,
-        digests: (secret) => [digestOf(secret)],
-      }),
+    async issueResetToken(tx, { id: userId, email }, createdAt) {
+      const request = { purpose: 'password_reset', email, userId, at: createdAt, endsAt: undefined } as const;
+      return (await issue(tx, request, tokens))?.secret;
+    },
+    async issueInvitationToken(tx, { id: userId, email, createdAt: invitedAt }, createdAt) {
+      const endsAt = new Date(invitedAt.getTime() + secretLifetimes.invitation);
+      const issued = await issue(tx, { purpose: 'invitation', email, userId, at: createdAt, endsAt }, tokens);
+      return issued && { token: issued.secret, expiresAt: issued.expiresAt };
+    },
     guessCode: (email, code) =>
       guessCode(prisma, digestOf(email), codeDigests(code, email), new Date(clock())),
     isValid: (purpose, token) => hasLink(prisma, purpose, digestOf(token), new Date(clock())),

@@ -77,10 +77,10 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** @returns such as "10 minutes", in the largest unit that has a whole number of it. */
+/** @returns such as "10 minutes", in the largest unit that fits, rounded down: nobody is promised more than there is. */
 function toWords(durationMs: number): string {
-  const [unit, unitMs] = UNITS.find(([, ms]) => durationMs % ms === 0) ?? UNITS[2];
-  const count = Math.round(durationMs / unitMs);
+  const [unit, unitMs] = UNITS.find(([, ms]) => durationMs >= ms) ?? UNITS[2];
+  const count = Math.floor(durationMs / unitMs);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
@@ -117,13 +117,18 @@ export const resetLetter = (
   });
 
 /** @param detail - has `invitedBy`, unless the person asked for the link to be sent again. */
-export const invitationLetter = (to: Addressee, token: string, base: LinkBase, detail: MailDetail): Letter =>
+export const invitationLetter = (
+  to: Addressee,
+  { token, validForMs }: { readonly token: string; readonly validForMs: number },
+  base: LinkBase,
+  detail: MailDetail,
+): Letter =>
   letterTo(to, {
     emailTemplateType: 'appuserInvite',
     subject: `You are invited to ${asLine(to.organisation.name)}`,
     templateData: {
       inviteLink: linkWith(base, 'invite', token),
-      validFor: toWords(secretLifetimes.invitation),
+      validFor: toWords(validForMs),
       ...(detail['invitedBy'] !== undefined && { invitedBy: asLine(detail['invitedBy']) }),
     },
   });

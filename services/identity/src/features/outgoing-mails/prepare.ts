@@ -45,20 +45,22 @@ async function composeCode(
   if (!to || issued === undefined) return undefined;
   if (issued !== 'exhausted') return codeLetter(to, issued.code);
   // Nobody guesses a link: whoever has the mailbox gets in by it, and codes work again.
-  const token = await secrets.issueToken(tx, 'password_reset', to, createdAt);
+  const token = await secrets.issueResetToken(tx, to, createdAt);
   return token === undefined ? undefined : resetLetter(to, token, links, {}, 'guessed');
 }
 
-/** Also for who asks for a new password without having accepted: that link may have expired. */
+/** Also for who asks for a new password without having accepted: the invitation may be lost. It lapses all the same. */
 async function composeInvitation(
   { secrets, links }: PrepareDeps,
   tx: Transaction,
   { createdAt, detail }: OutgoingMail,
   to: Addressee,
 ): Promise<Letter | undefined> {
-  const token = await secrets.issueToken(tx, 'invitation', to, createdAt);
+  const issued = await secrets.issueInvitationToken(tx, to, createdAt);
+  if (!issued) return undefined;
   await clearUndeliverable(tx, to.id);
-  return token === undefined ? undefined : invitationLetter(to, token, links, detail);
+  const validForMs = issued.expiresAt.getTime() - createdAt.getTime();
+  return invitationLetter(to, { token: issued.token, validForMs }, links, detail);
 }
 
 async function composeReset(
@@ -67,7 +69,7 @@ async function composeReset(
   { createdAt, detail }: OutgoingMail,
   to: Addressee,
 ): Promise<Letter | undefined> {
-  const token = await secrets.issueToken(tx, 'password_reset', to, createdAt);
+  const token = await secrets.issueResetToken(tx, to, createdAt);
   return token === undefined ? undefined : resetLetter(to, token, links, detail);
 }
 

@@ -160,6 +160,7 @@ export interface Addressee {
   readonly email: string;
   readonly fullName: string;
   readonly passwordHash: string | null;
+  readonly createdAt: Date;
   readonly organisation: { readonly name: string; readonly codesEnabled: boolean };
 }
 
@@ -176,6 +177,7 @@ export const findAddressee = (
       email: true,
       fullName: true,
       passwordHash: true,
+      createdAt: true,
       organisation: { select: { name: true, codesEnabled: true } },
     },
   });
