@@ -943,11 +943,11 @@ export const identityOperations: Readonly<Record<IdentityOperationId, Operation>
                     "properties": {
                       "state": {
                         "type": "string",
-                        "description": "`pending`, or `undeliverable`: the SMTP server will never take it."
+                        "description": "`pending`; `undeliverable`: the SMTP server will never take it; `unknown`: it may have arrived, and is not sent again."
                       },
                       "reason": {
                         "type": "string",
-                        "description": "Why it is undeliverable."
+                        "description": "Why it is undeliverable or unknown."
                       }
                     }
                   },

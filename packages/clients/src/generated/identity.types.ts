@@ -502,9 +502,9 @@ export interface components {
             role: string;
             /** @description Null when the member has accepted, or never needed one. */
             invitation: {
-                /** @description `pending`, or `undeliverable`: the SMTP server will never take it. */
+                /** @description `pending`; `undeliverable`: the SMTP server will never take it; `unknown`: it may have arrived, and is not sent again. */
                 state: string;
-                /** @description Why it is undeliverable. */
+                /** @description Why it is undeliverable or unknown. */
                 reason?: string;
             } | null;
         };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { callbackify } from 'node:util';
 import { migrate } from '@platform/service-kit';
@@ -26,6 +26,8 @@ export interface Inbox {
   readonly mails: Email[];
   /** While set, every mail is refused. */
   isBusy: boolean;
+  /** While set, every mail is taken, and the connection ends before the answer. */
+  isForgetful: boolean;
   /** Recipients that don't exist here. */
   readonly unknown: Set<string>;
   close(): Promise<void>;
@@ -49,15 +51,22 @@ export async function startInbox(): Promise<Inbox> {
     onData(stream, _session, callback) {
       callbackify(async () => {
         mails.push(await PostalMime.parse(Buffer.concat((await stream.toArray()) as Buffer[])));
+        if (inbox.isForgetful) for (const socket of sockets) socket.destroy();
       })(callback);
     },
   });
   server.on('error', () => undefined);
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const inbox: Inbox = {
     port: (server.server.address() as AddressInfo).port,
     mails,
     isBusy: false,
+    isForgetful: false,
     unknown: new Set(),
     close: () => new Promise((resolve) => server.close(resolve)),
   };

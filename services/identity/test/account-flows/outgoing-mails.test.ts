@@ -97,6 +97,35 @@ test('a mail carries the id of the request that caused it to the mail service, a
   expect(paths).toContain('/api/v1/oauth2/introspect/batch');
 });
 
+const invitationOf = async (id: string) => {
+  const list = await platform.identity.call('GET', '/api/v1/users', { token: platform.session });
+  return (list.body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
+    ?.invitation;
+};
+
+test('a mail whose outcome stays unknown is tried twice and given up, and the member shows it', async () => {
+  platform.inbox.isForgetful = true;
+  const invited = await platform.createUser({});
+  const member = await platform.createUser();
+  await platform.drained();
+  await platform.post('otp', { email: member.email });
+  await platform.drained();
+  // Of the member: a notice, which is not tried again, and a code.
+  expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([2, 3]);
+  expect(await invitationOf(invited.id)).toEqual({
+    state: 'unknown',
+    reason: 'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived',
+  });
+  platform.inbox.isForgetful = false;
+  const [first, second] = platform.mailsTo(invited.email).map(tokenIn);
+  expect(second).toBe(first);
+  // Who asks for the link again may get it.
+  await platform.post('password/forgot', { email: invited.email });
+  await platform.mailTo(invited.email, /invited/, 3);
+  expect(await invitationOf(invited.id)).toEqual({ state: 'pending' });
+  expect((await platform.post('invitations/accept', { token: first ?? '', password })).status).toBe(200);
+});
+
 test('an invitation to somebody who does not exist is tried once, and its member shows why', async () => {
   const email = 'nobody-here@example.com';
   platform.inbox.unknown.add(email);
@@ -106,11 +135,6 @@ test('an invitation to somebody who does not exist is tried once, and its member
     body: create,
   });
   await platform.drained();
-  const invitationOf = async (id: string) => {
-    const list = await platform.identity.call('GET', '/api/v1/users', { token: platform.session });
-    return (list.body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
-      ?.invitation;
-  };
   expect(await invitationOf(body.user.id as string)).toEqual({
     state: 'undeliverable',
     reason: 'The recipient does not exist (550 5.1.1)',

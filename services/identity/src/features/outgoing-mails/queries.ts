@@ -27,6 +27,7 @@ export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt
   readonly letterSealed: string | null;
   readonly attempts: number;
   readonly refusals: number;
+  readonly unknownOutcomes: number;
 }
 
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
@@ -104,7 +105,8 @@ export const claimMails = (
   set attempts = attempts + 1, next_attempt_at = ${leasedUntil.toISOString()}::timestamptz
   where id in (select id from claimed)
   returning id::text, kind, org_id::text as "orgId", user_id::text as "userId", email, detail, created_at as "createdAt",
-            letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals`;
+            letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals,
+            unknown_outcomes as "unknownOutcomes"`;
 
 export const saveLetter = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { letterSealed } });
@@ -120,27 +122,26 @@ export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.
 export const postponeMail = (
   db: Prisma,
   id: string,
-  nextAttemptAt: Date,
-  refusals: number,
-): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt, refusals } });
+  data: { readonly nextAttemptAt: Date; readonly refusals: number; readonly unknownOutcomes: number },
+): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
 
-/** Ends a mail that will never be accepted; an invited member shows why. */
+/** Ends a mail that is not tried again; an invited member shows why. */
 export const giveUpMail = (
   db: Prisma,
   { id, kind, userId }: OutgoingMail,
-  undeliverableReason: string,
+  problem: { readonly undeliverableReason: string; readonly isDeliveryUnknown: boolean },
 ): Promise<unknown> =>
   db.$transaction(async (tx) => {
     await tx.outgoingMail.deleteMany({ where: { id } });
     if (kind === 'invitation' && userId !== null)
-      await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: { undeliverableReason } });
+      await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: problem });
   });
 
 /** The next invitation may arrive. */
 export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
   db.user.updateMany({
     where: { id, undeliverableReason: { not: null } },
-    data: { undeliverableReason: null },
+    data: { undeliverableReason: null, isDeliveryUnknown: false },
   });
 
 /** The count ends at `countMax`: what waits can be many. */

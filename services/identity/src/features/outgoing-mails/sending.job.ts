@@ -20,7 +20,8 @@ import { createSlots } from './slots.js';
  *
  *   due        nextAttemptAt has come; it has no letter before the first attempt
  *   claimed    moved LEASE_MS ahead by whoever sends it
- *   gone       sent; or never to be taken, which an invited member shows; or there is nobody to send it to
+ *   gone       sent; or never to be taken, or twice without a known outcome, which an invited member shows; or there is
+ *              nobody to send it to
  *   postponed  due again after a back-off, for as long as its code or link works
  *
  * Without a verdict the next attempt has the same idempotency key, so the mail service sends once.
@@ -37,6 +38,11 @@ const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly share: num
 };
 /** More than are written between two looks. */
 const ASSIGNED_MAX = 500;
+
+/** Each may have arrived: a third copy helps nobody. */
+const UNKNOWN_OUTCOMES_MAX = 2;
+const UNKNOWN_OUTCOME =
+  'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
 
 /** What the log says of a mail; a mail without a request is logged without one. */
 const describeMail = ({ id, kind, requestId }: OutgoingMail) => ({
@@ -72,9 +78,15 @@ export function createSendingJob(deps: {
       result.state === 'rejected' ||
       (result.state === 'unknown' && isNotice(kind));
     if (isOver) return void (await deleteMail(prisma, id));
-    if (result.state === 'refused') return void (await giveUpMail(prisma, mail, result.reason));
+    const unknownOutcomes = mail.unknownOutcomes + (result.state === 'unknown' ? 1 : 0);
+    const isDeliveryUnknown = unknownOutcomes >= UNKNOWN_OUTCOMES_MAX;
+    if (result.state === 'refused' || isDeliveryUnknown) {
+      const undeliverableReason = isDeliveryUnknown ? UNKNOWN_OUTCOME : result.reason;
+      return void (await giveUpMail(prisma, mail, { undeliverableReason, isDeliveryUnknown }));
+    }
     const refusals = mail.refusals + (result.state === 'waiting' ? 0 : 1);
-    await postponeMail(prisma, id, new Date(clock() + retryDelay(kind, attempts)), refusals);
+    const nextAttemptAt = new Date(clock() + retryDelay(kind, attempts));
+    await postponeMail(prisma, id, { nextAttemptAt, refusals, unknownOutcomes });
   }
 
   async function attempt(mail: OutgoingMail): Promise<void> {

@@ -128,8 +128,9 @@ export async function countMembers(db: Client, orgId: string): Promise<number> {
 /** As the administrators' list has it. */
 export interface MemberRow extends Account {
   readonly undeliverableReason: string | null;
+  readonly isDeliveryUnknown: boolean;
 }
-const memberFields = { ...accountFields, undeliverableReason: true } as const;
+const memberFields = { ...accountFields, undeliverableReason: true, isDeliveryUnknown: true } as const;
 
 /** Newest first; the page is found in the index alone. */
 export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<MemberRow[]> {

@@ -23,9 +23,10 @@ export const Member = Type.Object(
       [
         Type.Object({
           state: Type.String({
-            description: '`pending`, or `undeliverable`: the SMTP server will never take it.',
+            description:
+              '`pending`; `undeliverable`: the SMTP server will never take it; `unknown`: it may have arrived, and is not sent again.',
           }),
-          reason: Type.Optional(Type.String({ description: 'Why it is undeliverable.' })),
+          reason: Type.Optional(Type.String({ description: 'Why it is undeliverable or unknown.' })),
         }),
         Type.Null(),
       ],

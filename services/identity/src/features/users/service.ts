@@ -58,9 +58,15 @@ async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: A
   return role === 'admin' && passwordHash !== null && !(await hasOtherAdmin(tx, orgId, id));
 }
 
-function toMember({ passwordHash, undeliverableReason: reason, ...user }: MemberRow): Member {
+function toMember({
+  passwordHash,
+  undeliverableReason: reason,
+  isDeliveryUnknown,
+  ...user
+}: MemberRow): Member {
   if (passwordHash !== null) return { ...user, invitation: null };
-  return { ...user, invitation: reason === null ? { state: 'pending' } : { state: 'undeliverable', reason } };
+  if (reason === null) return { ...user, invitation: { state: 'pending' } };
+  return { ...user, invitation: { state: isDeliveryUnknown ? 'unknown' : 'undeliverable', reason } };
 }
 
 export function createUserService(deps: {
