@@ -75,6 +75,13 @@ export const letter = (fields: object = {}): object => ({
   ...fields,
 });
 
+export const attachment = (fields: object = {}): object => ({
+  filename: 'note.txt',
+  content: Buffer.from('hello').toString('base64'),
+  contentType: 'text/plain',
+  ...fields,
+});
+
 async function startApp(databaseUrl: string, identityUrl: string, options: MailOptions) {
   const config = loadMailConfig({ ...mailEnvironment(databaseUrl, identityUrl), ...options.environment });
   let written = '';

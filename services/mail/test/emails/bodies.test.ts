@@ -1,0 +1,98 @@
+import { request } from 'node:http';
+import { attachment, letter, type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+
+beforeAll(async () => {
+  mail = await startMail();
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+});
+beforeEach(() => {
+  smtp.accepted.length = 0;
+});
+
+test('a body that is no JSON, or holds text that nobody can store, is 400', async () => {
+  const path = '/api/v1/mail/emails/sendEmail';
+  for (const raw of ['{', '', '[]', 'null', '"x"'])
+    expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
+  const raw = JSON.stringify(letter()).replace('Your code', String.raw`\u0000`);
+  expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
+  const authorization = `Bearer ${mail.token}`;
+  const latin1 = await fetch(mail.url + path, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(letter()).replace('Your code', 'caf\xe9'), 'latin1'),
+  });
+  expect([latin1.status, await latin1.json()]).toMatchObject([400, { error: { code: 'INVALID_JSON' } }]);
+  const text = await mail.call('POST', path, {
+    token: mail.token,
+    raw: 'x',
+    headers: { 'content-type': 'text/plain' },
+  });
+  expect(text.status).toBe(415);
+});
+
+test('a compressed body is 415, which says what to send; it is not unpacked', async () => {
+  const [path, headers] = ['/api/v1/mail/emails/sendEmail', { 'content-encoding': 'gzip' }];
+  const refused = await mail.call('POST', path, { token: mail.token, body: letter(), headers });
+  expect([refused.status, refused.headers.get('accept-encoding'), refused.body]).toEqual([
+    415,
+    'identity',
+    { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Unsupported content encoding: send the body uncompressed' } },
+  ]);
+  expect((await mail.call('POST', path, { body: letter(), headers })).status).toBe(401);
+  expect(smtp.accepted).toEqual([]);
+  expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
+}); // prettier-ignore
+
+test('a client that leaves in the middle of a body is no fault of ours', async () => {
+  const headers = {
+    authorization: `Bearer ${mail.token}`,
+    'content-type': 'application/json',
+    'x-request-id': 'leaves-early',
+  };
+  const leaving = request(`${mail.url}/api/v1/mail/emails/sendEmail`, { method: 'POST', headers });
+  leaving.on('error', () => undefined);
+  await new Promise((resolve) => leaving.write('{"subject":', resolve));
+  leaving.destroy();
+  const lines = () => mail.logged().split('\n').filter((line) => line.includes('"leaves-early"'));
+  // Nothing tells of its end; a whole mail takes longer.
+  expect((await mail.send()).status).toBe(200);
+  expect(lines().filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
+}); // prettier-ignore
+
+test('a large body of millions of parts is refused before it is parsed', async () => {
+  for (const [part, message] of [
+    ['[', /64 levels/],
+    ['1,', /10000 values/],
+  ] as const) {
+    const raw = `{"templateData":[${part.repeat(30_000_000 / part.length)}`;
+    const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+    expect([refused.status, refused.body.error.details[0].message]).toEqual([
+      400,
+      expect.stringMatching(message),
+    ]);
+  }
+});
+
+test('a key that a body has twice is refused, beside a large attachment too', async () => {
+  for (const bytes of [10, 20 * 1_048_576]) {
+    const body = JSON.stringify(
+      letter({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),
+    );
+    const raw = `${body.slice(0, -1)},"subject":"Another"}`;
+    const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+    expect([refused.status, refused.body.error.details]).toEqual([
+      400,
+      [{ field: 'body', message: 'has a key twice' }],
+    ]);
+  }
+  expect(smtp.accepted).toHaveLength(0);
+});

@@ -1,0 +1,92 @@
+import { request } from 'node:http';
+import { waitFor } from '@platform/testing';
+import PostalMime from 'postal-mime';
+import { attachment, letter, type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+
+beforeAll(async () => {
+  // Large mails on a busy machine take their time.
+  mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '20000' } });
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+});
+beforeEach(() => {
+  smtp.accepted.length = 0;
+});
+
+test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413', async () => {
+  const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
+  const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });
+  expect(sent.status).toBe(200);
+  const parsed = await PostalMime.parse(smtp.accepted[0]?.raw ?? '');
+  expect(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer).equals(bytes)).toBe(true);
+  const more = Buffer.alloc(25 * 1_048_576 + 1).toString('base64');
+  const refused = await mail.send({ attachments: [attachment({ content: more })] });
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'attachments']);
+  const huge = await mail
+    .send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] })
+    .catch(() => undefined);
+  // The connection may be closed before the client has read the answer.
+  expect([undefined, 413]).toContain(huge?.status);
+});
+
+test('large mails at once are sent or put off, and their places come back', async () => {
+  const content = Buffer.alloc(20 * 1_048_576).toString('base64');
+  const sendLarge = () => mail.send({ attachments: [attachment({ content })] });
+  const answers = await Promise.all(Array.from({ length: 6 }, sendLarge));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(smtp.accepted).toHaveLength(answers.filter(({ status }) => status === 200).length);
+  expect((await sendLarge()).status).toBe(200);
+});
+
+test('bodies under 1 MiB count as well, as soon as they are announced', async () => {
+  const headers = {
+    authorization: `Bearer ${mail.token}`,
+    'content-type': 'application/json',
+    'content-length': 1_000_000,
+  };
+  const statuses: (number | undefined)[] = [];
+  const waiting = Array.from({ length: 120 }, () =>
+    request(`${mail.url}/api/v1/mail/emails/sendEmail`, { method: 'POST', headers, agent: false })
+      .on('response', ({ statusCode }) => statuses.push(statusCode))
+      .on('error', () => undefined),
+  );
+  for (const announced of waiting) announced.flushHeaders();
+  await waitFor(() => statuses.length > 0, { what: 'the first that is put off' }).finally(() => {
+    for (const announced of waiting) announced.destroy();
+  });
+  expect(new Set(statuses)).toEqual(new Set([429]));
+  const content = Buffer.alloc(600_000).toString('base64');
+  const send = () => mail.send({ attachments: [attachment({ content })] });
+  await waitFor(async () => (await send()).status === 200, { what: 'a place' });
+});
+
+test('a body of unknown length takes what it is, not what it could be', async () => {
+  const bodies = Array.from({ length: 5 }, () => {
+    const started = request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mail.token}`, 'content-type': 'application/json' },
+      agent: false,
+    });
+    started.write('{');
+    const answered = new Promise<number | undefined>((resolve, reject) => {
+      started.on('response', (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      started.on('error', reject);
+    });
+    return { started, answered };
+  });
+  // All five are open when the first one ends.
+  const rest = JSON.stringify(letter()).slice(1);
+  for (const { started } of bodies) started.end(rest);
+  expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200, 200, 200]);
+});
