@@ -90,3 +90,35 @@ test('a body of unknown length takes what it is, not what it could be', async ()
   for (const { started } of bodies) started.end(rest);
   expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200, 200, 200]);
 });
+
+test('the memory of a large mail stays taken while it is delivered, also when its client has gone', async () => {
+  smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
+  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
+  const body = JSON.stringify(letter({ attachments: [attachment({ content })] }));
+  const sendAndLeave = (): ReturnType<typeof request> =>
+    request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${mail.token}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      },
+      agent: false,
+    })
+      .on('error', () => undefined)
+      .end(body);
+  // Two are as much as one organisation may hold.
+  const clients = [sendAndLeave(), sendAndLeave()];
+  await waitFor(() => smtp.count('DATA') === 2, { what: 'two mails on their way', timeoutMs: 30_000 });
+  for (const client of clients) client.destroy();
+  // By the time that these are answered, the service has noticed.
+  for (let count = 0; count < 10; count += 1)
+    await mail.call('GET', '/api/v1/mail/records', { token: mail.session });
+  const refused = await mail.send({ attachments: [attachment({ content })] });
+  expect([refused.status, refused.body.error.message]).toEqual([429, 'Too many large mails at once']);
+  smtp.say('354 go on');
+  await waitFor(() => smtp.accepted.length === 2, { what: 'both mails', timeoutMs: 30_000 });
+  smtp.behave(() => undefined);
+  const send = () => mail.send({ attachments: [attachment({ content })] });
+  await waitFor(async () => (await send()).status === 200, { what: 'the memory', timeoutMs: 30_000 });
+});

@@ -18,7 +18,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** SHA-256 of the body as it came, where an `Idempotency-Key` came with it. */
     bodyDigest: string | null;
-    /** The memory that the body takes; given back when the answer has gone and the mail is no longer under way. */
+    /** The memory that the body takes; released when the request has been answered and its mail is no longer under way. */
     bodyMemory: BodyMemory | null;
     /** Whether the body is only compared with an earlier one: then nothing of it is kept. */
     isReplay: boolean;
@@ -38,22 +38,18 @@ const COUNTED_BYTES_MAX = 3 * 38 * 1_048_576;
 export interface BodyMemory {
   /** @throws AppError 429. */
   growTo(bytes: number): void;
-  /** Holds the bytes until then. */
+  /** Holds the bytes until then; called before the answer. */
   keepUntil(ended: Promise<unknown>): void;
+  /** The route has answered, whether or not the client is still there to read it. */
+  answered(): void;
 }
 
 function openBodyMemory(shares: FairShares, owner: string, { raw }: FastifyReply): BodyMemory {
   // The client left while its credential was verified: `close` has been emitted, and would never give anything back.
   if (raw.destroyed) throw brokenOff(undefined);
   let held = 0;
-  const holds: Promise<unknown>[] = [];
-  // `close` comes whether the answer was sent or the client has gone.
-  raw.once('close', () => {
-    void Promise.allSettled(holds).then(() => {
-      shares.release(owner, held);
-      held = 0;
-    });
-  });
+  // A client that leaves closes the response at once, and its mail may be on its way still: `close` alone says nothing.
+  const holds: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
   return {
     growTo(bytes) {
       if (bytes <= Math.max(held, COUNTED)) return;
@@ -62,6 +58,12 @@ function openBodyMemory(shares: FairShares, owner: string, { raw }: FastifyReply
     },
     keepUntil(ended) {
       holds.push(ended);
+    },
+    answered() {
+      void Promise.allSettled(holds).then(() => {
+        shares.release(owner, held);
+        held = 0;
+      });
     },
   };
 }
@@ -190,6 +192,10 @@ export function registerLargeJson(scope: App, bytesMax: number): void {
       request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, bytesMax));
     }
     done();
+  });
+  scope.addHook('onSend', (request, _reply, payload, done) => {
+    request.bodyMemory?.answered();
+    done(null, payload);
   });
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
