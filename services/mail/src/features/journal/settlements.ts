@@ -5,10 +5,22 @@ import { settleEntries } from './queries.js';
 
 const RETRY_AFTER_MS = 500;
 const BATCH_MAX = 500;
+/** Of the letters in one statement, which has a second: 32 of the largest take 0.6 s on a small machine. */
+const BATCH_LETTER_BYTES_MAX = 2 * 1_048_576;
 
 interface Waiting {
   readonly settlement: Settlement;
   readonly tried: () => void;
+}
+
+/** @returns the first that one statement can carry; one at least. */
+function takeBatch(waiting: readonly Waiting[]): readonly Waiting[] {
+  let bytes = 0;
+  const end = waiting.findIndex(({ settlement }, index) => {
+    bytes += settlement.sealed?.length ?? 0;
+    return index >= BATCH_MAX || (index > 0 && bytes > BATCH_LETTER_BYTES_MAX);
+  });
+  return waiting.slice(0, end < 0 ? waiting.length : end);
 }
 
 /**
@@ -27,7 +39,7 @@ export function createSettlements(deps: {
   let timer: NodeJS.Timeout | undefined;
 
   async function writeBatch(): Promise<boolean> {
-    const batch = waiting.slice(0, BATCH_MAX);
+    const batch = takeBatch(waiting);
     try {
       await settleEntries(
         deps.pool,

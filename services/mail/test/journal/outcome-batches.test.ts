@@ -1,0 +1,46 @@
+import { createLogger } from '@platform/service-kit';
+import { type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { createSettlements } from '../../src/features/journal/settlements.js';
+import { createMailDatabase } from '../mail.js';
+
+const LETTER_BYTES = 262_144;
+const MAILS = 200;
+
+let database: TestDatabase;
+let db: pg.Pool;
+beforeAll(async () => {
+  database = await createMailDatabase();
+  db = new pg.Pool({ connectionString: database.url, max: 1 });
+});
+afterAll(async () => {
+  await db.end();
+  await database.drop();
+});
+
+test('outcomes with large letters are written a few at a time, and all of them are stored', async () => {
+  await db.query(
+    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+     select gen_random_uuid(), $1, 'pending', $1, '', 'a@b.example', '{}', '{}', 'appuserInvite', now(), now() from generate_series(1, ${MAILS})`,
+    [uuidv7()],
+  );
+  const { rows } = await db.query<{ id: string }>('select id from mails');
+  const statementBytes: number[] = [];
+  const pool = {
+    query: (statement: { readonly values: readonly unknown[] }) => {
+      statementBytes.push(JSON.stringify(statement.values).length);
+      return db.query(statement as pg.QueryConfig);
+    },
+  } as unknown as pg.Pool;
+  const settlements = createSettlements({ pool, clock: Date.now, log: createLogger('mail', 'silent') });
+  for (const { id } of rows)
+    void settlements.add({ id, state: 'failed', refused: [], sealed: 'x'.repeat(LETTER_BYTES) });
+  await waitFor(() => settlements.backlog === 0, { what: 'the outcomes', timeoutMs: 60_000 });
+  await settlements.stop();
+  const stored = await db.query(
+    `select count(*)::int as count from mails where state = 'failed' and length(letter_sealed) = ${LETTER_BYTES}`,
+  );
+  expect(stored.rows).toEqual([{ count: MAILS }]);
+  expect(Math.max(...statementBytes)).toBeLessThan(4 * 1_048_576);
+}, 90_000);
