@@ -6,6 +6,7 @@ import { createLogger, createShutdown, systemClock } from '@platform/service-kit
 import { waitFor } from '@platform/testing';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
+import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { openResources } from '../../src/resources.js';
 import { createMailDatabase, letter, mailEnvironment } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
@@ -43,6 +44,7 @@ function introspect(body: string): object {
 let smtp: SmtpUnderTest;
 let identity: Server;
 let close: () => Promise<void>;
+let records: RecordService;
 let send: (token: string, body: object) => Promise<{ status: number; body: unknown }>;
 
 beforeAll(async () => {
@@ -74,6 +76,7 @@ beforeAll(async () => {
   const log = createLogger('mail', 'silent');
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
+  records = createRecordService(resources);
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
   await waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, {
     what: 'the mail runtime',
@@ -127,4 +130,9 @@ test('a letter can name the server that it goes through, and the organisation ke
   const incomplete = await send(mint('SEND_MAIL'), { orgId, smtp: { ...through, host: '' }, ...body });
   expect(incomplete).toMatchObject({ status: 400, body: { error: { code: 'SMTP_INCOMPLETE' } } });
   await other.close();
+  // What only services send is listed like all else.
+  for (const query of [{ state: 'any' as const }, { emailTemplateType: 'smtpServerChanged' }]) {
+    const { data } = await records.list(none, { page: 1, limit: 10, ...query });
+    expect(data.map(({ emailTemplateType }) => emailTemplateType)).toEqual(['smtpServerChanged']);
+  }
 });

@@ -3,7 +3,7 @@ import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
 import { firstIdAt } from '../journal/service.js';
-import { templateTypes } from '../templates/view.js';
+import { internalTemplateTypes } from '../templates/view.js';
 import { type Erased, eraseRecipient } from './erasure.queries.js';
 import { countFound, findIds, type RecordFilter } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
@@ -43,7 +43,7 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   return {
     orgId,
     states: state === 'any' ? mailStates : [state],
-    templates: emailTemplateType === undefined ? templateTypes : [emailTemplateType],
+    templates: emailTemplateType === undefined ? internalTemplateTypes : [emailTemplateType],
     fromId: since === undefined ? FIRST_ID : firstIdAt(Date.parse(since)),
     beforeId: until === undefined ? LAST_ID : firstIdAt(Date.parse(until)),
     recipient: recipient?.toLowerCase(),
