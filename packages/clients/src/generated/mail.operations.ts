@@ -400,7 +400,8 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
       "required": [
         "message",
         "deleted",
-        "changed"
+        "changed",
+        "pending"
       ],
       "properties": {
         "message": {
@@ -413,6 +414,10 @@ export const mailOperations: Readonly<Record<MailOperationId, Operation>> = {
         "changed": {
           "type": "integer",
           "description": "Mails to others as well: they keep everything but the address."
+        },
+        "pending": {
+          "type": "integer",
+          "description": "Mails under way: the recipient is erased as soon as they end."
         }
       }
     }

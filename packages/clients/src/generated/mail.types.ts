@@ -598,6 +598,8 @@ export interface operations {
                         deleted: number;
                         /** @description Mails to others as well: they keep everything but the address. */
                         changed: number;
+                        /** @description Mails under way: the recipient is erased as soon as they end. */
+                        pending: number;
                     };
                 };
             };

@@ -54,3 +54,10 @@ export const keyInvalid = (): AppError =>
     message: 'Invalid request',
     details: [{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }],
   });
+
+export const notResendable = (): AppError =>
+  new AppError({
+    status: 409,
+    code: 'NOT_RESENDABLE',
+    message: 'This mail can not be sent again: it was sent, is under way, or its letter is not kept',
+  });

@@ -9,7 +9,9 @@ export async function takeLetter(db: pg.Pool, orgId: string, id: string): Promis
   const { rows } = await db.query<{ letter: string }>(
     `with found as (
        select id, letter_sealed as letter from mails
-       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and letter_sealed is not null for update
+       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and letter_sealed is not null
+         and not recipient_erased
+       for update
      )
      update mails set letter_sealed = null, can_resend = false from found where mails.id = found.id returning found.letter`,
     [orgId, id],
@@ -17,11 +19,11 @@ export async function takeLetter(db: pg.Pool, orgId: string, id: string): Promis
   return rows[0]?.letter;
 }
 
-/** Nothing was begun: the mail can be sent again still. */
+/** Nothing was begun: the mail can be sent again still, unless a recipient was erased meanwhile. */
 export async function returnLetter(db: pg.Pool, orgId: string, id: string, letter: string): Promise<void> {
-  await db.query('update mails set letter_sealed = $3, can_resend = true where id = $2 and org_id = $1', [
-    orgId,
-    id,
-    letter,
-  ]);
+  await db.query(
+    `update mails set letter_sealed = $3, can_resend = true
+     where id = $2 and org_id = $1 and not recipient_erased`,
+    [orgId, id, letter],
+  );
 }

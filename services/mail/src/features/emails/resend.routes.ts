@@ -1,22 +1,16 @@
 import { memberOf, requireScopes } from '@platform/auth';
-import { type App, AppError } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { bearer } from '../../openapi.js';
 import type { LetterSeal } from '../journal/letter-seal.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
+import { notResendable } from './errors.js';
 import { returnLetter, takeLetter } from './resend.queries.js';
 import type { MailBody } from './schemas.js';
 import type { EmailService } from './service.js';
 import { patienceOf, sendResponses, tell } from './submission.js';
-
-const notResendable = (): AppError =>
-  new AppError({
-    status: 409,
-    code: 'NOT_RESENDABLE',
-    message: 'This mail can not be sent again: it was sent, is under way, or its letter is not kept',
-  });
 
 interface Deps {
   readonly pool: pg.Pool;
@@ -51,7 +45,14 @@ export function resendRoute(app: App, { pool, seal, emails, configurations, dead
       if (!body) throw notResendable();
       const patience = patienceOf(request, reply, deadlineMs);
       try {
-        const submission = await emails.send({ orgId, configuration, body, patience, canResend: true });
+        const submission = await emails.send({
+          orgId,
+          configuration,
+          body,
+          patience,
+          canResend: true,
+          resendOf: id,
+        });
         return tell(request, reply, submission);
       } catch (error) {
         // A failed delivery has a record of its own, with the letter; before that nothing was begun.

@@ -7,7 +7,7 @@ import type { EarlierMail } from '../journal/entry.js';
 import type { LetterSeal } from '../journal/letter-seal.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import { keyInUse, keyReused, outcomeUnknown, sendingFailed } from './errors.js';
+import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
 import type { FairShares } from './fair-shares.js';
 import type { FollowedSends } from './followed-sends.js';
 import { type Letter, readLetter, sizeOf } from './letter.js';
@@ -38,6 +38,8 @@ export interface SendRequest {
   readonly patience: Patience;
   /** Who sends for an account tries again by itself. */
   readonly canResend: boolean;
+  /** The mail that this one repeats. */
+  readonly resendOf?: string;
 }
 
 /** A code is good for minutes: sent again, it would be a riddle. */
@@ -52,7 +54,7 @@ export type Submission =
 
 export interface EmailService {
   /**
-   * @throws AppError 400; 409 and 422 of the idempotency key; 429; 500 when it wasn't sent or that is
+   * @throws AppError 400; 409 and 422 of the idempotency key, 409 of a mail that can't be repeated any more; 429; 500 when it wasn't sent or that is
    *   unknown; 503 when it can't be journalled, and so isn't sent.
    */
   send(request: SendRequest): Promise<Submission>;
@@ -147,11 +149,11 @@ export function createEmailService(deps: {
     return outcome;
   }
 
-  async function begin({ orgId, idempotency }: SendRequest, letter: Letter) {
+  async function begin({ orgId, idempotency, resendOf }: SendRequest, letter: Letter) {
     const id = uuidv7();
     const createdAt = new Date(clock());
     const { subject, from, to, cc, templateType } = letter;
-    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, ...(idempotency && { idempotency }) };
+    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, resendOf, ...(idempotency && { idempotency }) };
     const messageId = messageIdOf(id, from);
     // The journal's statement leaves in this turn; the message is composed while the database writes.
     const composing = nextTurn().then(() => createMessageSource(letter, messageId, createdAt));
@@ -190,8 +192,11 @@ export function createEmailService(deps: {
       const read = await readLetter(request.body, request.configuration.fromEmail);
       if ('faults' in read) throw validationError(read.faults);
       const started = await startDelivery(request, read.letter);
-      // Another request with the key was faster; without a key there is none.
-      if (!started) return replay(orgId, idempotency as Idempotency, patience);
+      if (!started) {
+        // Another request with the key was faster; or a recipient of the mail to repeat was erased.
+        if (idempotency) return replay(orgId, idempotency, patience);
+        throw notResendable();
+      }
       const { id, delivering } = started;
       if (patience.acceptedAt !== undefined) {
         followed.add(delivering);

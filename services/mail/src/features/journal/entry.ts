@@ -10,6 +10,8 @@ export interface JournalEntry {
   readonly cc: readonly string[];
   readonly templateType: string;
   readonly idempotency?: { readonly key: string; readonly digest: string };
+  /** The mail that this one repeats: not written when a recipient of that was erased meanwhile. */
+  readonly resendOf?: string | undefined;
   readonly createdAt: Date;
 }
 

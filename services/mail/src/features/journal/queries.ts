@@ -4,26 +4,24 @@ import type { EarlierMail, JournalEntry, MailState, Settlement } from './entry.j
 
 /*
  * Many mails in one statement, passed as one JSON text: at 1,000 mails a second, a commit each would
- * be the most expensive thing that the service does.
+ * be the most expensive thing that the service does. A mail that is sent again locks the one that it repeats, so that
+ * erasing a recipient of that comes before this one, or finds it.
  */
 const insertEntriesSql = `
-  with written as (
   insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type,
                      idempotency_key, request_digest, created_at, updated_at)
   select id, org_id, $1, subject, from_address, to_addresses, cc_addresses, template_type,
          idempotency_key, request_digest, created_at, created_at
   from jsonb_to_recordset($2::jsonb) as entry (
     id uuid, org_id uuid, subject text, from_address text, to_addresses text[], cc_addresses text[],
-    template_type text, idempotency_key text, request_digest text, created_at timestamptz)
+    template_type text, idempotency_key text, request_digest text, created_at timestamptz, resend_of uuid)
+  where resend_of is null or exists (
+    select from mails as repeated
+    where repeated.id = resend_of and repeated.org_id = entry.org_id and not repeated.recipient_erased for share)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
-  returning id, org_id, to_addresses, cc_addresses
-  ), found_by as (
-    insert into mail_recipients (org_id, address, mail_id)
-    select distinct org_id, lower(address), id from written, unnest(to_addresses || cc_addresses) as address
-  )
-  select id from written`;
+  returning id`;
 
-/** @returns the ids that were written; the others' idempotency keys were taken. */
+/** @returns the ids that were written: not those whose idempotency keys were taken, or that repeat an erased mail. */
 export async function insertEntries(
   db: pg.Pool,
   senderId: string,
@@ -40,6 +38,7 @@ export async function insertEntries(
     idempotency_key: entry.idempotency?.key ?? null,
     request_digest: entry.idempotency?.digest ?? null,
     created_at: entry.createdAt.toISOString(),
+    resend_of: entry.resendOf ?? null,
   }));
   const result = await db.query<[string]>({
     name: 'insert_entries',
@@ -51,7 +50,8 @@ export async function insertEntries(
 }
 
 /**
- * From `unknown` too: a sender that was taken for dead knows better when it comes back.
+ * From `unknown` too: a sender that was taken for dead knows better when it comes back. Nothing of this brings a recipient
+ * back that was erased meanwhile.
  *
  * No join: planned on an empty table, as a prepared statement is, one reads the whole index for each batch. The state as
  * text, for the same reason: the rows are found by their ids, not by the index that begins with organisation and state.
@@ -59,10 +59,12 @@ export async function insertEntries(
 const settleEntriesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
-    letter_sealed = $2::jsonb -> id::text ->> 'sealed',
-    can_resend = ($2::jsonb -> id::text ->> 'sealed') is not null,
+    letter_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'sealed' end,
+    can_resend = not recipient_erased and ($2::jsonb -> id::text ->> 'sealed') is not null,
     problem = $2::jsonb -> id::text -> 'problem',
-    refused_addresses = array(select jsonb_array_elements_text($2::jsonb -> id::text -> 'refused')),
+    refused_addresses = array(
+      select refused from jsonb_array_elements_text($2::jsonb -> id::text -> 'refused') as refused
+      where not recipient_erased or refused = any(to_addresses || cc_addresses)),
     updated_at = $3
   where id = any($1::uuid[]) and state::text in ('pending', 'unknown')`;
 

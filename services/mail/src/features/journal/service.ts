@@ -3,6 +3,7 @@ import { coalesce } from '@platform/auth';
 import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { eraseMarked } from '../records/erasure.queries.js';
 import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
 import {
   abandonEntries,
@@ -28,7 +29,7 @@ import { createSettlements } from './settlements.js';
  *   unknown --settle-> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
  */
 export interface Journal {
-  /** @returns false when the idempotency key is taken. @throws AppError 503: then nothing may be sent. */
+  /** @returns false when the idempotency key is taken, or the mail to repeat erased. @throws AppError 503: then nothing may be sent. */
   begin(entry: JournalEntry): Promise<boolean>;
   /** Never rejects: a mail that was sent is sent, whether or not it can be written down now. */
   settle(settlement: Settlement): Promise<void>;
@@ -144,6 +145,7 @@ export function createJournal(deps: {
       const withdrawn = await withdraw();
       if (withdrawn > 0)
         log.warn({ mails: withdrawn }, 'mails that the database took too late: they were not sent');
+      await eraseMarked(pool);
       await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
       if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));

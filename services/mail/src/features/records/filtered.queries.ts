@@ -10,7 +10,7 @@ export interface RecordFilter {
   /** Ids are UUIDv7s: these are times. */
   readonly fromId: string;
   readonly beforeId: string;
-  /** In lower case. */
+  /** In any case. */
   readonly recipient: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const byRecipient = (
   select mails.id
   from (
     select mail_id from mail_recipients
-    where org_id = ${orgId}::uuid and address = ${recipient}
+    where org_id = ${orgId}::uuid and address = lower(${recipient})
       and mail_id >= ${fromId}::uuid and mail_id < ${beforeId}::uuid
     order by mail_id desc limit ${OF_RECIPIENT_MAX}
   ) found

@@ -53,9 +53,15 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: ErasureAnswer, ...answers(400, 401, 403) },
       },
     },
-    async (request) => ({
-      message: 'Recipient erased',
-      ...(await service.erase(memberOf(request).orgId, request.query.recipient)),
-    }),
+    async (request) => {
+      const { orgId, userId, kind, credentialId } = memberOf(request);
+      const erased = await service.erase(orgId, request.query.recipient);
+      // The audit of erasures; the address must not live on in it.
+      request.log.info(
+        { orgId, userId, credential: { kind, id: credentialId }, ...erased },
+        'recipient erased from the mail records',
+      );
+      return { message: 'Recipient erased', ...erased };
+    },
   );
 }

@@ -67,4 +67,5 @@ export const ErasureAnswer = Type.Object({
   message: Type.String(),
   deleted: Type.Integer({ description: 'Mails to this recipient alone.' }),
   changed: Type.Integer({ description: 'Mails to others as well: they keep everything but the address.' }),
+  pending: Type.Integer({ description: 'Mails under way: the recipient is erased as soon as they end.' }),
 });

@@ -1,4 +1,4 @@
-import { notFound, type Page, pageWindow, paginationOf } from '@platform/service-kit';
+import { notFound, type Page, pageWindow, paginationOf, readEmailAddress } from '@platform/service-kit';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
@@ -15,7 +15,7 @@ export interface RecordService {
   list(orgId: string, query: RecordQuery): Promise<Page<MailRecord>>;
   /** @throws AppError 404, for another organisation's too. */
   get(orgId: string, id: string): Promise<MailRecord>;
-  /** Takes a recipient out of everything that is kept. */
+  /** Takes a recipient out of everything that is kept; of mails under way, as soon as they end. */
   erase(orgId: string, recipient: string): Promise<Erased>;
 }
 
@@ -38,6 +38,9 @@ const describe = (row: RecordRow): MailRecord => ({
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** An address as it is stored when it is sent to: `info@bücher.example` is `info@xn--bcher-kva.example`. */
+const toStored = (recipient: string): string => readEmailAddress(recipient) ?? recipient;
+
 const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   const { state = 'sent', recipient, emailTemplateType, since, until } = query;
   return {
@@ -46,7 +49,7 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
     templates: emailTemplateType === undefined ? internalTemplateTypes : [emailTemplateType],
     fromId: since === undefined ? FIRST_ID : firstIdAt(Date.parse(since)),
     beforeId: until === undefined ? LAST_ID : firstIdAt(Date.parse(until)),
-    recipient: recipient?.toLowerCase(),
+    recipient: recipient === undefined ? undefined : toStored(recipient),
   };
 };
 
@@ -78,6 +81,6 @@ export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' |
       if (!row) throw notFound('Mail record not found');
       return describe(row);
     },
-    erase: (orgId, recipient) => eraseRecipient(pool, orgId, recipient.toLowerCase()),
+    erase: (orgId, recipient) => eraseRecipient(pool, orgId, toStored(recipient)),
   };
 }

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { v7 as uuidv7 } from 'uuid';
+import { settleEntries } from '../../src/features/journal/queries.js';
+import { type MailUnderTest, startMail } from '../mail.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+
+beforeAll(async () => {
+  mail = await startMail({
+    environment: { SMTP_TIMEOUT_MS: '30000' },
+    journalTimes: { heartbeatMs: 100, silentMs: 30_000, keyLifetimeMs: 24 * 3_600_000 },
+  });
+  smtp = await startSmtp();
+  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+});
+beforeEach(() => {
+  smtp.behave(() => undefined);
+  smtp.accepted.length = 0;
+});
+
+const invite = {
+  emailTemplateType: 'appuserInvite',
+  templateData: { inviteLink: 'https://app.example/invite#token=1' },
+};
+const erase = async (recipient: string) => {
+  const path = `/api/v1/mail/records?recipient=${encodeURIComponent(recipient)}`;
+  const { status, body } = await mail.call('DELETE', path, { token: mail.session });
+  expect([status, body.message]).toEqual([200, 'Recipient erased']);
+  return { deleted: body.deleted, changed: body.changed, pending: body.pending };
+};
+const list = async (recipient: string) => {
+  const query = `?state=any&recipient=${encodeURIComponent(recipient)}`;
+  return (await mail.call('GET', `/api/v1/mail/records${query}`, { token: mail.session })).body.data as {
+    readonly id: string;
+  }[];
+};
+const get = (id: string) => mail.call('GET', `/api/v1/mail/records/${id}`, { token: mail.session });
+const resend = (id: string) =>
+  mail.call('POST', `/api/v1/mail/records/${id}/resend`, { token: mail.session });
+/** In any column of any table. */
+const isStored = async (address: string) => {
+  const { rowCount } = await mail.db.query(
+    `select from mails where mails::text like $1 union all select from mail_recipients where address like $1`,
+    [`%${address}%`],
+  );
+  return rowCount !== 0;
+};
+
+test.each([
+  ['info@bücher.example', 'INFO@xn--bcher-kva.example'],
+  ['info@xn--bcher-kva.example', 'info@BÜCHER.example'],
+  ['Ελλη@example.com', 'Ελλη@EXAMPLE.com'],
+])('a mail to %s is found and erased as %s', async (sentTo, erasedAs) => {
+  await mail.send({ sendEmailTo: [sentTo] });
+  expect(await list(erasedAs)).toHaveLength(1);
+  expect(await erase(erasedAs)).toEqual({ deleted: 1, changed: 0, pending: 0 });
+  expect(await list(sentTo)).toEqual([]);
+});
+
+describe('a mail under way', () => {
+  const begin = async (sendEmailTo: string[]) => {
+    smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+    const { body } = await mail.send({ ...invite, sendEmailTo }, { prefer: 'respond-async' });
+    await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+    return body.data.id as string;
+  };
+
+  test('to the recipient alone is erased once it has ended', async () => {
+    const id = await begin(['alone@example.com']);
+    expect(await erase('alone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 1 });
+    expect(await erase('alone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 0 });
+    smtp.say('250 queued');
+    await waitFor(async () => (await get(id)).status === 404, { what: 'the erasure' });
+    expect(await isStored('alone@example.com')).toBe(false);
+  });
+
+  test('to others as well loses the address once it has ended, and its letter is not kept when it failed', async () => {
+    const id = await begin(['gone@example.com', 'other@example.com']);
+    expect(await erase('gone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 1 });
+    smtp.say('554 no');
+    const record = await waitFor(
+      async () => {
+        const { body } = await get(id);
+        return body.data.to.includes('erased@invalid') && body.data;
+      },
+      { what: 'the erasure' },
+    );
+    expect(record).toMatchObject({
+      state: 'failed',
+      to: ['erased@invalid', 'other@example.com'],
+      canResend: false,
+    });
+    expect((await resend(id)).status).toBe(409);
+    expect(await isStored('gone@example.com')).toBe(false);
+    expect(await erase('other@example.com')).toEqual({ deleted: 1, changed: 0, pending: 0 });
+  });
+});
+
+test('a late outcome of an erased mail brings neither the address nor the letter back', async () => {
+  const id = uuidv7();
+  await mail.db.query(
+    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+     values ($1, $2, 'unknown', $2, '', 'a@b.example', '{late@example.com,other@example.com}', '{}', 'appuserInvite', now(), now())`,
+    [id, mail.orgId],
+  );
+  expect(await erase('late@example.com')).toMatchObject({ changed: 1 });
+  const refused = ['late@example.com', 'other@example.com'];
+  await settleEntries(mail.db, [{ id, state: 'failed', refused, sealed: 'a letter' }], new Date());
+  expect((await get(id)).body.data).toMatchObject({
+    state: 'failed',
+    canResend: false,
+    refused: ['other@example.com'],
+  });
+  expect(await isStored('late@example.com')).toBe(false);
+});
+
+/** As the version before the table of recipients, and the one after it, write a mail. */
+const written = `insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+  values ($1, $2, $1, '', 'a@b.example', '{Previous@example.com}', '{}', 'accountCreation', now(), now())`;
+test.each([
+  ['without its recipients', written],
+  [
+    'with its recipients',
+    `with written as (${written} returning id, org_id, to_addresses)
+     insert into mail_recipients (org_id, address, mail_id) select org_id, lower(unnest(to_addresses)), id from written`,
+  ],
+])(
+  'a mail that a previous version wrote %s during an update is found and erased',
+  async (_name, statement) => {
+    const id = randomUUID();
+    await mail.db.query(statement, [id, mail.orgId]);
+    await mail.db.query(`update mails set state = 'sent' where id = $1`, [id]);
+    expect((await list('previous@example.com')).map((record) => record.id)).toEqual([id]);
+    expect(await erase('previous@example.com')).toEqual({ deleted: 1, changed: 0, pending: 0 });
+  },
+);
+
+describe('sending again and erasing at once', () => {
+  const fail = async (sendEmailTo: string[]) => {
+    smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
+    await mail.send({ ...invite, sendEmailTo });
+    smtp.behave(() => undefined);
+    const [failed] = await list(sendEmailTo[0] ?? '');
+    return failed?.id ?? '';
+  };
+
+  test.each([
+    ['alone', ['again@example.com']],
+    ['among others', ['again@example.com', 'other@example.com']],
+  ])('a recipient %s that is erased before the mail is written again gets none', async (_name, to) => {
+    const id = await fail(to);
+    // Between its letter and its record.
+    await mail.db.query(
+      `create function wait_for_test() returns trigger language plpgsql as
+         'begin perform pg_advisory_xact_lock(1); return null; end';
+       create trigger wait_for_test before insert on mails for each statement execute function wait_for_test()`,
+    );
+    const lock = await mail.db.connect();
+    await lock.query('select pg_advisory_lock(1)');
+    const sending = resend(id);
+    const isWaiting = `select from pg_locks where locktype = 'advisory' and not granted`;
+    await waitFor(async () => (await lock.query(isWaiting)).rowCount === 1, { what: 'the insert' });
+    await erase('again@example.com');
+    await lock.query('select pg_advisory_unlock(1)');
+    lock.release();
+    const answer = await sending;
+    await mail.db.query('drop function wait_for_test cascade');
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'NOT_RESENDABLE']);
+    expect(smtp.accepted).toEqual([]);
+    expect(await isStored('again@example.com')).toBe(false);
+  });
+
+  test('a recipient that is erased while the mail is under way again is erased from both records', async () => {
+    const id = await fail(['both@example.com']);
+    smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
+    const sending = resend(id);
+    await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
+    expect(await erase('both@example.com')).toEqual({ deleted: 1, changed: 0, pending: 1 });
+    smtp.say('250 queued');
+    expect((await sending).status).toBe(200);
+    await waitFor(async () => !(await isStored('both@example.com')), { what: 'the erasure' });
+  });
+
+  test('in whatever order they come, nothing of the recipient stays', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = await fail(['order@example.com']);
+      await Promise.all([resend(id), erase('order@example.com')]);
+      await waitFor(async () => !(await isStored('order@example.com')), { what: 'the erasure' });
+    }
+    expect(await list('order@example.com')).toEqual([]);
+  });
+});
+
+test('the log says who erased how much, and never whom', async () => {
+  await mail.send({ sendEmailTo: ['whom@example.com'] });
+  await erase('whom@example.com');
+  const lines = mail.logged().split('\n').filter((line) => line.includes('recipient erased')); // prettier-ignore
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+    orgId: mail.orgId,
+    userId: expect.any(String),
+    credential: { kind: 'session', id: expect.any(String) },
+    deleted: 1,
+    changed: 0,
+    pending: 0,
+  });
+  expect(mail.logged()).not.toContain('whom');
+});
