@@ -8,6 +8,8 @@ import { root } from './kustomize.js';
 export interface ConfigAnswer {
   /** Names of all variables of the service. */
   readonly names: readonly string[];
+  /** "required", "optional" or "default …", by name. */
+  readonly defaults: ReadonlyMap<string, string>;
   /** Empty when the service would start with this environment. */
   readonly faults: string;
 }
@@ -17,7 +19,11 @@ export async function askConfig(service: string, env: NodeJS.ProcessEnv): Promis
   const cli = join(root, 'services', service, 'dist/cli.js');
   const child = spawn(process.execPath, [cli, 'config'], { env });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { names: stdout.split('\n').flatMap((line) => line.split('\t')[0] || []), faults: stderr };
+  const rows = stdout.split('\n').flatMap((line) => {
+    const [name, fallback = ''] = line.split('\t');
+    return name ? [[name, fallback] as const] : [];
+  });
+  return { names: rows.map(([name]) => name), defaults: new Map(rows), faults: stderr };
 }
 
 const secret = 's'.repeat(40);

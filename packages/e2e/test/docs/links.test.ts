@@ -39,11 +39,3 @@ test('every relative link of a document leads to a file, and to a heading of it'
   expect(links.length).toBeGreaterThan(50);
   expect(links.flatMap(([document, link]) => findFault(document, link) ?? [])).toEqual([]);
 });
-
-test('every service and package has a README', () => {
-  const folders = listFiles('.', (path) => /^(?:packages|services)\/[^/]+\/package\.json$/.test(path));
-  expect(folders.length).toBeGreaterThan(10);
-  expect(
-    folders.map((path) => join(dirname(path), 'README.md')).filter((path) => !documents.includes(path)),
-  ).toEqual([]);
-});

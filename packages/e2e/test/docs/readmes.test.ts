@@ -1,0 +1,40 @@
+import { dirname, join } from 'node:path';
+import { listFiles, read } from './files.js';
+
+/** The headings of every README of a service or package, in this order; those that don't apply are left out. */
+const SKELETON = ['Quick start', 'Concepts', 'Configuration', 'API', 'Operations', 'Decisions'];
+const IDENTITY_MAX_WORDS = 1_200;
+
+const folders = listFiles('.', (path) => /^(?:packages|services)\/[^/]+\/package\.json$/.test(path)).map(
+  dirname,
+);
+const readReadme = (folder: string): string => read(join(folder, 'README.md'));
+
+const headingsOf = (markdown: string): string[] =>
+  [...markdown.replaceAll(/^```.*?^```/gms, '').matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+
+test('every service and package has a README', () => {
+  expect(folders.length).toBeGreaterThan(10);
+  const found = listFiles('.', (path) => path.endsWith('/README.md')).map(dirname);
+  expect(folders.filter((folder) => !found.includes(folder))).toEqual([]);
+});
+
+test.each(folders)('the README of %s has the headings that all of them share', (folder) => {
+  const [title, intro] = readReadme(folder).split('\n\n');
+  expect(title).toBe(`# ${folder.split('/')[1]}`);
+  expect(intro).toMatch(/^[A-Z].*\.$/);
+  const headings = headingsOf(readReadme(folder));
+  expect(headings).toEqual(SKELETON.filter((heading) => headings.includes(heading)));
+  expect(headings[0]).toBe('Quick start');
+});
+
+test('the README of identity stays short', () => {
+  expect(readReadme('services/identity').split(/\s+/).length).toBeLessThanOrEqual(IDENTITY_MAX_WORDS);
+});
+
+test.each(folders)('the tables of variables and options of %s have one order of columns', (folder) => {
+  const headers = [...readReadme(folder).matchAll(/^\| (?:Variable|Option) .*$/gm)].map(([row]) =>
+    row.split('|').map((cell) => cell.trim()).filter(Boolean),
+  ); // prettier-ignore
+  expect(headers.filter((columns) => !columns.join().endsWith('Default,Meaning'))).toEqual([]);
+});
