@@ -8,6 +8,7 @@ import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
+import { createHostResolver, type ResolveHost } from './features/delivery/resolve-host.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
@@ -40,13 +41,16 @@ export interface MailDeps {
   readonly clock: Clock;
   /** For tests; the journal's own otherwise. */
   readonly journalTimes?: JournalTimes;
+  /** For tests; by the system's name servers otherwise. */
+  readonly resolveHost?: ResolveHost;
 }
 
-const limitsOf = ({ config }: MailDeps): TransportLimits => ({
+const limitsOf = ({ config, resolveHost = createHostResolver() }: MailDeps): TransportLimits => ({
   clientName: config.SMTP_CLIENT_NAME ?? defaultClientName(config.PUBLIC_URL, hostname()),
   connectionsPerPool: config.SMTP_CONNECTIONS_PER_POOL,
   idleMs: config.SMTP_IDLE_MS,
   timeoutMs: config.SMTP_TIMEOUT_MS,
+  resolveHost,
   targets: createTargetPolicy({
     allowed: config.SMTP_ALLOWED_TARGETS,
     denied: config.SMTP_DENIED_TARGETS,

@@ -13,6 +13,7 @@ import {
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
+import type { ResolveHost } from '../src/features/delivery/resolve-host.js';
 import type { JournalTimes } from '../src/features/journal/service.js';
 import { openResources } from '../src/resources.js';
 
@@ -41,6 +42,7 @@ export interface MailOptions {
   readonly environment?: NodeJS.ProcessEnv;
   readonly adminUrl?: string;
   readonly journalTimes?: JournalTimes;
+  readonly resolveHost?: ResolveHost;
 }
 
 export interface MailUnderTest {
@@ -93,7 +95,7 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   let offsetMs = 0;
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl, connectionsMax: 6, log, shutdown });
-  const { journalTimes } = options;
+  const { journalTimes, resolveHost } = options;
   const clock = () => systemClock() + offsetMs;
   const service = await buildMail({
     config,
@@ -101,6 +103,7 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
     shutdown,
     clock,
     ...(journalTimes && { journalTimes }),
+    ...(resolveHost && { resolveHost }),
   });
   shutdown.on('http', 'listener', () => service.app.close());
   await service.app.listen({ host: '127.0.0.1', port: 0 });

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitFor } from '@platform/testing';
 import { createTransportPools } from '../../src/features/delivery/pools.js';
+import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
 import type { SmtpConfiguration } from '../../src/features/smtp-configuration/configuration.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
@@ -18,6 +19,7 @@ const start = (poolsMax: number, idleMs: number) =>
   createTransportPools({
     clientName: 'mail.example',
     targets: { allows: () => true },
+    resolveHost: createHostResolver(),
     connectionsPerPool: 2,
     idleMs,
     timeoutMs: 5_000,

@@ -2,6 +2,7 @@ import { waitFor } from '@platform/testing';
 import { createDeliver, type Deliver } from '../../src/features/delivery/deliver.js';
 import type { Outcome } from '../../src/features/delivery/outcome.js';
 import { createTransportPools, type TransportPools } from '../../src/features/delivery/pools.js';
+import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 /** More than the system keeps between both ends. */
@@ -21,6 +22,7 @@ function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadl
   pools = createTransportPools({
     clientName: 'mail.example',
     targets: { allows: () => true },
+    resolveHost: createHostResolver(),
     connectionsPerPool: 2,
     idleMs: 600_000,
     timeoutMs: limits.stepTimeoutMs,

@@ -1,5 +1,4 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -24,16 +23,6 @@ const DENIED = 'EDENIED';
 const ADDRESSES_MAX = 8;
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-
-async function resolve(host: string): Promise<readonly LookupAddress[]> {
-  const family = isIP(host);
-  if (family !== 0) return [{ address: host, family }];
-  try {
-    return await lookup(host, { all: true });
-  } catch (error) {
-    throw new ConnectError('EDNS', codeOf(error));
-  }
-}
 
 /** @returns when the event comes. The socket is destroyed when it is aborted, or breaks. */
 async function waitFor(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
@@ -94,7 +83,7 @@ export interface OpenSocket {
  */
 export async function openSocket(
   configuration: SmtpConfiguration,
-  { targets, timeoutMs }: Pick<TransportLimits, 'targets' | 'timeoutMs'>,
+  { targets, timeoutMs, resolveHost }: Pick<TransportLimits, 'targets' | 'timeoutMs' | 'resolveHost'>,
 ): Promise<OpenSocket> {
   const { host, port } = configuration;
   const ended = new AbortController();
@@ -103,7 +92,10 @@ export async function openSocket(
     const late = delay(timeoutMs, undefined, { signal: ended.signal }).then(() => {
       throw new ConnectError('ETIMEDOUT');
     });
-    const resolved = await Promise.race([resolve(host), late]);
+    const resolving = resolveHost(host, signal).catch((error: unknown) => {
+      throw new ConnectError('EDNS', codeOf(error));
+    });
+    const resolved = await Promise.race([resolving, late]);
     const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));
     if (allowed.length === 0) throw new ConnectError('EDNS', DENIED);
     const socket = await connectTo(allowed.slice(0, ADDRESSES_MAX), configuration, timeoutMs, signal);

@@ -2,6 +2,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { SMTPPoolOptions } from 'nodemailer';
 import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configuration.js';
 import type { TargetPolicy } from '../smtp-targets/policy.js';
+import type { ResolveHost } from './resolve-host.js';
 
 /** What the operator sets, the same for every organisation. */
 export interface TransportLimits {
@@ -14,6 +15,7 @@ export interface TransportLimits {
   readonly timeoutMs: number;
   /** Where configurations may lead. */
   readonly targets: TargetPolicy;
+  readonly resolveHost: ResolveHost;
 }
 
 type TlsOptions = Pick<SMTPPoolOptions, 'secure' | 'requireTLS' | 'ignoreTLS'>;

@@ -1,5 +1,6 @@
 import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
+import { createHostResolver } from '../delivery/resolve-host.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { Letter } from './letter.js';
 import { createMessageSource, messageIdOf } from './message.js';
@@ -53,6 +54,7 @@ test('an attached message is not composed beforehand: its bytes go out as they a
 test('what can not be composed is a mail that failed, not an exception', async () => {
   const pools = createTransportPools({
     targets: { allows: () => true },
+    resolveHost: createHostResolver(),
     clientName: 'test',
     connectionsPerPool: 1,
     idleMs: 1_000,
