@@ -1,30 +1,30 @@
 import type pg from 'pg';
 
-/** Calls to be written, a column each: nothing is made per call that would have to be collected again. */
-export interface ToolCallColumns {
-  readonly at: number[];
-  readonly orgId: string[];
-  readonly userId: string[];
-  readonly credentialKind: string[];
-  readonly credentialId: string[];
-  readonly tool: string[];
-  readonly outcome: string[];
-  readonly durationMs: number[];
-  readonly requestId: string[];
-  readonly client: (string | null)[];
+/** A call as it is written; `at` is in milliseconds since the epoch. */
+export interface ToolCallRow {
+  readonly at: number;
+  readonly org_id: string;
+  readonly user_id: string;
+  readonly credential_kind: string;
+  readonly credential_id: string;
+  readonly tool: string;
+  readonly outcome: string;
+  readonly duration_ms: number;
+  readonly request_id: string;
+  readonly client: string | null;
 }
 
 /*
- * The id is a UUIDv7 (RFC 9562 §5.7): the time of the call, its place in the batch, and the random bits of the batch,
- * so a batch whose fate was unknown can be written again: its rows are there once.
+ * The id is a UUIDv7 (RFC 9562 §5.7): the time of the call, its place in the batch, and the random bits of the batch.
+ * Writing a batch again, because its outcome was unknown, therefore adds no row twice.
  */
 const insertCalls = `
   insert into tool_calls
     (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client)
-  select (lpad(to_hex(at::bigint), 12, '0') || '7' || lpad(to_hex(place), 3, '0') || $1)::uuid,
-    to_timestamp(at::bigint / 1000.0), org_id::uuid, user_id::uuid, credential_kind, credential_id::uuid, tool, outcome,
-    duration_ms::integer, request_id, client
-  from rows from (${Array.from({ length: 10 }, (_, index) => `json_array_elements_text($${index + 2})`).join(', ')})
+  select (lpad(to_hex(at), 12, '0') || '7' || lpad(to_hex(place), 3, '0') || $1)::uuid, to_timestamp(at / 1000.0),
+    org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client
+  from rows from (json_to_recordset($2) as (at bigint, org_id uuid, user_id uuid, credential_kind text,
+      credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text))
     with ordinality as call (at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
       request_id, client, place)
   on conflict do nothing`;
@@ -33,24 +33,12 @@ const insertCalls = `
  * @param calls - at most 4,095, as many as the id's twelve bits tell apart.
  * @param batch - 16 hexadecimal digits of this batch alone: the variant, and random ones.
  */
-export function insertToolCalls(db: pg.Pool, calls: ToolCallColumns, batch: string): Promise<unknown> {
-  const { at, orgId, userId, credentialKind, credentialId, tool, outcome, durationMs, requestId, client } =
-    calls;
-  const columns = [
-    at,
-    orgId,
-    userId,
-    credentialKind,
-    credentialId,
-    tool,
-    outcome,
-    durationMs,
-    requestId,
-    client,
-  ];
-  const values = [batch, ...columns.map((column) => JSON.stringify(column))];
-  return db.query({ name: 'insert_tool_calls', text: insertCalls, values });
-}
+export const insertToolCalls = (
+  db: pg.Pool,
+  calls: readonly ToolCallRow[],
+  batch: string,
+): Promise<unknown> =>
+  db.query({ name: 'insert_tool_calls', text: insertCalls, values: [batch, JSON.stringify(calls)] });
 
 export interface ActivityRow {
   readonly id: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { insertToolCalls, type ToolCallColumns } from './queries.js';
+import { insertToolCalls, type ToolCallRow } from './queries.js';
 import type { ToolCallOutcome } from './schemas.js';
 
 /** Calls are gathered this long, or until there are so many, and written in one statement off the request path. */
@@ -34,42 +34,24 @@ export interface ToolCallRecorder {
 
 /** Calls that are written together. */
 interface Batch {
-  readonly calls: ToolCallColumns;
+  readonly calls: ToolCallRow[];
   /** The variant of RFC 9562, and 60 random bits. */
   readonly id: string;
 }
 
-const createBatch = (): Batch => ({
-  calls: {
-    at: [],
-    orgId: [],
-    userId: [],
-    credentialKind: [],
-    credentialId: [],
-    tool: [],
-    outcome: [],
-    durationMs: [],
-    requestId: [],
-    client: [],
-  },
-  id: `8${randomBytes(8).toString('hex').slice(1)}`,
+const createBatch = (): Batch => ({ calls: [], id: `8${randomBytes(8).toString('hex').slice(1)}` });
+
+const toRow = ({ principal, durationMs, requestId, client, ...call }: ToolCall, at: number): ToolCallRow => ({
+  at,
+  org_id: principal.orgId,
+  user_id: principal.userId,
+  credential_kind: principal.kind,
+  credential_id: principal.credentialId,
+  ...call,
+  duration_ms: Math.round(durationMs),
+  request_id: requestId,
+  client: client ?? null,
 });
-
-const sizeOf = ({ calls }: Batch): number => calls.at.length;
-
-function add({ calls }: Batch, call: ToolCall, at: number): void {
-  const { principal } = call;
-  calls.at.push(at);
-  calls.orgId.push(principal.orgId);
-  calls.userId.push(principal.userId);
-  calls.credentialKind.push(principal.kind);
-  calls.credentialId.push(principal.credentialId);
-  calls.tool.push(call.tool);
-  calls.outcome.push(call.outcome);
-  calls.durationMs.push(Math.round(call.durationMs));
-  calls.requestId.push(call.requestId);
-  calls.client.push(call.client ?? null);
-}
 
 /** A kill -9 loses what was gathered in the last two seconds. */
 export function createToolCallRecorder(deps: {
@@ -85,7 +67,7 @@ export function createToolCallRecorder(deps: {
 
   /** While the database is away no credential is alive, so next to no call adds to these. */
   function close(): void {
-    const calls = sizeOf(gathering);
+    const calls = gathering.calls.length;
     if (calls === 0) return;
     if (closed.length < BATCHES_MAX) closed.push(gathering);
     else deps.log.error({ calls }, 'tool calls lost: they could not be written');
@@ -119,8 +101,8 @@ export function createToolCallRecorder(deps: {
 
   return {
     record(call) {
-      add(gathering, call, deps.clock());
-      if (sizeOf(gathering) >= BATCH_CALLS) close();
+      gathering.calls.push(toRow(call, deps.clock()));
+      if (gathering.calls.length >= BATCH_CALLS) close();
       else if (closed.length < BATCHES_MAX) return undefined;
       const written = writeClosed();
       return closed.length < BATCHES_MAX ? undefined : written;
