@@ -1,31 +1,17 @@
-import { coalesce } from '@platform/auth';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { findOrganisationNames } from './queries.js';
+import { findOrganisationName } from './queries.js';
 
-const BATCH_MAX = 500;
-const BATCHES_AT_ONCE_MAX = 2;
-/** Names decide nothing, and hardly ever change: one may be so old. */
-const KEPT_MS = 60_000;
-const KEPT_MAX = 1_000;
+/** Names decide nothing and hardly ever change. */
+const MAX_AGE_MS = 60_000;
+const MAX_NAMES = 1_000;
 
-/** The name of an organisation; the questions of one event-loop turn are one statement. */
+/** Returns a cached lookup of an organisation's name; empty when there is no such organisation. */
 export function createFindOrganisationName(pool: pg.Pool): (id: string) => Promise<string> {
-  const kept = new LRUCache<string, string>({ max: KEPT_MAX, ttl: KEPT_MS });
-  const find = coalesce<string, string>({
-    keyOf: (id) => id,
-    async ask(ids) {
-      const names = new Map((await findOrganisationNames(pool, ids)).map(({ id, name }) => [id, name]));
-      return ids.map((id) => names.get(id) ?? '');
-    },
-    batchMax: BATCH_MAX,
-    inFlightMax: BATCHES_AT_ONCE_MAX,
+  const names = new LRUCache<string, string>({
+    max: MAX_NAMES,
+    ttl: MAX_AGE_MS,
+    fetchMethod: (id) => findOrganisationName(pool, id),
   });
-  return async (id) => {
-    const known = kept.get(id);
-    if (known !== undefined) return known;
-    const name = await find(id);
-    kept.set(id, name);
-    return name;
-  };
+  return async (id) => (await names.fetch(id)) ?? '';
 }

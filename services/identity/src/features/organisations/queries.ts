@@ -41,16 +41,11 @@ export const areCodesEnabled = async (db: Prisma | Transaction, id: string): Pro
 export const setCodesEnabled = (db: Transaction, id: string, codesEnabled: boolean): Promise<unknown> =>
   db.organisation.update({ where: { id }, data: { codesEnabled }, select: { id: true } });
 
-/** One statement for all that are asked for at once, prepared under a name on each connection. */
-export async function findOrganisationNames(
-  db: pg.Pool,
-  ids: readonly string[],
-): Promise<{ id: string; name: string }[]> {
-  const text = 'select id, name from organisations where id = any($1::uuid[])';
-  const { rows } = await db.query<{ id: string; name: string }>({
-    name: 'organisation_names',
-    text,
-    values: [ids],
+export async function findOrganisationName(db: pg.Pool, id: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'organisation_name',
+    text: 'select name from organisations where id = $1',
+    values: [id],
   });
-  return rows;
+  return rows[0]?.name;
 }
