@@ -19,6 +19,7 @@ import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
 import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
 import { isHeaderRepeated } from './repeated-header.js';
+import { createRequestsInProgress, type RequestsInProgress } from './requests-in-progress.js';
 import { securityHeadersFor } from './security-headers.js';
 import { createServerErrorLog } from './server-error-log.js';
 import { type BodyTimeouts, limitBodyTime } from './body-timeout.js';
@@ -58,6 +59,7 @@ export interface ServiceApp {
   readonly app: App;
   readonly health: Health;
   readonly metrics: Registry;
+  readonly requests: RequestsInProgress;
 }
 
 /** Of requests whose end can't be told, or doesn't come: nothing of them is read on. */
@@ -150,6 +152,7 @@ const CONNECTIONS_CHECK_MS = 5_000;
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const loggerInstance: FastifyBaseLogger = options.log;
+  const requests = createRequestsInProgress();
   const app: App = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
@@ -161,7 +164,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: 72_000,
-    clientErrorHandler: createClientErrorHandler(options.errors),
+    clientErrorHandler: createClientErrorHandler(options.errors, requests),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       // Found before the hooks run, so what they set is set here.
       void reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
@@ -172,6 +175,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  requests.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
@@ -197,5 +201,5 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const metrics = registerMetrics(app, options.service);
   registerHealth(app, health);
   await registerDocs(app, options);
-  return { app, health, metrics };
+  return { app, health, metrics, requests };
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { ErrorFamily } from './error-family.js';
 import { requestIdOf } from './request-id.js';
+import type { RequestsInProgress } from './requests-in-progress.js';
 import { errorOfStatus } from './translate-error.js';
 
 function renderStatus(family: ErrorFamily, status: number) {
@@ -11,11 +12,10 @@ function renderStatus(family: ErrorFamily, status: number) {
 }
 
 /** Faults that Node's parser finds before there is a request: 400, 408, 431. */
-export function createClientErrorHandler(family: ErrorFamily) {
+export function createClientErrorHandler(family: ErrorFamily, requests: RequestsInProgress) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    // An earlier request of this connection is being answered: nothing may be written into that.
-    if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
+    if (requests.isBusy(socket)) {
       socket.destroy(error);
       return;
     }

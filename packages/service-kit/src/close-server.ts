@@ -1,6 +1,7 @@
 import type { Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from './app.js';
+import type { RequestsInProgress } from './requests-in-progress.js';
 
 const CHECK_INTERVAL_MS = 100;
 /** How long a connection without a request may stay open after the listener has closed. */
@@ -23,29 +24,18 @@ async function acceptPending(server: Server): Promise<void> {
 }
 
 /**
- * Must be called before the app listens.
- *
- * @returns a function that closes the app: it finishes the requests in progress, and closes every connection that has none.
- *   Node itself would wait for a connection that has sent nothing, or half of a request's head.
+ * Closes the app: finishes the requests in progress, and closes every connection that has none. Node itself would wait for
+ * a connection that has sent nothing, or half of a request's head.
  */
-export function prepareClose(app: App): () => Promise<void> {
-  let requestsInProgress = 0;
-  app.server.on('request', (_request, response) => {
-    requestsInProgress += 1;
-    response.once('close', () => {
-      requestsInProgress -= 1;
-    });
+export async function closeServer(app: App, requests: RequestsInProgress): Promise<void> {
+  await acceptPending(app.server);
+  const closed = app.close();
+  let idleSince = performance.now();
+  const timer = setInterval(() => {
+    if (requests.count() > 0) idleSince = performance.now();
+    else if (performance.now() - idleSince >= IDLE_TIMEOUT_MS) app.server.closeAllConnections();
+  }, CHECK_INTERVAL_MS);
+  await closed.finally(() => {
+    clearInterval(timer);
   });
-  return async () => {
-    await acceptPending(app.server);
-    const closed = app.close();
-    let idleSince = performance.now();
-    const timer = setInterval(() => {
-      if (requestsInProgress > 0) idleSince = performance.now();
-      else if (performance.now() - idleSince >= IDLE_TIMEOUT_MS) app.server.closeAllConnections();
-    }, CHECK_INTERVAL_MS);
-    await closed.finally(() => {
-      clearInterval(timer);
-    });
-  };
 }

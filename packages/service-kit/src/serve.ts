@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceApp } from './app.js';
-import { prepareClose } from './close-server.js';
+import { closeServer } from './close-server.js';
 import type { Shutdown } from './shutdown.js';
 
 export interface ServeOptions extends ServiceApp {
@@ -18,6 +18,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
-  shutdown.on('http', 'listener', prepareClose(app));
+  shutdown.on('http', 'listener', () => closeServer(app, options.requests));
   await app.listen({ host: options.host, port: options.port });
 }

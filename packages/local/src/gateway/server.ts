@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS } from 'node:http';
 import type { Socket } from 'node:net';
+import { createRequestsInProgress } from '@platform/service-kit/requests-in-progress';
 import fastify, { type FastifyInstance } from 'fastify';
 import { registerDocs } from './docs.js';
 import {
@@ -44,6 +45,7 @@ export async function createGateway(
   upstreams: readonly Upstream[],
   { trustedProxies = [], bodyStallMs = BODY_STALL_MS }: GatewayOptions = {},
 ): Promise<FastifyInstance> {
+  const requests = createRequestsInProgress();
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -57,9 +59,13 @@ export async function createGateway(
       requireHostHeader: false,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     },
-    clientErrorHandler: answerParserFault,
+    clientErrorHandler: (error, socket) => {
+      if (requests.isBusy(socket)) socket.destroy(error);
+      else answerParserFault(error, socket);
+    },
     frameworkErrors: (error, _request, reply) => void sendError(reply, explainRequestFault(error.statusCode)),
   });
+  requests.watch(app.server);
   for (const method of PASSED_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
   app.setNotFoundHandler(({ url }, reply) =>
@@ -115,11 +121,6 @@ const headerBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
 /** Faults that Node's parser finds before there is a request. */
 function answerParserFault(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  // A request of this connection is being answered: nothing may be written into that.
-  if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
-    socket.destroy(error);
-    return;
-  }
   const status =
     error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   refuse(socket, explainRequestFault(status));
