@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -25,10 +26,15 @@ export async function inspectProcess(pid: number): Promise<ProcessInfo | undefin
 // Not `ps`: slim Linux images lack it.
 async function readProc(pid: number): Promise<ProcessInfo | undefined> {
   const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const parentPid = parseParent(await readFile(`/proc/${pid}/stat`, 'utf8'));
+  return parentPid === undefined ? undefined : { pid, parentPid, command };
+}
+
+/** @returns undefined of a process that only waits to be reaped. */
+function parseParent(stat: string): number | undefined {
   // The program's name, in parentheses, may itself hold spaces and parentheses: read from the last one.
   const [state, parentPid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return state === 'Z' ? undefined : { pid, parentPid: Number(parentPid), command };
+  return state === 'Z' ? undefined : Number(parentPid);
 }
 
 async function askPs(pid: number): Promise<ProcessInfo | undefined> {
@@ -41,15 +47,45 @@ async function askPs(pid: number): Promise<ProcessInfo | undefined> {
 
 /** Pids of the direct children of a process. */
 export async function listChildren(parentPid: number): Promise<number[]> {
+  return (await listProcesses()).flatMap(([pid, parent]) => (parent === parentPid ? [pid] : []));
+}
+
+/** Pids of everything below a process. */
+export async function listDescendants(ancestorPid: number): Promise<number[]> {
+  const children = new Map<number, number[]>();
+  for (const [pid, parent] of await listProcesses())
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  const descendants: number[] = [];
+  const collect = (parentPid: number) => {
+    for (const pid of children.get(parentPid) ?? []) {
+      descendants.push(pid);
+      collect(pid);
+    }
+  };
+  collect(ancestorPid);
+  return descendants;
+}
+
+/** Pid and parent of every process. */
+async function listProcesses(): Promise<(readonly [pid: number, parentPid: number])[]> {
   if (process.platform !== 'linux') {
     const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=']);
-    const rows = stdout.trim().split('\n');
-    const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number));
-    return pairs.flatMap(([pid, parent]) => (parent === parentPid && pid ? [pid] : []));
+    return stdout
+      .trim()
+      .split('\n')
+      .map((row) => row.trim().split(/\s+/).map(Number) as [number, number]);
   }
-  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
-  const found = await Promise.all(pids.map(inspectProcess));
-  return found.flatMap((info) => (info?.parentPid === parentPid ? [info.pid] : []));
+  // Hundreds of small files in memory: read at once, they cost a tenth of as many asynchronous reads.
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const parentPid = parseParent(readFileSync(`/proc/${name}/stat`, 'utf8'));
+      return parentPid === undefined ? [] : [[Number(name), parentPid] as const];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
 }
 
 /** Sends a signal; false when there is no such process. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findFreePort, listChildren } from '@platform/embedded';
+import { findFreePort, listDescendants } from '@platform/embedded';
 
 const ROOT = resolve(__dirname, '../../..');
 const READY = 'Stop with Ctrl-C';
@@ -85,13 +85,8 @@ export async function startPlatform({
     output: () => output,
     settled,
     exited,
-    descendants: () => descendantsOf(pid),
+    descendants: () => listDescendants(pid),
   };
-}
-
-async function descendantsOf(pid: number): Promise<number[]> {
-  const children = await listChildren(pid);
-  return [...children, ...(await Promise.all(children.map(descendantsOf))).flat()];
 }
 
 /** What the launcher printed beside a label, once it was ready. */
