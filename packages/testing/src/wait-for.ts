@@ -6,9 +6,12 @@ export interface WaitOptions {
   readonly what: string;
   /** Ends a hang, and measures nothing: a busy machine has {@link PATIENCE_MS} in any case. */
   readonly timeoutMs?: number;
-  /** Pause between two questions. Default 20. */
+  /** Pause between two questions. Default: 20 at first, and up to 100 in a long wait. */
   readonly intervalMs?: number;
 }
+
+/** Questions cost the machine that is waited for, so the pause is a part of what has been waited so far. */
+const pauseAfter = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, 20), 100);
 
 /** No state takes this long on a machine that does anything at all. */
 const PATIENCE_MS = 60_000;
@@ -19,10 +22,10 @@ const PATIENCE_MS = 60_000;
  */
 export async function waitFor<Answer>(
   condition: () => Answer | Promise<Answer>,
-  { what, timeoutMs = PATIENCE_MS, intervalMs = 20 }: WaitOptions,
+  { what, timeoutMs = PATIENCE_MS, intervalMs }: WaitOptions,
 ): Promise<Exclude<Answer, false | null | undefined | 0 | ''>> {
   const limitMs = Math.max(timeoutMs, PATIENCE_MS);
-  const deadline = performance.now() + limitMs;
+  const startedAt = performance.now();
   let cause: unknown;
   do {
     try {
@@ -32,7 +35,7 @@ export async function waitFor<Answer>(
     } catch (error) {
       cause = error;
     }
-    await delay(intervalMs);
-  } while (performance.now() < deadline);
+    await delay(intervalMs ?? pauseAfter(performance.now() - startedAt));
+  } while (performance.now() - startedAt < limitMs);
   throw new Error(`${what} did not happen within ${limitMs} ms`, { cause });
 }
