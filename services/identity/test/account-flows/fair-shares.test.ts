@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { startStopwatch } from '@platform/testing';
 import { codeIn, type Platform, startPlatform } from './platform.js';
 
-/** More than every slot of a replica can hold at once. */
-const INVITATIONS = 500;
-/** Each request takes a moment of a shared machine: well below what one dead server used to cost (5 minutes). */
+/** Without shares, sixteen slots that are held for 10 s each would need 75 s for these. */
+const INVITATIONS = 120;
 const LOGIN_CODE_MS_MAX = 15_000;
 
 /** Accepts connections and never says anything. */
@@ -47,17 +47,16 @@ async function inviteMany(session: string): Promise<void> {
   await Promise.all(Array.from({ length: 4 }, work));
 }
 
-test('a login code arrives while another organisation has 500 invitations for a dead SMTP server', async () => {
+test('a login code arrives while another organisation has many invitations for a dead SMTP server', async () => {
   const member = await platform.createUser();
   await platform.drained();
   const other = await platform.identity.createOrganisation('admin@elsewhere.example');
   const smtp = { host: '127.0.0.1', port: blackHole.port, fromEmail: 'noreply@elsewhere.example', tls: 'none' };
   await platform.identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: other.session, body: smtp });
   await inviteMany(other.session);
-  const askedAt = performance.now();
+  const stopwatch = startStopwatch();
   expect((await platform.post('otp', { email: member.email })).status).toBe(202);
   const otp = codeIn(await platform.mailTo(member.email, /code/, 1, LOGIN_CODE_MS_MAX));
-  const waitedMs = performance.now() - askedAt;
-  expect(waitedMs).toBeLessThan(LOGIN_CODE_MS_MAX);
+  expect(stopwatch.stop()).toBeLessThan(LOGIN_CODE_MS_MAX);
   expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
 }, 300_000); // prettier-ignore
