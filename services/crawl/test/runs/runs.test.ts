@@ -79,10 +79,14 @@ describeEachBackend('runs on %s', (backend) => {
     const keys = [first, second].map((asked) => asked?.headers['idempotency-key']);
     expect(keys).toEqual([`${run.runId}-1`, `${run.runId}-2`]);
     for (const asked of [first, second]) expect(asked?.headers['x-request-id']).toBe('asked-for-by-hand');
-    const lines = platform.crawl.logged().split('\n');
-    const ofRun = lines.filter((line) => line.includes(run.runId) && line.includes('run settled'));
-    expect(ofRun).toHaveLength(2);
-    for (const line of ofRun) expect(JSON.parse(line)).toMatchObject({ requestId: 'asked-for-by-hand' });
+    const findLines = () => {
+      const lines = platform.crawl.logged().split('\n');
+      return lines.filter((line) => line.includes(run.runId) && line.includes('run settled'));
+    };
+    // The log comes through a pipe, and later than the outcome.
+    await waitFor(() => findLines().length === 2, { what: 'a line for each attempt' });
+    for (const line of findLines())
+      expect(JSON.parse(line)).toMatchObject({ requestId: 'asked-for-by-hand' });
   });
 
   it('a task that keeps failing is tried 1 + maxRetries times, and lets no event out', async () => {
