@@ -2,7 +2,7 @@ import type { Clock, Shutdown } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
 import { createAccountFlows } from './features/account-flows/service.js';
 import { PAGES_PATH } from './features/account-pages/routes.js';
-import { createAttemptLimits, createMailPause } from './features/attempt-limits/attempt-limits.js';
+import { createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
 import { createConfigurationService } from './features/configuration/service.js';
 import { createNoteSignIn } from './features/known-clients/service.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
@@ -46,7 +46,6 @@ function createLimits({ resources: { pool } }: AccountDeps) {
     reset: createAttemptLimits(pool, { name: 'reset', perPair: 5, perAddress: 50, message }),
     // Per link rather than per account: before it is right, it names none.
     link: createAttemptLimits(pool, { name: 'link', perSubject: 10, perPair: 10, perAddress: 50, message }),
-    mail: createMailPause(pool),
   };
 }
 

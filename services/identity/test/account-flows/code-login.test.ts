@@ -153,6 +153,24 @@ test('asking again within a minute mails nothing, and soon after it the same cod
   expect((await login(email, code)).status).toBe(200);
 });
 
+test('a code that was used ends the pause: the next one is mailed at once', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  expect((await login(email, code)).status).toBe(200);
+  const next = await requestCode(email, 2);
+  expect((await login(email, next)).status).toBe(200);
+});
+
+test('a password reset ends the pause of the codes that it voids', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  await platform.post('password/forgot', { email });
+  const token = tokenIn(await platform.mailTo(email, /^Choose a new password$/));
+  expect((await platform.post('password/reset', { token, password: newPassword })).status).toBe(200);
+  expect((await login(email, code)).status).toBe(401);
+  expect((await login(email, await requestCode(email, 2))).status).toBe(200);
+});
+
 test('a code whose time is half over is replaced, and works no more', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);

@@ -72,6 +72,53 @@ test.each(['otp', 'password/forgot'])('%s is limited per account and network, an
   expect((await ask('another@example.com', newAddress())).status).toBe(202);
 }); // prettier-ignore
 
+const mailsFor = async (email: string): Promise<string[]> =>
+  (
+    await identity.db.query<{ kind: string }>('select kind from outgoing_mails where email = $1 order by id', [email])
+  ).rows.map(({ kind }) => kind); // prettier-ignore
+const minutePassed = () => identity.db.query(`delete from rate_limits where key like 'mail:minute:%'`);
+
+test('an address is mailed 20 codes and links a day, whoever asks; its owner at a known place gets more', async () => {
+  const { email, password } = await identity.createMember(await identity.login());
+  const home = newAddress();
+  expect((await post('login', { email, password }, home)).status).toBe(200);
+  for (let round = 0; round < 24; round += 1) {
+    await minutePassed();
+    const path = round % 2 === 0 ? 'otp' : 'password/forgot';
+    // Of a network of its own each: nobody's limit per network is reached.
+    const answer = await post(path, { email }, `198.51.${round}.7`);
+    expect([answer.status, answer.body.message]).toEqual([202, expect.any(String)]);
+  }
+  expect(await mailsFor(email)).toHaveLength(20);
+  await minutePassed();
+  await post('otp', { email }, home);
+  expect(await mailsFor(email)).toHaveLength(21);
+  await minutePassed();
+  identity.advance(24 * 60 * 60_000);
+  await post('otp', { email }, '198.51.100.7');
+  const { rowCount } = await identity.db.query(
+    `select from outgoing_mails where email = $1 and created_at > now() + interval '23 hours'`,
+    [email],
+  );
+  expect(rowCount).toBe(1);
+  identity.advance(-24 * 60 * 60_000);
+});
+
+test.each(['otp', 'password/forgot'])('%s that could not be stored takes no pause: the next one is mailed', async (path) => {
+  // A mail to an address without an account is dropped at once.
+  const { email } = await identity.createMember(await identity.login());
+  await identity.db.query('alter table outgoing_mails add constraint broken check (false) not valid');
+  try {
+    expect((await post(path, { email }, newAddress())).status).toBeGreaterThanOrEqual(500);
+  } finally {
+    await identity.db.query('alter table outgoing_mails drop constraint broken');
+  }
+  expect((await post(path, { email }, newAddress())).status).toBe(202);
+  expect(await mailsFor(email)).toHaveLength(1);
+  expect((await post(path, { email }, newAddress())).status).toBe(202);
+  expect(await mailsFor(email)).toHaveLength(1);
+}); // prettier-ignore
+
 test.each([
   ['password/reset', 'token'],
   ['invitations/accept', 'token'],

@@ -1,8 +1,10 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { AttemptLimits, MailPause } from '../attempt-limits/attempt-limits.js';
+import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { allowMail, endMailPauses } from '../attempt-limits/mail-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type ClientAddress, describeRequest } from '../known-clients/client.js';
+import { isKnownPlace } from '../known-clients/service.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
@@ -39,7 +41,6 @@ export interface AccountFlowDeps {
     readonly code: AttemptLimits;
     readonly reset: AttemptLimits;
     readonly link: AttemptLimits;
-    readonly mail: MailPause;
   };
 }
 
@@ -55,11 +56,12 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   ): Promise<void> {
     const email = normaliseEmail(typed);
     await limit.begin(email, client.address);
-    // The mail of the last minute is on its way, and good: another would only fill the mailbox.
-    if (!(await limits.mail.tryBegin(`${kind} ${email}`))) return;
     const at = new Date(clock());
     const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
-    await outbox.add(prisma, { kind, to: { email }, detail, requestId: client.requestId }, at);
+    await prisma.$transaction(async (tx) => {
+      if (await allowMail(tx, { kind, email, at }, () => isKnownPlace(tx, email, client)))
+        await outbox.add(tx, { kind, to: { email }, detail, requestId: client.requestId }, at);
+    });
     outbox.wake();
   }
 
@@ -102,6 +104,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         const user = await changePassword(tx, userId, passwordHash);
         if (!user) return undefined;
         await secrets.forget(tx, userId);
+        await endMailPauses(tx, user.email);
         const sessionsEnded = String(await endSessionsOf(tx, userId, at));
         // The link proved who it is.
         const actor = { actorId: userId, credential: null, client };
@@ -116,6 +119,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
         if (!user) return undefined;
         await secrets.forget(tx, userId);
+        await endMailPauses(tx, user.email);
         const actor = { actorId: userId, credential: null, client };
         const entry = { orgId: user.orgId, actor, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { tooManyRequests } from '@platform/service-kit';
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { keyOf } from './key.js';
 
 /*
  * Attempts at what is open to everyone, counted in PostgreSQL so that all replicas count together.
@@ -23,9 +23,6 @@ function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`;
 }
 
-/** Whoever reads the table learns no addresses and no tokens, and an e-mail of any length fits the column. */
-const keyOf = (subject: string): string => hash('sha256', subject, 'base64url');
-
 const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duration: number) =>
   new RateLimiterPostgres({
     storeClient: pool,
@@ -37,29 +34,6 @@ const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duratio
     duration,
     clearExpiredByTimeout: true,
   });
-
-export interface MailPause {
-  /** @returns false when the same was begun within the last minute. */
-  tryBegin(subject: string): Promise<boolean>;
-}
-
-const PAUSE_SECONDS = 60;
-
-/** One mail of a kind to one address in a minute, whoever asks. */
-export function createMailPause(pool: pg.Pool): MailPause {
-  const mails = createLimiter(pool, 'mail:minute', 1, PAUSE_SECONDS);
-  return {
-    async tryBegin(subject) {
-      try {
-        await mails.consume(keyOf(subject));
-        return true;
-      } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return false;
-        throw refusal;
-      }
-    },
-  };
-}
 
 export interface AttemptLimits {
   /**

@@ -26,7 +26,11 @@ export async function noteClient(
 }
 
 /** Whether the account has signed in from the client. */
-export const isClientKnown = async (db: Prisma, userId: string, client: string): Promise<boolean> =>
+export const isClientKnown = async (
+  db: Prisma | Transaction,
+  userId: string,
+  client: string,
+): Promise<boolean> =>
   (await db.knownClient.findUnique({
     where: { userId_client: { userId, client } },
     select: { userId: true },

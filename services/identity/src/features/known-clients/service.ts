@@ -1,7 +1,8 @@
-import type { Transaction } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type ClientAddress, clientIdOf, describeRequest } from './client.js';
-import { noteClient, trimClients } from './queries.js';
+import { findUserByEmail } from '../users/queries.js';
+import { isClientKnown, noteClient, trimClients } from './queries.js';
 
 /** Per account; who changes networks all day is told of an old one again rather than stored for ever. */
 const CLIENTS_MAX = 50;
@@ -24,3 +25,13 @@ export const createNoteSignIn =
       at,
     );
   };
+
+/** Whether the account of the address has signed in from there before; false when there is no such account. */
+export async function isKnownPlace(
+  db: Prisma | Transaction,
+  email: string,
+  client: ClientAddress,
+): Promise<boolean> {
+  const account = await findUserByEmail(db, email);
+  return account !== null && isClientKnown(db, account.id, clientIdOf(client));
+}

@@ -1,10 +1,11 @@
 import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { endMailPauses } from '../attempt-limits/mail-limits.js';
 import { actorOf, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type ClientAddress, clientIdOf } from '../known-clients/client.js';
-import { isClientKnown } from '../known-clients/queries.js';
+import type { ClientAddress } from '../known-clients/client.js';
+import { isKnownPlace } from '../known-clients/service.js';
 import { areCodesEnabled } from '../organisations/queries.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
@@ -41,11 +42,6 @@ export function createSessionService(deps: {
     return (await passwords.verify(account?.passwordHash, password)) ? account : null;
   }
 
-  async function isKnownPlace(email: string, client: ClientAddress): Promise<boolean> {
-    const account = await findUserByEmail(prisma, email);
-    return account !== null && isClientKnown(prisma, account.id, clientIdOf(client));
-  }
-
   async function findByCode(email: string, code: string): Promise<Account | null> {
     // Read before the code is used up: what a password reset changes in between is then seen to have changed.
     const account = await findUserByEmail(prisma, email);
@@ -59,7 +55,7 @@ export function createSessionService(deps: {
       if ((password === undefined) === (otp === undefined))
         throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
       const email = normaliseEmail(typed);
-      await limits.begin(email, client.address, () => isKnownPlace(email, client));
+      await limits.begin(email, client.address, () => isKnownPlace(prisma, email, client));
       const account =
         password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
       const method = password === undefined ? 'code' : 'password';
@@ -68,12 +64,12 @@ export function createSessionService(deps: {
         throw wrongCredentials();
       }
       const { passwordHash, ...user } = account;
-      const answer = await prisma.$transaction(async (tx) =>
+      const answer = await prisma.$transaction(async (tx) => {
         // A password reset that came between has ended all sessions: this one too.
-        (await lockUnchangedAccount(tx, user.id, passwordHash))
-          ? openSession(tx, user, client, method)
-          : undefined,
-      );
+        if (!(await lockUnchangedAccount(tx, user.id, passwordHash))) return undefined;
+        if (method === 'code') await endMailPauses(tx, email);
+        return openSession(tx, user, client, method);
+      });
       if (!answer) throw wrongCredentials();
       outbox.wake();
       await limits.succeed(email, client.address);

@@ -1,0 +1,42 @@
+import type { Transaction } from '../../resources.js';
+import { keyOf } from './key.js';
+import { countUp, deleteCounts } from './queries.js';
+
+/*
+ * How many mails anyone can have sent to one address. They are counted in the transaction that stores the mail: what is
+ * rolled back was not counted.
+ */
+
+const mailKinds = ['login_code', 'password_reset'] as const;
+type MailKind = (typeof mailKinds)[number];
+
+/** One mail of a kind in that time. */
+const PAUSE_MS = 60_000;
+/** Codes and password links together. */
+const MAILS_PER_DAY = 20;
+const DAY_MS = 24 * 60 * 60_000;
+
+const pauseKey = (kind: MailKind, email: string): string => `mail:minute:${keyOf(`${kind} ${email}`)}`;
+
+/**
+ * @param isKnown - asked when the mails of the day are used up: strangers must not keep mails from the owner, who still
+ *   gets them at a place that they have signed in from before.
+ * @returns whether a mail of the kind may be sent to the address.
+ */
+export async function allowMail(
+  tx: Transaction,
+  { kind, email, at }: { readonly kind: MailKind; readonly email: string; readonly at: Date },
+  isKnown: () => Promise<boolean>,
+): Promise<boolean> {
+  // The mail of the last minute is on its way, and good: another would only fill the mailbox.
+  if ((await countUp(tx, pauseKey(kind, email), at, PAUSE_MS)) > 1) return false;
+  const count = await countUp(tx, `mail:day:${keyOf(email)}`, at, DAY_MS);
+  return count <= MAILS_PER_DAY || (await isKnown());
+}
+
+/** What was mailed was used, or works no more: the next mail may follow at once. */
+export const endMailPauses = (tx: Transaction, email: string): Promise<unknown> =>
+  deleteCounts(
+    tx,
+    mailKinds.map((kind) => pauseKey(kind, email)),
+  );

@@ -1,0 +1,20 @@
+import type { Transaction } from '../../resources.js';
+
+/**
+ * Counts one more under a key, in the transaction of what is counted.
+ *
+ * @returns how many there are, this one included, since the first of the last `windowMs`.
+ */
+export async function countUp(db: Transaction, key: string, at: Date, windowMs: number): Promise<number> {
+  const now = at.getTime();
+  const [row] = await db.$queryRaw<[{ points: number }]>`
+    insert into rate_limits as present (key, points, expire) values (${key}, 1, ${now + windowMs}::bigint)
+    on conflict (key) do update set
+      points = case when present.expire <= ${now}::bigint then 1 else present.points + 1 end,
+      expire = case when present.expire <= ${now}::bigint then excluded.expire else present.expire end
+    returning points`;
+  return row.points;
+}
+
+export const deleteCounts = (db: Transaction, keys: readonly string[]): Promise<unknown> =>
+  db.rateLimit.deleteMany({ where: { key: { in: [...keys] } } });
