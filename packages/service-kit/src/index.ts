@@ -36,7 +36,8 @@ export { readJsonShape } from './json-limits.js';
 export { isHeaderRepeated } from './repeated-header.js';
 export { createServerErrorLog } from './server-error-log.js';
 export { createLogger, type Logger, scrub } from './logging.js';
-export { assertMigrated, migrate, MigrationError } from './migrations.js';
+export { MigrationError } from './apply-migration.js';
+export { assertMigrated, migrate } from './migrations.js';
 export {
   type Page,
   PageOf,

@@ -1,8 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import {
+  applyMigration,
+  DEFAULT_LOCK_WAITS,
+  type LockWaits,
+  type Migration,
+  MigrationError,
+} from './apply-migration.js';
 import { connectAtStart } from './connect-at-start.js';
 
 /*
@@ -11,28 +19,17 @@ import { connectAtStart } from './connect-at-start.js';
  * engine isn't used: it is a download of its own, and hundreds of megabytes in an image.
  *
  * One advisory lock serialises several migrators; each migration is one transaction, so a
- * failure half-way leaves nothing of it behind.
+ * failure half-way leaves nothing of it behind. For the exception see apply-migration.ts.
  */
-
-interface Migration {
-  readonly name: string;
-  readonly sql: string;
-  /** SHA-256 in hex, as Prisma computes it. */
-  readonly checksum: string;
-}
 
 interface AppliedMigration {
   readonly migration_name: string;
   readonly checksum: string;
 }
 
-/** Says what is wrong with the database's schema and what to do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
-
 /** Any fixed number; the same for everyone who migrates this database. */
 const LOCK_ID = 72_707_369;
+const LOCK_POLL_MS = 200;
 
 const createTable = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null,
@@ -80,27 +77,22 @@ function findPending(migrations: readonly Migration[], applied: readonly Applied
   return migrations.filter((migration) => !done.has(migration.name));
 }
 
-async function applyMigration(client: pg.ClientBase, migration: Migration): Promise<void> {
-  await client.query('begin');
-  try {
-    await client.query(migration.sql);
-    await client.query(
-      `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       values ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    );
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw new MigrationError(
-      `The migration ${migration.name} failed and was rolled back: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
-}
-
 type WarnLog = Pick<Logger, 'warn'>;
 const silent: WarnLog = { warn: () => undefined };
+
+/**
+ * Asked for again and again: a statement that waits keeps a snapshot, and an index that is created concurrently by the
+ * migrator that holds the lock waits for the end of every snapshot.
+ */
+async function acquireLock(client: pg.ClientBase): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
+      LOCK_ID,
+    ]);
+    if (rows[0]?.held === true) return;
+    await delay(LOCK_POLL_MS);
+  }
+}
 
 async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
@@ -118,18 +110,23 @@ async function connect(connectionString: string): Promise<pg.Client> {
  *
  * @param connectionString - a role that may create tables.
  * @param folder - the path of `prisma/migrations`.
- * @param log - is told when the database can't be reached yet.
+ * @param log - is told when the database can't be reached yet, and when a table is in use.
  * @returns the names that were applied now.
  * @throws {@link MigrationError} when the database is newer, was changed, or a migration fails.
  */
-export async function migrate(connectionString: string, folder: string, log = silent): Promise<string[]> {
+export async function migrate(
+  connectionString: string,
+  folder: string,
+  log = silent,
+  lockWaits: LockWaits = DEFAULT_LOCK_WAITS,
+): Promise<string[]> {
   const migrations = await readMigrations(folder);
   const client = await connectAtStart(() => connect(connectionString), log);
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK_ID]);
+    await acquireLock(client);
     await client.query(createTable);
     const pending = findPending(migrations, await readApplied(client));
-    for (const migration of pending) await applyMigration(client, migration);
+    for (const migration of pending) await applyMigration(client, migration, log, lockWaits);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end();

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { assertMigrated, migrate, MigrationError } from '../src/index.js';
 
@@ -82,3 +82,95 @@ test('a newer database and a changed migration are refused, and nothing is appli
 test('a database that was never migrated is told so', async () => {
   await expect(assertMigrated(pool, folder)).rejects.toThrow('lacks the migration 1_first. Run the command "migrate"');
 }); // prettier-ignore
+
+/** A transaction that has read the table, and stays open. */
+async function openReader(): Promise<pg.PoolClient> {
+  const reader = await pool.connect();
+  await reader.query('begin');
+  await reader.query('select from first');
+  return reader;
+}
+const waitingForLock = () =>
+  waitFor(
+    async () => {
+      const { rowCount } = await pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return rowCount === 1;
+    },
+    { what: 'a migration that waits for a lock' },
+  );
+
+test('a migration that waits for a table lets others use it meanwhile, and is applied when it is free', async () => {
+  await run();
+  await write('2_second', 'alter table first add name text');
+  const reader = await openReader();
+  const warnings: unknown[] = [];
+  const migrated = migrate(database.url, folder, { warn: (details: unknown) => void warnings.push(details) });
+  await waitingForLock();
+  // Behind the migration in the queue: it gets its turn although the reader goes on.
+  await pool.query('select from first');
+  await waitFor(() => warnings.length > 0, { what: 'a second try' });
+  expect(warnings[0]).toEqual({ migration: '2_second' });
+  await reader.query('commit');
+  reader.release();
+  expect(await migrated).toEqual(['2_second']);
+  await assertMigrated(pool, folder);
+});
+
+test('a table that stays in use fails the migration in the end, and nothing of it is left', async () => {
+  await run();
+  await write('2_second', 'create table second (id int); alter table first add name text');
+  const reader = await openReader();
+  const migrated = migrate(database.url, folder, undefined, { lockTimeoutMs: 50, totalMs: 1_000 });
+  await expect(migrated).rejects.toThrow(
+    /^The migration 2_second failed and was rolled back: .*lock timeout/,
+  );
+  reader.release(true);
+  expect(await tables()).toEqual(['_prisma_migrations', 'first']);
+  expect(await run()).toEqual(['2_second']);
+});
+
+const concurrentIndex = `-- Reads and writes go on meanwhile.
+create unique index concurrently "first_id" on first (id) where id > 0;
+`;
+const indexes = async () => {
+  const { rows } = await pool.query(
+    `select relname as name, indisvalid as valid from pg_index join pg_class on oid = indexrelid
+     where indrelid = 'first'::regclass`,
+  );
+  return rows as unknown;
+};
+
+test('an index is created concurrently, outside a transaction, by one of five that migrate at once', async () => {
+  await run();
+  await write('2_index', concurrentIndex);
+  const applied = await Promise.all(Array.from({ length: 5 }, run));
+  expect(applied.flat()).toEqual(['2_index']);
+  expect(await indexes()).toEqual([{ name: 'first_id', valid: true }]);
+  await assertMigrated(pool, folder);
+});
+
+test('an index that could not be built is dropped and built anew; one that was built and not recorded stays', async () => {
+  await run();
+  await write('2_index', concurrentIndex);
+  await pool.query('insert into first values (1), (1)');
+  await expect(run()).rejects.toThrow(
+    /^The migration 2_index failed and can be run again: .*could not create unique index/,
+  );
+  expect(await indexes()).toEqual([{ name: 'first_id', valid: false }]);
+  await expect(assertMigrated(pool, folder)).rejects.toThrow('lacks the migration 2_index');
+  await pool.query('delete from first');
+  expect(await run()).toEqual(['2_index']);
+  expect(await indexes()).toEqual([{ name: 'first_id', valid: true }]);
+  await pool.query(`delete from _prisma_migrations where migration_name = '2_index'`);
+  expect(await run()).toEqual(['2_index']);
+  expect(await run()).toEqual([]);
+});
+
+test('an index is built concurrently only by a migration that does nothing else', async () => {
+  await run();
+  await write('2_index', `${concurrentIndex} create table second (id int);`);
+  await expect(run()).rejects.toThrow('cannot run inside a transaction block');
+  expect(await tables()).toEqual(['_prisma_migrations', 'first']);
+});
