@@ -1,6 +1,8 @@
 import { createLogger } from '@platform/service-kit';
 import { Registry } from 'prom-client';
+import { queueNameOf } from '../../src/connectors.js';
 import { createEngine, type Engine } from '../../src/features/queues/engine.js';
+import { earlierSchedulerKeyOf, tickJobId } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
 import { createWatchdog } from '../../src/features/reconciliation/watchdog.js';
 import { findStatus } from '../../src/features/schedules/status.queries.js';
@@ -86,6 +88,20 @@ describe('the watchdog and a schedule whose job is lost', () => {
     expect(await rows.newLifecycle().begin(job(at + 10 * MINUTE_MS))).toBeUndefined();
     expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['waiting']);
     expect(await expectedOf(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
+  });
+
+  it('knows the job that the scheduler of an earlier version made', async () => {
+    const { id, orgId, connector, revision } = await rows.scheduleMinutely();
+    const queue = engine.queue(queueNameOf(connector), {});
+    queue.on('error', () => undefined);
+    const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
+    const jobId = tickJobId(earlierSchedulerKeyOf({ connector, orgId }), at);
+    await queue.add(queueNameOf(connector), data, { jobId });
+    await queue.close();
+    rows.now = at + MINUTE_MS + 5;
+    await watch();
+    expect(await rows.runsOf(id)).toEqual([]);
+    expect(await expectedOf(orgId)).toEqual([at, 0]);
   });
 
   it('leaves alone what a tick begins while it looks', async () => {

@@ -5,7 +5,7 @@ import type { JobsOptions, Queue } from 'bullmq';
 import { queueNameOf } from '../../src/connectors.js';
 import { createEngine, type Engine } from '../../src/features/queues/engine.js';
 import type { CrawlJobData } from '../../src/features/queues/job.js';
-import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
+import { type CrawlQueues, openQueues, repeatSettings } from '../../src/features/queues/queues.js';
 
 export interface DueJob {
   readonly data: CrawlJobData;
@@ -19,6 +19,8 @@ export interface QueueView extends Pick<
 > {
   /** How many jobs of the queue may be active at once; null when the queue knows no limit. */
   findConcurrency(connector: Connector): Promise<number | null>;
+  /** As a version of the service does that names its schedulers in its own way. */
+  addScheduler(connector: Connector, key: string, pattern: string, data: CrawlJobData): Promise<void>;
   /** Adds jobs that are due. @returns how many wait then. */
   fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
 }
@@ -33,6 +35,25 @@ async function findConcurrency(engine: Engine, connector: Connector): Promise<nu
 }
 
 const FILL_SIZE = 500;
+
+async function addScheduler(
+  engine: Engine,
+  {
+    connector,
+    key,
+    pattern,
+    data,
+  }: { connector: Connector; key: string; pattern: string; data: CrawlJobData },
+): Promise<void> {
+  const name = queueNameOf(connector);
+  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
+  const queue = engine.queue(name, { settings: repeatSettings });
+  try {
+    await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, { name, data });
+  } finally {
+    await queue.close();
+  }
+}
 
 async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
   const name = queueNameOf(connector);
@@ -70,6 +91,8 @@ export function lookIntoQueues(backend: {
     listSchedulers: (connector, offset, count) => open().queues.listSchedulers(connector, offset, count),
     removeScheduler: (connector, key) => open().queues.removeScheduler(connector, key),
     findConcurrency: (connector) => findConcurrency(open().engine, connector),
+    addScheduler: (connector, key, pattern, data) =>
+      addScheduler(open().engine, { connector, key, pattern, data }),
     fill: (connector, jobs) => fill(open().engine, connector, jobs),
     async close() {
       await opened?.queues.close();

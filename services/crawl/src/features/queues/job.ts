@@ -37,6 +37,13 @@ export const schedulerKeyOf = (schedule: {
   readonly revision: number;
 }): string => `${jobKeyOf(schedule.connector, schedule.orgId)}-${schedule.revision}`;
 
+/**
+ * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
+ * queue until the reconciler has replaced the scheduler.
+ */
+export const earlierSchedulerKeyOf = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
+  jobKeyOf(schedule.connector, schedule.orgId);
+
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
 export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;

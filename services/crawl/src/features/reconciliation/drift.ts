@@ -2,11 +2,11 @@ import { type Connector, connectors } from '@platform/events';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { CrawlMetrics } from '../../metrics.js';
-import { onceJobId, schedulerKeyOf } from '../queues/job.js';
+import { onceJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
 import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, planOf } from '../schedules/plan.js';
-import { findSchedule } from '../schedules/queries.js';
+import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
 import {
   countRecurring,
@@ -67,20 +67,30 @@ export function createDrift(deps: {
     metrics.repairs.inc({ kind: 'missing_job' });
   }
 
-  /** Of a revision that no row has, or of nobody's making here. */
-  async function removeOrphan(connector: Connector, orphan: Scheduler): Promise<void> {
+  /** Returns whether a scheduler of this revision that has an earlier version's key has a job that is due: it is to run first. */
+  async function hasDueJob({ key, revision }: Scheduler, schedule: Schedule): Promise<boolean> {
+    const expected = schedule.nextRunAt?.getTime();
+    if (revision !== schedule.revision || expected === undefined || expected > clock()) return false;
+    return isPending(await queues.jobState(schedule.connector, tickJobId(key, expected)));
+  }
+
+  /** Removes a scheduler of a revision that no row has, or one that is not ours. @returns whether it was removed. */
+  async function removeOrphan(connector: Connector, orphan: Scheduler): Promise<boolean> {
     const { key, orgId } = orphan;
     if (orgId === undefined) {
       await queues.removeScheduler(connector, key);
-      return;
+      return true;
     }
     // Behind the lock, a change that made it has been committed or not.
-    await inSchedule(pool, orgId, connector, async (tx) => {
+    const isRemoved = await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
-      const isWanted = schedule?.state === 'active' && schedulerKeyOf(schedule) === key;
-      if (!isWanted) await queues.removeScheduler(connector, key);
+      const isActive = schedule?.state === 'active';
+      if (isActive && (schedulerKeyOf(schedule) === key || (await hasDueJob(orphan, schedule)))) return false;
+      await queues.removeScheduler(connector, key);
+      return true;
     });
-    metrics.repairs.inc({ kind: 'orphaned_scheduler' });
+    if (isRemoved) metrics.repairs.inc({ kind: 'orphaned_scheduler' });
+    return isRemoved;
   }
 
   async function isInQueue(schedule: ExpectedJob): Promise<boolean> {
@@ -124,8 +134,7 @@ export function createDrift(deps: {
       const orphans = page.filter(({ key }) => !wantedKeys.has(key));
       let removed = 0;
       const remove = async (orphan: Scheduler) => {
-        await removeOrphan(connector, orphan);
-        removed += 1;
+        if (await removeOrphan(connector, orphan)) removed += 1;
       };
       failed += await each(orphans, remove, {
         log,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { CrawlMetrics } from '../../metrics.js';
 import type { Transaction } from '../../transaction.js';
-import { onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
+import { earlierSchedulerKeyOf, onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { pruneSometimes } from '../runs/pruning.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
@@ -46,10 +46,11 @@ export interface WatchdogDeps {
   readonly misfireGraceMs: number;
 }
 
-const jobIdOf = (schedule: ExpectedJob, expected: number): string =>
+/** The ids that the job of the expected run can have. */
+const jobIdsOf = (schedule: ExpectedJob, expected: number): readonly string[] =>
   schedule.isRecurring
-    ? tickJobId(schedulerKeyOf(schedule), expected)
-    : onceJobId(schedule.id, schedule.revision);
+    ? [schedulerKeyOf(schedule), earlierSchedulerKeyOf(schedule)].map((key) => tickJobId(key, expected))
+    : [onceJobId(schedule.id, schedule.revision)];
 
 async function insertMissed(
   tx: Transaction,
@@ -116,15 +117,19 @@ export function createWatchdog(deps: WatchdogDeps) {
     pruneSometimes(pool, orgId, connector);
   }
 
+  async function isQueued(schedule: ExpectedJob): Promise<boolean> {
+    for (const jobId of jobIdsOf(schedule, schedule.nextRunAt?.getTime() ?? 0))
+      if (isPending(await queues.jobState(schedule.connector, jobId))) return true;
+    return false;
+  }
+
   /** @returns those of a page that wait for a worker. */
   async function lookAt(page: readonly ExpectedJob[]): Promise<string[]> {
     const waiting: string[] = [];
     await each(
       page,
       async (schedule) => {
-        const expected = schedule.nextRunAt?.getTime() ?? 0;
-        if (isPending(await queues.jobState(schedule.connector, jobIdOf(schedule, expected))))
-          waiting.push(schedule.id);
+        if (await isQueued(schedule)) waiting.push(schedule.id);
         else await makeUp(schedule);
       },
       { log, what: 'making up for a run', atOnce: MAKE_UP_AT_ONCE },
