@@ -31,10 +31,13 @@ it('reads a large body', () => {
 });
 
 it('takes linear time on zeros inside of a number', () => {
-  const json = `{"n":1${'0'.repeat(500_000)}1}`;
-  // Processor time, which other work on the machine doesn't change; quadratic time would be minutes.
-  const before = process.cpuUsage();
-  expect(findInexactNumber(json)).toBeDefined();
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1_000).toBeLessThan(2_000);
+  const json = `{"n":1${'0'.repeat(50_000)}1}`;
+  // Processor time, which other work on the machine doesn't change: less than 1 ms. Quadratic time is a second.
+  const times = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage();
+    expect(findInexactNumber(json)).toBeDefined();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  expect(Math.min(...times)).toBeLessThan(200);
 });
