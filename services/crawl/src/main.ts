@@ -68,7 +68,8 @@ export async function main(signals: ExitSignals): Promise<void> {
       shutdown,
       clock,
     });
-  await identity.start();
+  // A worker verifies no request, so it needs no keys.
+  if (config.ROLE !== 'worker') await identity.start();
   await serve({
     ...service,
     host: config.HOST,

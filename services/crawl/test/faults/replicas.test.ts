@@ -2,6 +2,7 @@ import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { beginLocked } from '../../src/features/schedules/queries.js';
 import { crawlsOf, SLOW } from '../support/crawls.js';
+import { startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
@@ -19,6 +20,15 @@ describeEachBackend('two replicas on %s', (backend) => {
     url.searchParams.set('application_name', name);
     return platform.addCrawl({ ROLE: 'worker', DATABASE_URL: url.href });
   }
+
+  it('one that only works asks identity for no keys', async () => {
+    const identity = await startEndpoint();
+    // The API waits for its first question before it is ready.
+    const worker = await platform.addCrawl({ ROLE: 'worker', IDENTITY_URL: identity.url });
+    await worker.stop();
+    await identity.close();
+    expect(identity.asked).toEqual([]);
+  });
 
   it('one is killed in the middle of its repairs: the other ends them, and each missed run is made up for once', async () => {
     const { orgId } = platform.admin;
