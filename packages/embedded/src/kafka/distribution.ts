@@ -51,7 +51,7 @@ export async function ensureKafkaJars(cacheDir: string): Promise<string> {
 export async function assertJava(): Promise<void> {
   const needed = `Kafka needs Java ${JAVA_MIN} or newer on the PATH`;
   const { stderr } = await run('java', ['-version']).catch((cause: unknown) => {
-    throw new EmbeddedServerError(`${needed}; install one, or give KAFKA_BROKERS`, { cause });
+    throw new EmbeddedServerError(`${needed}; install one`, { cause });
   });
   const version = /version "(?:1\.)?(\d+)/.exec(stderr)?.[1];
   if (Number(version) < JAVA_MIN) throw new EmbeddedServerError(`${needed}; this one is ${version}`);
@@ -61,7 +61,7 @@ function explainMaven(cause: NodeJS.ErrnoException & { stdout?: string }): never
   const fault = cause.stdout?.split('\n').find((line) => line.includes('ERROR'));
   const reason =
     cause.code === 'ENOENT' ? 'mvn (Maven) is not on the PATH' : (fault?.trim() ?? cause.message);
-  throw new EmbeddedServerError(`Kafka's jars can't be fetched: ${reason}; or give KAFKA_BROKERS`, { cause });
+  throw new EmbeddedServerError(`Kafka's jars can't be fetched: ${reason}`, { cause });
 }
 
 async function exists(path: string): Promise<boolean> {

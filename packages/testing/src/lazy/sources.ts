@@ -1,8 +1,8 @@
-import { startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
+import { EmbeddedServerError, startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { type LazyServer, startContainer } from './containers.js';
-import { type LazyService, readGiven } from './environment.js';
+import { GIVEN_VARIABLE, type LazyService, readGiven } from './environment.js';
 
 /** Takes the server that is given, else one from Testcontainers, else an embedded one. */
 export async function startLazyServer(
@@ -19,6 +19,13 @@ export async function startLazyServer(
       log(`tests: Docker answers, but has no ${service} (${reason}); using the embedded one`);
     }
   }
+  return startEmbedded(service).catch((error: unknown) => {
+    if (!(error instanceof EmbeddedServerError)) throw error;
+    throw new EmbeddedServerError(`${error.message}, or give ${GIVEN_VARIABLE[service]}`, { cause: error });
+  });
+}
+
+async function startEmbedded(service: LazyService): Promise<LazyServer> {
   const dataDir = await makeTemporaryDir(`platform-test-${service}-`);
   if (service === 'kafka') {
     const kafka = await startEmbeddedKafka({ dataDir, isTemporary: true });
