@@ -1,9 +1,9 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from '../src/index.js';
-import { inspectProcess, startEmbeddedRedis } from '@platform/embedded';
+import { ensureRedisServer, inspectProcess, startEmbeddedRedis } from '@platform/embedded';
 
 function ask(port: number, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -42,6 +42,33 @@ describeWith('own-redis', 'embedded Redis', () => {
     await expect(redis.flush()).resolves.toBeUndefined();
     expect((await inspectProcess(redis.pid))?.command).not.toContain('kept4us');
     await redis.close();
+  });
+
+  test('keeps the data of each kind and major version of the server apart: none reads what another wrote', async () => {
+    const program = await ensureRedisServer();
+    const { PATH } = process.env;
+    /** The same server, which says that it is another. */
+    async function startAs(version: string) {
+      const bin = join(root, version.replaceAll(' ', '-'));
+      await mkdir(bin, { recursive: true });
+      const script = `#!/bin/sh\n[ "$1" = --version ] && echo '${version} sha=0' && exit\nexec '${program}' "$@"\n`;
+      await writeFile(join(bin, 'redis-server'), script, { mode: 0o755 });
+      process.env['PATH'] = `${bin}:${PATH}`;
+      return startEmbeddedRedis({ dataDir: join(root, 'data') }).finally(() => (process.env['PATH'] = PATH));
+    }
+    const found: Record<string, string> = {};
+    for (const version of [
+      'Redis server v=7.0.15',
+      'Valkey server v=9.1.2',
+      'Redis server v=8.2.1',
+      'Redis server v=7.4.0',
+    ]) {
+      const redis = await startAs(version);
+      found[version] = await ask(redis.port, 'EXISTS kept');
+      await ask(redis.port, 'SET kept 7');
+      await redis.stop();
+    }
+    expect(Object.values(found)).toEqual([':0', ':0', ':0', ':1']);
   });
 
   test('a taken port is explained by Redis’ own words', async () => {

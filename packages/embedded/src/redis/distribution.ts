@@ -86,10 +86,33 @@ async function fetchValkey(cacheDir: string, directory: string): Promise<void> {
   }
 }
 
-async function isRecent(program: string): Promise<boolean> {
+interface ServerVersion {
+  /** `redis` or `valkey`. */
+  readonly kind: string;
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** Returns what the program says of itself, or undefined when it does not run or says nothing that is known. */
+async function readVersion(program: string): Promise<ServerVersion | undefined> {
   const { stdout } = await run(program, ['--version']).catch(() => ({ stdout: '' }));
-  const [major = 0, minor = 0] = /v=(\d+)\.(\d+)/.exec(stdout)?.slice(1).map(Number) ?? [];
+  const [, kind = '', major, minor] = /^(\w+).* v=(\d+)\.(\d+)/m.exec(stdout) ?? [];
+  return kind === '' ? undefined : { kind: kind.toLowerCase(), major: Number(major), minor: Number(minor) };
+}
+
+async function isRecent(program: string): Promise<boolean> {
+  const { major, minor } = (await readVersion(program)) ?? { major: 0, minor: 0 };
   return major > MIN_VERSION[0] || (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]);
+}
+
+/**
+ * Returns a name for what the server writes, such as `valkey-9`: what one kind or major version wrote, another may be unable
+ * to read.
+ */
+export async function readDataFormat(program: string): Promise<string> {
+  const version = await readVersion(program);
+  if (!version) throw new EmbeddedServerError(`${program} does not say which version it is`);
+  return `${version.kind}-${version.major}`;
 }
 
 /** Of a failed `fetch`, the cause says what happened. */

@@ -5,11 +5,11 @@ import { launchChildServer } from '../child-server.js';
 import { EmbeddedServerError } from '../errors.js';
 import { findFreePort } from '../free-port.js';
 import { makeRestartable, type RestartableServer } from '../restartable-server.js';
-import { ensureRedisServer } from './distribution.js';
+import { ensureRedisServer, readDataFormat } from './distribution.js';
 
 /** Options of {@link startEmbeddedRedis}. */
 export interface EmbeddedRedisOptions {
-  /** Made when missing; holds the append-only file. */
+  /** Made when missing; holds a folder for each kind and major version of the server, with its append-only file. */
   readonly dataDir: string;
   /** A free one is chosen when it is not given. */
   readonly port?: number;
@@ -39,7 +39,9 @@ const HOST = '127.0.0.1';
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const dataDir = resolve(options.dataDir);
   const program = await ensureRedisServer(options.cacheDir);
-  await mkdir(dataDir, { recursive: true });
+  // The server on the PATH can be another one at the next start, and could not read what this one wrote.
+  const serverDir = join(dataDir, await readDataFormat(program));
+  await mkdir(serverDir, { recursive: true });
   const port = options.port ?? (await findFreePort(HOST));
   const temporaryDir = options.isTemporary ? dataDir : undefined;
   const configuration = join(dataDir, 'redis.conf');
@@ -51,7 +53,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
     launch: () =>
       launchChildServer({
         name: 'Redis',
-        command: [program, configuration, '--dir', dataDir],
+        command: [program, configuration, '--dir', serverDir],
         ready: /Ready to accept connections/,
         fault: /Could not|Can't|error|fatal/i,
         onLog: options.onLog ?? (() => undefined),
