@@ -38,7 +38,8 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => {
     INBOX_PORT: _inbox,
     ...rest
   } = process.env;
-  return { ...rest, NODE_OPTIONS: '' };
+  // A database is slow on a busy machine.
+  return { ...rest, NODE_OPTIONS: '', DATABASE_TIMEOUT_MS: '10000' };
 };
 
 interface StartOptions {

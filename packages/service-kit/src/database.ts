@@ -15,13 +15,13 @@ export interface PoolOptions {
 }
 
 /** A request fails within two seconds when the database is away: half for connecting, half for the answer. */
-const DEFAULT_TIMEOUT_MS = 1_000;
+export const DATABASE_TIMEOUT_MS_DEFAULT = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 
 /** Opens no connection by itself; the first query does. */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { timeoutMs = DATABASE_TIMEOUT_MS_DEFAULT } = options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
   const pool = new pg.Pool({
     connectionString: options.connectionString,

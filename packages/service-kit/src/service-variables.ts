@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { integer, list, oneOf, port, text, url, type Variable, withDefault } from './config.js';
+import { DATABASE_TIMEOUT_MS_DEFAULT } from './database.js';
 
 function isAddressRange(item: string): boolean {
   const [address = '', prefix = '0', ...rest] = item.split('/');
@@ -77,6 +78,8 @@ export const serviceVariables = {
     'info' as const,
   ),
   TRUST_PROXY: withDefault(addressRanges, []),
+  /** How long connecting to the database may take, and how long a statement: a request that finds it away fails after twice that. */
+  DATABASE_TIMEOUT_MS: withDefault(integer(100, 60_000), DATABASE_TIMEOUT_MS_DEFAULT),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
   ...tracingVariables,
 } as const;

@@ -40,6 +40,7 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
     connectionString: config.DATABASE_URL,
     applicationName: 'crawl-worker',
     connectionsMax: config.WORKER_CONNECTIONS_MAX,
+    timeoutMs: config.DATABASE_TIMEOUT_MS,
     log: resources.log,
   });
   shutdown.on('close', 'database of the workers', () => pool.end());

@@ -60,10 +60,10 @@ class UsageError extends Error {
 
 /** Opens what a command needs, and closes it whatever happens. */
 async function withResources(run: (resources: Resources) => Promise<void>): Promise<void> {
-  const { DATABASE_URL: databaseUrl } = loadDatabaseConfig(process.env);
+  const { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: timeoutMs } = loadDatabaseConfig(process.env);
   const log = createLogger('identity', 'warn');
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl, connectionsMax: 2, log, shutdown });
+  const resources = openResources({ databaseUrl, connectionsMax: 2, timeoutMs, log, shutdown });
   try {
     await assertMigrated(resources.pool, migrationsFolder, log);
     await run(resources);

@@ -93,7 +93,8 @@ export const loadEncryptionKeys = (env: NodeJS.ProcessEnv): readonly BoxKey[] =>
   loadConfig(env, { ENCRYPTION_KEYS: encryptionKeys }).ENCRYPTION_KEYS;
 
 /** What the commands need that only touch the database. */
-export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
+export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: serviceVariables.DATABASE_TIMEOUT_MS });
 
 /** Everything that the service reads from its environment. */
 export const identityVariables = {

@@ -47,6 +47,7 @@ export async function main(signals: ExitSignals): Promise<void> {
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,
     connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,
   });

@@ -22,8 +22,8 @@ export const LIVENESS_CONNECTIONS = 2;
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly connectionsMax: number;
-  /** Of connecting, and of a statement; the default is that of `createPool`. */
-  readonly timeoutMs?: number | undefined;
+  /** How long connecting may take, and how long a statement. */
+  readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): Resources {

@@ -62,10 +62,10 @@ export const createIdentityDatabase = (adminUrl?: string) =>
     ...(adminUrl === undefined ? {} : { adminUrl }),
   });
 
-const PATIENT_TIMEOUT_MS = 60_000;
+const PATIENT = { DATABASE_TIMEOUT_MS: '60000' };
 
 /** The service over a database, on a port of its own. */
-async function start(databaseUrl: string, environment: NodeJS.ProcessEnv, timeoutMs?: number) {
+async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,
@@ -80,6 +80,7 @@ async function start(databaseUrl: string, environment: NodeJS.ProcessEnv, timeou
   });
   let offsetMs = 0;
   const shutdown = createShutdown(log);
+  const { DATABASE_TIMEOUT_MS: timeoutMs } = config;
   const resources = openResources({ databaseUrl, connectionsMax: 8, timeoutMs, log, shutdown });
   const clock = () => systemClock() + offsetMs;
   const service = await buildIdentity({ config, resources, shutdown, clock });
@@ -137,8 +138,8 @@ export async function startIdentity(
 ): Promise<IdentityUnderTest> {
   const database = await createIdentityDatabase(options.adminUrl);
   // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.
-  const timeoutMs = options.adminUrl === undefined ? PATIENT_TIMEOUT_MS : undefined;
-  const running = await start(database.url, options.environment ?? {}, timeoutMs);
+  const patience = options.adminUrl === undefined ? PATIENT : {};
+  const running = await start(database.url, { ...patience, ...options.environment });
   const organisations = createOrganisationService({
     prisma: running.resources.prisma,
     passwords: createPasswords(),

@@ -34,7 +34,13 @@ const CLOCK_TOLERANCE_MS = 5_000;
 export interface MailDeps {
   readonly config: Omit<
     MailConfig,
-    'DATABASE_URL' | 'DATABASE_CONNECTIONS_MAX' | 'HOST' | 'PORT' | 'LOG_LEVEL' | 'SHUTDOWN_DELAY_MS'
+    | 'DATABASE_URL'
+    | 'DATABASE_CONNECTIONS_MAX'
+    | 'DATABASE_TIMEOUT_MS'
+    | 'HOST'
+    | 'PORT'
+    | 'LOG_LEVEL'
+    | 'SHUTDOWN_DELAY_MS'
   >;
   readonly resources: Resources;
   readonly shutdown: Shutdown;

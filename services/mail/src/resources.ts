@@ -21,14 +21,17 @@ const indexesOnly = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_merg
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly connectionsMax: number;
+  /** How long connecting may take, and how long a statement. */
+  readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): Resources {
-  const { databaseUrl: connectionString, connectionsMax, log, shutdown } = options;
+  const { databaseUrl: connectionString, connectionsMax, timeoutMs, log, shutdown } = options;
   const pool = createPool({
     connectionString,
     applicationName: 'mail',
     connectionsMax,
+    timeoutMs,
     settings: indexesOnly,
     log,
   });

@@ -35,11 +35,14 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   SERVICE_CLIENT_SECRET: SERVICE_SECRET,
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
+  // A database is slow on a busy machine.
+  DATABASE_TIMEOUT_MS: '10000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
 });
 
 export interface MailOptions {
   readonly environment?: NodeJS.ProcessEnv;
+  /** The server of the database, when the test breaks it: with the time-outs of production. */
   readonly adminUrl?: string;
   readonly journalTimes?: JournalTimes;
   readonly resolveHost?: ResolveHost;
@@ -85,7 +88,11 @@ export const attachment = (fields: object = {}): object => ({
 });
 
 async function startApp(databaseUrl: string, identityUrl: string, options: MailOptions) {
-  const config = loadMailConfig({ ...mailEnvironment(databaseUrl, identityUrl), ...options.environment });
+  const config = loadMailConfig({
+    ...mailEnvironment(databaseUrl, identityUrl),
+    ...(options.adminUrl !== undefined && { DATABASE_TIMEOUT_MS: '1000' }),
+    ...options.environment,
+  });
   let written = '';
   const log = createLogger('mail', 'debug', {
     write: (line) => {
@@ -94,7 +101,13 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   });
   let offsetMs = 0;
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl, connectionsMax: 6, log, shutdown });
+  const resources = openResources({
+    databaseUrl,
+    connectionsMax: 6,
+    timeoutMs: config.DATABASE_TIMEOUT_MS,
+    log,
+    shutdown,
+  });
   const { journalTimes, resolveHost } = options;
   const clock = () => systemClock() + offsetMs;
   const service = await buildMail({

@@ -103,6 +103,9 @@ async function shareIdentity(): Promise<Identity> {
   };
 }
 
+/** A database is slow on a busy machine, unless the test breaks it. */
+const PATIENT = { DATABASE_TIMEOUT_MS: '10000' };
+
 /** An identity that the test may stop, or whose clock is another one; it has one organisation. */
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {
   const admin = { email: 'admin@example.com', password: 'correct-Horse-battery-9' };
@@ -110,6 +113,7 @@ async function startOwnIdentity(databaseUrl: string, env: Record<string, string>
     program: pathOf('identity', 'dist/server.js'),
     env: {
       DATABASE_URL: databaseUrl,
+      ...PATIENT,
       LOG_LEVEL: 'warn',
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
       SERVICE_CLIENTS: `crawl:${SERVICE_SECRET}`,
@@ -153,6 +157,7 @@ export async function startPlatform(options: {
       program: pathOf('crawl', 'dist/server.js'),
       env: {
         DATABASE_URL: crawlDatabase.url,
+        ...(options.crawlAdminUrl === undefined && PATIENT),
         IDENTITY_URL: identity.url,
         SERVICE_CLIENT_SECRET: SERVICE_SECRET,
         LOG_LEVEL: 'debug',

@@ -75,7 +75,13 @@ beforeAll(async () => {
   const config = loadMailConfig(mailEnvironment(database.url, identityUrl));
   const log = createLogger('mail', 'silent');
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
+  const resources = openResources({
+    databaseUrl: database.url,
+    connectionsMax: 4,
+    timeoutMs: config.DATABASE_TIMEOUT_MS,
+    log,
+    shutdown,
+  });
   records = createRecordService(resources);
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
   await waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, {

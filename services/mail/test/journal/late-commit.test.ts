@@ -10,7 +10,7 @@ let smtp: SmtpUnderTest;
 beforeAll(async () => {
   smtp = await startSmtp();
   mail = await startMail({
-    environment: { SMTP_TIMEOUT_MS: '10000' },
+    environment: { SMTP_TIMEOUT_MS: '10000', DATABASE_TIMEOUT_MS: '1000' },
     journalTimes: { heartbeatMs: 200, silentMs: 3_000, keyLifetimeMs: DAY_MS },
   });
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
@@ -39,6 +39,14 @@ test('an entry that is committed after its request was answered 503 is withdrawn
     timeoutMs: 20_000,
   });
   expect([await pending(), smtp.accepted.length]).toEqual([0, 1]);
+});
+
+test('how long a statement may take is a setting', async () => {
+  const patient = await startMail({ environment: { DATABASE_TIMEOUT_MS: '20000' } });
+  await patient.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  await patient.db.query(slowCommits);
+  expect((await patient.send()).status).toBe(200);
+  await patient.close();
 });
 
 test('a database that took nobody\'s beat makes no sender silent', async () => {

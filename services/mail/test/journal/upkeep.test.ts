@@ -83,7 +83,13 @@ test('many of them go in bites of a thousand, one each beat', async () => {
 
 test('a statement that was planned on an empty table reads no other mails when it has grown', async () => {
   const shutdown = createShutdown(log);
-  const { pool } = openResources({ databaseUrl: database.url, connectionsMax: 1, log, shutdown });
+  const { pool } = openResources({
+    databaseUrl: database.url,
+    connectionsMax: 1,
+    timeoutMs: 10_000,
+    log,
+    shutdown,
+  });
   const settle = (id: string) => settleEntries(pool, [{ id, state: 'sent', refused: [] }], new Date(now));
   // PostgreSQL settles for one plan after five uses.
   for (let use = 0; use < 10; use += 1) await settle(uuidv7());

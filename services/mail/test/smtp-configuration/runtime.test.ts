@@ -22,8 +22,14 @@ test('Mail container not found: while the mail runtime starts, and from when it 
 
   const log = createLogger('mail', 'silent');
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl: database.url, connectionsMax: 4, log, shutdown });
   const config = loadMailConfig(mailEnvironment(database.url, administrator.identityUrl));
+  const resources = openResources({
+    databaseUrl: database.url,
+    connectionsMax: 4,
+    timeoutMs: config.DATABASE_TIMEOUT_MS,
+    log,
+    shutdown,
+  });
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
   const call = async (url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${token}` };
