@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify, {
   type FastifyBaseLogger,
@@ -114,6 +114,8 @@ function discardBody(request: FastifyRequest, reply: FastifyReply): void {
 
 function registerNotFound(app: App, family: ErrorFamily): void {
   const methodsOf = trackAllowedMethods(app);
+  // No route takes it, and Fastify would refuse one without a content type before it looks for the route.
+  if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   const handle = createErrorHandler(family);
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(request.url.split('?', 1)[0] ?? '/');

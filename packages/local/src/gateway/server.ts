@@ -68,6 +68,8 @@ export async function createGateway(
   requests.watch(app.server);
   for (const method of PASSED_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+  // Fastify would refuse one without a content type; no service takes it, with or without a body.
+  if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   app.setNotFoundHandler(({ url }, reply) =>
     app.hasRoute({ method: 'GET', url: url.split('?', 1)[0] ?? '' })
       ? sendError(reply.header('allow', 'GET, HEAD'), METHOD_NOT_ALLOWED)

@@ -34,7 +34,7 @@ describe('faults that are the gateway’s to answer', () => {
     expect(/\r\nallow: \S+/i.test(answer)).toBe(status === 405);
   }); // prettier-ignore
 
-  it.each(['PROPFIND', 'PUT', 'OPTIONS'])('%s is for the service to judge', async (method) => {
+  it.each(['PROPFIND', 'PUT', 'OPTIONS', 'QUERY'])('%s is for the service to judge', async (method) => {
     const { status, body } = await send<Echo>(platform.port, '/mcp', { method });
     expect([status, body.method]).toEqual([200, method]);
   });

@@ -90,6 +90,8 @@ test("the internal route takes another service's credential only", async () => {
 
 test('an unknown path is 404 and another method 405, in the same shape', async () => {
   expect((await mail.call('GET', '/api/v1/mail/nothing')).body.error.code).toBe('NOT_FOUND');
-  const other = await mail.call('GET', sendPath);
-  expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
+  for (const method of ['GET', 'PUT', 'QUERY']) {
+    const other = await mail.call(method, sendPath);
+    expect([method, other.status, other.headers.get('allow')]).toEqual([method, 405, 'POST']);
+  }
 });
