@@ -25,7 +25,7 @@ function readRows(markdown: string): Rows {
 }
 
 /** Names, order and defaults come from the configuration schema; the meanings are kept. */
-function renew(path: string, expected: readonly (readonly [name: string, fallback: string])[]): void {
+function renew(path: string, expected: readonly Row[]): void {
   const markdown = read(path);
   const meanings = new Map(readRows(markdown).map(({ name, meaning }) => [name, meaning]));
   const rows = expected.map(
@@ -38,34 +38,41 @@ function renew(path: string, expected: readonly (readonly [name: string, fallbac
   );
 }
 
-async function readSchema(service: string): Promise<[name: string, fallback: string][]> {
-  const { defaults } = await askConfig(service, {});
-  return [...defaults].map(([name, fallback]) => [name, toCell(fallback)]);
-}
+type Row = readonly [name: string, fallback: string];
 
-const readSchemas = () => Promise.all(SERVICES.map(({ name }) => readSchema(name)));
+const schemas = new Map<string, readonly Row[]>();
+beforeAll(async () => {
+  for (const { name: service } of SERVICES) {
+    const { defaults } = await askConfig(service, {});
+    schemas.set(
+      service,
+      [...defaults].map(([name, fallback]) => [name, toCell(fallback)]),
+    );
+  }
+});
 
-const isIn = (schema: readonly (readonly [string, string])[], [name, fallback]: readonly [string, string]) =>
+const isIn = (schema: readonly Row[], [name, fallback]: Row): boolean =>
   schema.some(([otherName, otherFallback]) => otherName === name && otherFallback === fallback);
 
-async function readShared(): Promise<[string, string][]> {
-  const [first = [], ...others] = await readSchemas();
-  const common = first.findIndex(([name]) => name === 'DATABASE_URL');
-  return first.slice(0, common).filter((row) => others.every((schema) => isIn(schema, row)));
+/** The variables before the first that is a service's own. */
+function listShared(): readonly Row[] {
+  const [first = [], ...others] = schemas.values();
+  const ownStart = first.findIndex(([name]) => name === 'DATABASE_URL');
+  return first.slice(0, ownStart).filter((row) => others.every((schema) => isIn(schema, row)));
 }
 
-async function readOwn(service: string): Promise<[string, string][]> {
-  const shared = await readShared();
-  return (await readSchema(service)).filter((row) => !isIn(shared, row));
+function listOwn(service: string): readonly Row[] {
+  const shared = listShared();
+  return (schemas.get(service) ?? []).filter((row) => !isIn(shared, row));
 }
 
 const tables = [
-  [SHARED_TABLE, readShared],
-  ...SERVICES.map(({ name }) => [`services/${name}/README.md`, () => readOwn(name)] as const),
+  [SHARED_TABLE, listShared],
+  ...SERVICES.map(({ name }) => [`services/${name}/README.md`, () => listOwn(name)] as const),
 ] as const;
 
-test.each(tables)('the environment table of %s is that of the schema (UPDATE_ENVIRONMENT=1 renews it)', async (path, readExpected) => {
-  const expected = await readExpected();
+test.each(tables)('the environment table of %s is that of the schema (UPDATE_ENVIRONMENT=1 renews it)', (path, listExpected) => {
+  const expected = listExpected();
   expect(expected.length).toBeGreaterThan(5);
   if (process.env.UPDATE_ENVIRONMENT) renew(path, expected);
   const rows = readRows(read(path));
