@@ -7,7 +7,7 @@ export interface PoolOptions {
   readonly connectionString: string;
   readonly applicationName: string;
   readonly connectionsMax: number;
-  /** PostgreSQL's settings for these connections, such as `enable_seqscan`. */
+  /** PostgreSQL's settings for these connections, such as `plan_cache_mode`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** How long a connection may take, and how long a statement. Default 1,000. */
   readonly timeoutMs?: number | undefined;

@@ -1,11 +1,10 @@
-import { pipeline, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { openSocket } from './connect.js';
-import { JoinedChunks } from './joined-chunks.js';
 import { judgeFailure, type Verdict } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
 
@@ -62,16 +61,9 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   transporter.on('error', () => undefined);
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
-    const { message, data } = mail;
     const sending: Sending = { mail, stream: undefined };
-    sendings.set(data.messageId ?? '', sending);
-    const createReadStream = message.createReadStream.bind(message);
-    message.createReadStream = (options) => {
-      sending.stream = Buffer.isBuffer(data.raw)
-        ? Readable.from([data.raw], { objectMode: false })
-        : pipeline(createReadStream(options), new JoinedChunks(), () => undefined);
-      return sending.stream;
-    };
+    sendings.set(mail.data.messageId ?? '', sending);
+    mail.message.processFunc((stream) => (sending.stream = stream));
     done();
   });
 

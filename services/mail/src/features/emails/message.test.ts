@@ -1,7 +1,6 @@
 import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
 import { createHostResolver } from '../delivery/resolve-host.js';
-import type { DecodedAttachment } from './attachments.js';
 import type { Letter } from './letter.js';
 import { createMessageSource, messageIdOf } from './message.js';
 
@@ -28,28 +27,6 @@ test.each([
 });
 
 const sourceOf = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));
-
-const isComposed = (...attachments: DecodedAttachment[]): boolean =>
-  'raw' in sourceOf(letterWith({ attachments }))(new AbortController().signal);
-
-const attachmentOf = (bytes: number, contentType = 'application/octet-stream'): DecodedAttachment => ({
-  filename: 'a.bin',
-  contentType,
-  content: Buffer.alloc(bytes),
-});
-
-test.each([
-  [0, 0, true],
-  [2, 20_000, true],
-  [1, 60_000, false],
-  [10, 50_000, false],
-])('%i attachments of %i bytes: composed beforehand and held: %s', (count, bytes, expected) => {
-  expect(isComposed(...Array.from({ length: count }, () => attachmentOf(bytes)))).toBe(expected);
-});
-
-test('an attached message is not composed beforehand: its bytes go out as they are', () => {
-  expect(isComposed(attachmentOf(10, 'message/rfc822'))).toBe(false);
-});
 
 test('what can not be composed is a mail that failed, not an exception', async () => {
   const pools = createTransportPools({

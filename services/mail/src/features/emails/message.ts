@@ -2,9 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
-import { composeWhole } from '../delivery/whole-message.js';
 import type { DecodedAttachment } from './attachments.js';
-import { type Letter, sizeOf } from './letter.js';
+import type { Letter } from './letter.js';
 
 /** A whole number of base64 lines (57 bytes make 76 characters), and little enough to encode in one go. */
 const SLICE_BYTES = 57 * 1_024;
@@ -18,8 +17,6 @@ async function* slicesOf(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 const isLarge = ({ content }: DecodedAttachment): boolean => content.length > SLICE_BYTES;
-/** As a whole: what is composed is held for as long as the SMTP server takes, hundreds at once. */
-const isSmall = (letter: Letter): boolean => sizeOf(letter) <= SLICE_BYTES;
 
 /** Large ones go slice by slice, as fast as the SMTP server takes them: one big step would stall everybody. */
 const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
@@ -56,18 +53,7 @@ const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
   ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
-/**
- * Composes the message once for all attempts, unless it is large or holds an attached message. Never throws: a fault
- * of composing is the attempt's, and so an outcome.
- */
-export function createMessageSource(letter: Letter, messageId: string, date: Date): Delivery['message'] {
-  try {
-    const whole = isSmall(letter) && composeWhole(fieldsOf(letter, messageId, date));
-    if (whole) return (signal) => ({ messageId, signal, ...whole });
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-  return (signal) => ({ ...fieldsOf(letter, messageId, date), signal });
-}
+/** Returns what composes the message of an attempt. Large attachments are read anew each time. */
+export const createMessageSource =
+  (letter: Letter, messageId: string, date: Date): Delivery['message'] =>
+  (signal) => ({ ...fieldsOf(letter, messageId, date), signal });
