@@ -27,6 +27,7 @@ export interface TestDatabase {
 
 const OBJECT_IN_USE = '55006';
 const BUSY_TIMEOUT_MS = 15_000;
+const SESSION_END_TIMEOUT_MS = 1_000;
 
 /**
  * Makes a database of the caller's own by cloning a migrated template.
@@ -46,6 +47,7 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
     url: databaseUrl(adminUrl, name),
     drop: () =>
       withAdmin(adminUrl, async (admin) => {
+        await waitForSessions(admin, name);
         await admin.query(`drop database if exists ${quote(name)} with (force)`);
       }),
   };
@@ -90,6 +92,19 @@ async function whenFree(statement: () => Promise<unknown>): Promise<void> {
       if ((error as { code?: string }).code !== OBJECT_IN_USE || Date.now() > deadline) throw error;
       await delay(50);
     }
+  }
+}
+
+/**
+ * Waits until the sessions that are ending have ended. Forced out, they would send their client an error that nobody
+ * listens for any more.
+ */
+async function waitForSessions(admin: pg.Client, name: string): Promise<void> {
+  const deadline = Date.now() + SESSION_END_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const { rowCount } = await admin.query('select from pg_stat_activity where datname = $1 limit 1', [name]);
+    if (rowCount === 0) return;
+    await delay(20);
   }
 }
 
