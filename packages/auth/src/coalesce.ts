@@ -13,9 +13,9 @@ export interface CoalesceOptions<Q, A> {
   keyOf(question: Q): string;
   /** @returns one answer per question, in their order. */
   ask(questions: readonly Q[]): Promise<readonly A[]>;
-  readonly batchMax: number;
+  readonly maxBatch: number;
   /** How many batches may be under way at once; the next one gathers meanwhile. */
-  readonly inFlightMax: number;
+  readonly maxInFlight: number;
   /**
    * How long questions gather, in ms, while another batch is under way: its answer ends that, too. So
    * under load batches are fewer and larger, and one that hangs holds nobody up. Default 0.
@@ -49,7 +49,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
         for (const waiter of waiters) waiter.resolve(answers[index] as A);
     } catch (error) {
       rejectAll(batch, error);
-      if (inFlight < options.inFlightMax) return;
+      if (inFlight < options.maxInFlight) return;
       rejectAll(gathering.values(), error);
       gathering = new Map();
     } finally {
@@ -61,10 +61,10 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
   function flush(): void {
     isScheduled = false;
     clearTimeout(gatheringEnds);
-    while (gathering.size > 0 && inFlight < options.inFlightMax) {
+    while (gathering.size > 0 && inFlight < options.maxInFlight) {
       const all = [...gathering];
-      gathering = new Map(all.slice(options.batchMax));
-      void send(all.slice(0, options.batchMax).map(([, question]) => question));
+      gathering = new Map(all.slice(options.maxBatch));
+      void send(all.slice(0, options.maxBatch).map(([, question]) => question));
     }
   }
 
@@ -75,7 +75,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
       const asked = gathering.get(key);
       if (asked) asked.waiters.push(waiter);
       else gathering.set(key, { question, waiters: [waiter] });
-      if (isScheduled || inFlight >= options.inFlightMax) return;
+      if (isScheduled || inFlight >= options.maxInFlight) return;
       isScheduled = true;
       if (inFlight === 0 || gatherMs === 0) setImmediate(flush);
       else gatheringEnds = setTimeout(flush, gatherMs);

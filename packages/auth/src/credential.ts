@@ -40,7 +40,7 @@ export interface SignedCredential {
 }
 
 /** No credential of ours comes near it; what is longer isn't looked at. */
-export const TOKEN_LENGTH_MAX = 4_096;
+export const MAX_TOKEN_LENGTH = 4_096;
 
 export const stripPrefix = (presented: string): string =>
   presented.startsWith(PAT_PREFIX) ? presented.slice(PAT_PREFIX.length) : presented;

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import { coalesce } from './coalesce.js';
 import type { SignedCredential } from './credential.js';
 import {
-  INTROSPECTION_BATCH_MAX,
+  MAX_INTROSPECTION_BATCH,
   INTROSPECTION_BATCH_PATH,
   type IntrospectionBatch,
   JWKS_PATH,
@@ -240,8 +240,8 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   const askLiveness = coalesce({
     keyOf: ({ credential }: LivenessQuestion) => credential.digest,
     ask,
-    batchMax: INTROSPECTION_BATCH_MAX,
-    inFlightMax: CONNECTIONS,
+    maxBatch: MAX_INTROSPECTION_BATCH,
+    maxInFlight: CONNECTIONS,
     gatherMs: GATHER_MS,
   });
 

@@ -15,13 +15,13 @@ export const TOKEN_PATH = '/api/v1/oauth2/token';
 export const JWKS_PATH = '/.well-known/jwks.json';
 
 /** Tokens in one batch, at the most. */
-export const INTROSPECTION_BATCH_MAX = 200;
+export const MAX_INTROSPECTION_BATCH = 200;
 
 export const IntrospectionBatchRequest = Type.Object(
   {
     tokens: Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
       minItems: 1,
-      maxItems: INTROSPECTION_BATCH_MAX,
+      maxItems: MAX_INTROSPECTION_BATCH,
     }),
   },
   { additionalProperties: false },

@@ -6,7 +6,7 @@ import {
   digestOf,
   type SignedCredential,
   stripPrefix,
-  TOKEN_LENGTH_MAX,
+  MAX_TOKEN_LENGTH,
 } from './credential.js';
 import type { KeySet } from './key-set.js';
 
@@ -14,9 +14,9 @@ import type { KeySet } from './key-set.js';
 export type VerifyJwt = (token: string, publicKeyPem: string) => unknown;
 
 /** Verified tokens kept in memory, about 1 KiB each: an Ed25519 check costs some 100 µs, a look-up one. */
-const VERIFIED_MAX = 20_000;
+const MAX_VERIFIED = 20_000;
 /** Refused tokens have a cache of their own, so that garbage never drives a good token out. */
-const REFUSED_MAX = 5_000;
+const MAX_REFUSED = 5_000;
 
 /** Ours are UUIDs. */
 const keyIdForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -45,7 +45,7 @@ function isClaims(value: unknown): value is CredentialClaims {
 
 /** Three non-empty parts of base64url, before anything is decoded. */
 function looksSigned(token: string): boolean {
-  if (token.length > TOKEN_LENGTH_MAX) return false;
+  if (token.length > MAX_TOKEN_LENGTH) return false;
   const first = token.indexOf('.');
   const second = token.indexOf('.', first + 1);
   return first > 0 && second > first + 1 && second < token.length - 1 && !token.includes('.', second + 1);
@@ -61,8 +61,8 @@ function looksSigned(token: string): boolean {
  *   when that can't be known: its key is none of those here, and they are stale.
  */
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
-  const verified = new LRUCache<string, SignedCredential>({ max: VERIFIED_MAX });
-  const refused = new LRUCache<string, true>({ max: REFUSED_MAX });
+  const verified = new LRUCache<string, SignedCredential>({ max: MAX_VERIFIED });
+  const refused = new LRUCache<string, true>({ max: MAX_REFUSED });
   const keysStale = nothingDone(
     dependencyUnavailable('identity', new Error('signing keys may have changed')),
   );

@@ -54,7 +54,7 @@ interface AnyInput {
 
 const CONNECT_TIMEOUT_MS = 1_000;
 /** No answer of the platform comes near it. */
-const ANSWER_BYTES_MAX = 8 * 1_048_576;
+const MAX_ANSWER_BYTES = 8 * 1_048_576;
 
 /** What this side finds out by itself. */
 type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
@@ -137,7 +137,7 @@ export function createServiceClient<T extends Operations<T>>(
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    maxResponseSize: ANSWER_BYTES_MAX,
+    maxResponseSize: MAX_ANSWER_BYTES,
   });
   // A call that waited for a connection would use its time up unsent, and could not tell.
   const places = createPlaces({ all: connections, each: Math.max(1, Math.floor(connections / 4)) });

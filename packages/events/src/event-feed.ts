@@ -23,7 +23,7 @@ export interface EventFeedPage {
  * A reader gives so many rows their position, whosesoever they are, and no more: the newest event is
  * read at once where nobody else does (see {@link createPositionAssigner}), and a backlog is nobody's wait.
  */
-const POSITIONS_MAX = 100;
+const MAX_POSITIONS = 100;
 
 /**
  * Reads an organisation's events in the order in which they became visible. Whoever follows `nextCursor` sees every
@@ -36,7 +36,7 @@ export async function readEvents(
   { orgId, after, limit }: EventFeedQuery,
 ): Promise<EventFeedPage> {
   const position = after === undefined ? '0' : decodeCursor(after);
-  await assignPositions(pool, POSITIONS_MAX);
+  await assignPositions(pool, MAX_POSITIONS);
   const { rows } = await pool.query<{ event: SyncEvent; position: string }>({
     name: 'outbox-feed',
     text: `select event, position from sync_events.outbox

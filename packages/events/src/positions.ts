@@ -3,12 +3,12 @@ import type { Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAlarm } from './relay/alarm.js';
 
-/** @returns how many visible rows got their position: `rowsMax` when there may be more. */
-export async function assignPositions(pool: Pick<pg.Pool, 'query'>, rowsMax: number): Promise<number> {
+/** @returns how many visible rows got their position: `maxRows` when there may be more. */
+export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: number): Promise<number> {
   const { rows } = await pool.query<{ assigned: number }>({
     name: 'outbox-assign-positions',
     text: 'select sync_events.assign_positions($1) as assigned',
-    values: [rowsMax],
+    values: [maxRows],
   });
   return rows[0]?.assigned ?? 0;
 }

@@ -10,7 +10,7 @@ import type { Stoppable } from './teardown.js';
 export const LOCK_NAME = 'instance.lock';
 
 /** What the kernel takes for the path of a socket: 108 bytes on Linux, 104 on macOS, the final NUL included. */
-const SOCKET_PATH_BYTES_MAX = 103;
+const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
  * Makes this process the only launcher on a data folder.
@@ -58,7 +58,7 @@ async function askHolder(path: string): Promise<string | undefined> {
 
 function socketPath(path: string): string {
   const shortest = [path, relative(process.cwd(), path)].toSorted((a, b) => a.length - b.length)[0] as string;
-  if (Buffer.byteLength(shortest) <= SOCKET_PATH_BYTES_MAX) return shortest;
+  if (Buffer.byteLength(shortest) <= MAX_SOCKET_PATH_BYTES) return shortest;
   throw new LaunchError(
     `The path of the data folder is too long for a socket in it: ${path}. Choose a shorter one.`,
   );

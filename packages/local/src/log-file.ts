@@ -81,7 +81,7 @@ function createLineReader(fd: number, onLine: (line: string) => void): () => voi
   };
 }
 
-function readFrom(fd: number, position: number, bytesMax: number): string {
-  const buffer = Buffer.alloc(bytesMax);
-  return buffer.toString('utf8', 0, readSync(fd, buffer, 0, bytesMax, position));
+function readFrom(fd: number, position: number, maxBytes: number): string {
+  const buffer = Buffer.alloc(maxBytes);
+  return buffer.toString('utf8', 0, readSync(fd, buffer, 0, maxBytes, position));
 }

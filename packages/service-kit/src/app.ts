@@ -50,7 +50,7 @@ export interface AppOptions {
   /** Addresses or CIDR ranges of proxies whose `X-Forwarded-*` is believed. */
   readonly trustProxy?: readonly string[];
   /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
-  readonly bodyBytesMax?: number;
+  readonly maxBodyBytes?: number;
   /** Default: 10 s of standing still, 30 s in all. */
   readonly bodyTimeouts?: BodyTimeouts;
 }
@@ -160,7 +160,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
     genReqId: requestIdOf,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
-    bodyLimit: options.bodyBytesMax ?? 65_536,
+    bodyLimit: options.maxBodyBytes ?? 65_536,
     forceCloseConnections: 'idle',
     // A request that arrives while the server closes is still answered.
     return503OnClosing: false,

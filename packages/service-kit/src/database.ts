@@ -6,7 +6,7 @@ import { isTracing } from './tracing/spans.js';
 export interface PoolOptions {
   readonly connectionString: string;
   readonly applicationName: string;
-  readonly connectionsMax: number;
+  readonly maxConnections: number;
   /** PostgreSQL's settings for these connections, such as `plan_cache_mode`. */
   readonly settings?: Readonly<Record<string, string>>;
   /** How long a connection may take, and how long a statement. Default 1,000. */
@@ -27,7 +27,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     connectionString: options.connectionString,
     application_name: options.applicationName,
     ...(settings.length > 0 && { options: settings.join(' ') }),
-    max: options.connectionsMax,
+    max: options.maxConnections,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
     // The server gives up too, or a slow statement would keep its connection after the client left.

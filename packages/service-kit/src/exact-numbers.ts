@@ -9,7 +9,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 /** A double keeps any number of so many digits, with an exponent of two digits. */
 const SAFE = /^-?(?=(?:\D*\d){1,15}\D*$)[\d.]+$/;
-const SHOWN_LENGTH_MAX = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /** @returns the digits without zeros around them, and the power of ten of the last one. */
 function toDigits(number: string): string {
@@ -46,7 +46,7 @@ export function findInexactNumber(json: string): FaultDetail | undefined {
       if (!isKept(number))
         return {
           field: 'body',
-          message: `has a number that cannot be kept exactly: ${number.slice(0, SHOWN_LENGTH_MAX)}. Send it as text`,
+          message: `has a number that cannot be kept exactly: ${number.slice(0, MAX_SHOWN_LENGTH)}. Send it as text`,
         };
     at = quote < 0 ? end : findStringEnd(json, quote);
   }

@@ -1,9 +1,9 @@
 import type { FaultDetail } from './errors.js';
 
 /** Values in one body: the parser, and a validator that lists every fault, slow down beyond it out of proportion. */
-const VALUES_MAX = 10_000;
+const MAX_VALUES = 10_000;
 /** Nested deeper, it would be somebody's stack that gives way. */
-const DEPTH_MAX = 64;
+const MAX_DEPTH = 64;
 /** Short strings are searched byte by byte, which is faster than a call. */
 const NEAR_BYTES = 64;
 
@@ -62,11 +62,11 @@ export function readJsonShape(bytes: Buffer): JsonShape {
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
       separatorCount += 1;
-      if (depth > DEPTH_MAX)
-        return { memberCount, fault: fault(`must not nest deeper than ${DEPTH_MAX} levels`) };
+      if (depth > MAX_DEPTH)
+        return { memberCount, fault: fault(`must not nest deeper than ${MAX_DEPTH} levels`) };
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
-    if (separatorCount > VALUES_MAX)
-      return { memberCount, fault: fault(`must not have more than ${VALUES_MAX} values`) };
+    if (separatorCount > MAX_VALUES)
+      return { memberCount, fault: fault(`must not have more than ${MAX_VALUES} values`) };
   }
   return { memberCount, fault: undefined };
 }

@@ -12,7 +12,7 @@ export const scrub = (value: string): string => value.replace(credentialPattern,
 const secretKey =
   /^(?:.*password.*|.*secret.*|(?:access_?|refresh_?|id_?)?tokens?|tokenHash|authorization|cookie|set-cookie|privateKey|otp)$/i;
 
-const REDACTION_DEPTH_MAX = 6;
+const MAX_REDACTION_DEPTH = 6;
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -27,7 +27,7 @@ function redact(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
   // Requests, errors and the like have serializers of their own.
   if (value === null || typeof value !== 'object' || !isPlain(value)) return value;
-  if (depth === REDACTION_DEPTH_MAX) return '[deep]';
+  if (depth === MAX_REDACTION_DEPTH) return '[deep]';
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key,

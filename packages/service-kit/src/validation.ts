@@ -73,8 +73,8 @@ function describeFault(fault: AjvFault, context: string): FaultDetail {
 }
 
 /** At most this many faults are told of one request; more helps nobody. */
-const FAULTS_MAX = 20;
+const MAX_FAULTS = 20;
 
 /** Ajv's errors in the words of the API: a dotted field and what it must be. */
 export const describeFaults = (faults: readonly AjvFault[], context: string): FaultDetail[] =>
-  faults.slice(0, FAULTS_MAX).map((fault) => describeFault(fault, context));
+  faults.slice(0, MAX_FAULTS).map((fault) => describeFault(fault, context));

@@ -68,7 +68,7 @@ test('a connection released with an open transaction is not reused', async () =>
   const through = new URL(database.url);
   through.host = `127.0.0.1:${proxy.port}`;
   const log = { warn: () => undefined };
-  const options = { connectionString: through.href, applicationName: 'test', connectionsMax: 1, log };
+  const options = { connectionString: through.href, applicationName: 'test', maxConnections: 1, log };
   const pool = createPool(options);
   try {
     const client = await pool.connect();
@@ -92,7 +92,7 @@ test('a connection that breaks while it is taken out fails its user, not the pro
   const pool = createPool({
     connectionString: database.url,
     applicationName: 'test',
-    connectionsMax: 1,
+    maxConnections: 1,
     log: { warn: () => undefined },
   });
   const client = await pool.connect();

@@ -31,7 +31,7 @@ export async function main(signals: ExitSignals): Promise<void> {
   const clock = systemClock;
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,
-    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    maxConnections: config.DATABASE_CONNECTIONS_MAX,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,
@@ -41,7 +41,7 @@ export async function main(signals: ExitSignals): Promise<void> {
   const engine = createEngine({
     redisUrl: config.REDIS_URL,
     databaseUrl: config.DATABASE_URL,
-    workersMax: connectors.length,
+    maxWorkers: connectors.length,
     log,
   });
   const queues = openQueues({

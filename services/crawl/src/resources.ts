@@ -14,14 +14,14 @@ export type Prisma = PrismaClient;
 
 export function openResources(options: {
   readonly databaseUrl: string;
-  readonly connectionsMax: number;
+  readonly maxConnections: number;
   /** How long connecting may take, and how long a statement. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): Resources {
-  const { databaseUrl: connectionString, connectionsMax, timeoutMs, log, shutdown } = options;
-  const pool = createPool({ connectionString, applicationName: 'crawl', connectionsMax, timeoutMs, log });
+  const { databaseUrl: connectionString, maxConnections, timeoutMs, log, shutdown } = options;
+  const pool = createPool({ connectionString, applicationName: 'crawl', maxConnections, timeoutMs, log });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   shutdown.on('close', 'database', async () => {
     await prisma.$disconnect();

@@ -1,6 +1,6 @@
 import { createShares } from './shares.js';
 
-const limits = { places: 9, waitingMax: 10, waitMs: 60_000 };
+const limits = { places: 9, maxWaiting: 10, waitMs: 60_000 };
 
 const nextTurn = () => new Promise(setImmediate);
 
@@ -64,7 +64,7 @@ it('every place that may be taken is taken as soon as one is given back', async 
 
 it('over its bound one is refused; a failure gives its place on; who waited too long takes none', async () => {
   const refused = { statusCode: 503, headers: { 'retry-after': '1' } };
-  const turn = createShares({ places: 1, waitingMax: 1, waitMs: 10 });
+  const turn = createShares({ places: 1, maxWaiting: 1, waitMs: 10 });
   const fail: (() => void)[] = [];
   const failing = turn('a', () => new Promise((_resolve, reject) => void fail.push(() => { reject(new Error('bad')); }))); // prettier-ignore
   const late = turn('a', () => Promise.resolve());

@@ -9,7 +9,7 @@ function later() {
 }
 
 it('those of one key come one after the other, in order; another key does not wait', async () => {
-  const turn = createTurns({ waitingMax: 10, waitMs: 60_000 });
+  const turn = createTurns({ maxWaiting: 10, waitMs: 60_000 });
   const first = later();
   const order: string[] = [];
   const note = (name: string) => () => Promise.resolve(void order.push(name));
@@ -21,7 +21,7 @@ it('those of one key come one after the other, in order; another key does not wa
 });
 
 it('over its bound one is refused at once, with a time to come again; a failure gives the turn on', async () => {
-  const turn = createTurns({ waitingMax: 1, waitMs: 60_000 });
+  const turn = createTurns({ maxWaiting: 1, waitMs: 60_000 });
   const first = later();
   const failing = turn('a', () => first.end.then(() => Promise.reject(new Error('bad'))));
   const second = turn('a', () => Promise.resolve('second'));
@@ -33,7 +33,7 @@ it('over its bound one is refused at once, with a time to come again; a failure 
 });
 
 it('who has waited long enough is refused, and takes no turn any more', async () => {
-  const turn = createTurns({ waitingMax: 5, waitMs: 10 });
+  const turn = createTurns({ maxWaiting: 5, waitMs: 10 });
   const first = later();
   const held = turn('a', () => first.end);
   let hasRun = false;

@@ -2,7 +2,7 @@ import { dependencyUnavailable } from '@platform/service-kit';
 
 export interface WaitingLimits {
   /** How many of one key may wait; one more is refused at once. */
-  readonly waitingMax: number;
+  readonly maxWaiting: number;
   /** How long each may wait, in ms. */
   readonly waitMs: number;
 }
@@ -22,7 +22,7 @@ export class WaitingLine {
 
   /** Resolves when {@link callNext} has come to it. @throws AppError 503. */
   async wait(): Promise<void> {
-    if (this.#waiting.size >= this.limits.waitingMax) throw dependencyUnavailable('a turn');
+    if (this.#waiting.size >= this.limits.maxWaiting) throw dependencyUnavailable('a turn');
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(begin);

@@ -19,7 +19,7 @@ import type { Resources } from './resources.js';
 
 /** How long a run is its worker's without a sign of it: as long as BullMQ waits, within these limits. */
 const LEASE_MIN_MS = 5_000;
-const LEASE_MAX_MS = 30_000;
+const MAX_LEASE_MS = 30_000;
 /** How long runs may take to end or to be handed back. */
 const STOP_MS = 8_000;
 
@@ -39,7 +39,7 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   const pool = createPool({
     connectionString: config.DATABASE_URL,
     applicationName: 'crawl-worker',
-    connectionsMax: config.WORKER_CONNECTIONS_MAX,
+    maxConnections: config.WORKER_CONNECTIONS_MAX,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log: resources.log,
   });
@@ -81,7 +81,7 @@ export function startWorker(deps: WorkerDeps): void {
   const { log } = resources;
   const pool = openPool(deps);
   const onEvent = startOutbox(deps, pool);
-  const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
+  const leaseMs = Math.min(MAX_LEASE_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
   const tasks = createTasks({

@@ -63,7 +63,7 @@ async function withResources(run: (resources: Resources) => Promise<void>): Prom
   const { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: timeoutMs } = loadDatabaseConfig(process.env);
   const log = createLogger('identity', 'warn');
   const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl, connectionsMax: 2, timeoutMs, log, shutdown });
+  const resources = openResources({ databaseUrl, maxConnections: 2, timeoutMs, log, shutdown });
   try {
     await assertMigrated(resources.pool, migrationsFolder, log);
     await run(resources);

@@ -46,7 +46,7 @@ export async function main(signals: ExitSignals): Promise<void> {
   shutdown.on('close', 'traces', tracing.stop);
   const resources = openResources({
     databaseUrl: config.DATABASE_URL,
-    connectionsMax: config.DATABASE_CONNECTIONS_MAX,
+    maxConnections: config.DATABASE_CONNECTIONS_MAX,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,

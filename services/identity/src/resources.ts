@@ -21,7 +21,7 @@ export const LIVENESS_CONNECTIONS = 2;
 
 export function openResources(options: {
   readonly databaseUrl: string;
-  readonly connectionsMax: number;
+  readonly maxConnections: number;
   /** How long connecting may take, and how long a statement. */
   readonly timeoutMs: number;
   readonly log: Logger;
@@ -31,14 +31,14 @@ export function openResources(options: {
   const pool = createPool({
     connectionString,
     applicationName: 'identity',
-    connectionsMax: options.connectionsMax,
+    maxConnections: options.maxConnections,
     timeoutMs,
     log,
   });
   const livenessPool = createPool({
     connectionString,
     applicationName: 'identity-liveness',
-    connectionsMax: LIVENESS_CONNECTIONS,
+    maxConnections: LIVENESS_CONNECTIONS,
     timeoutMs,
     log,
   });

@@ -81,7 +81,7 @@ async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
   let offsetMs = 0;
   const shutdown = createShutdown(log);
   const { DATABASE_TIMEOUT_MS: timeoutMs } = config;
-  const resources = openResources({ databaseUrl, connectionsMax: 8, timeoutMs, log, shutdown });
+  const resources = openResources({ databaseUrl, maxConnections: 8, timeoutMs, log, shutdown });
   const clock = () => systemClock() + offsetMs;
   const service = await buildIdentity({ config, resources, shutdown, clock });
   shutdown.on('http', 'listener', () => service.app.close());

@@ -20,7 +20,7 @@ const slots = new Set();
  * Lines of at most 76 characters, broken where HTML doesn't mind: a part in ASCII with short lines goes out
  * as it is (7bit), without the work and the size of quoted-printable.
  */
-const LINE_MAX = 76;
+const MAX_LINE = 76;
 /** Room for the value of a slot; a longer one costs the encoding, no more. */
 const SLOT_WIDTH = 28;
 const LINK_WIDTH = 60;
@@ -41,7 +41,7 @@ function wrapLine(line) {
   const lines = [];
   let current = '';
   for (const piece of pieces) {
-    if (current !== '' && widthOf(current + piece) > LINE_MAX) {
+    if (current !== '' && widthOf(current + piece) > MAX_LINE) {
       lines.push(current.trimEnd());
       current = '';
     }

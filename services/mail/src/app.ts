@@ -77,7 +77,7 @@ async function startBackground(deps: MailDeps) {
       log.warn({ err: error }, "identity's signing keys can't be loaded");
     },
   });
-  const pools = createTransportPools({ ...limitsOf(deps), poolsMax: config.SMTP_POOLS_MAX });
+  const pools = createTransportPools({ ...limitsOf(deps), maxPools: config.SMTP_POOLS_MAX });
   const journal = createJournal({
     pool,
     clock,
@@ -152,7 +152,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   const onSettled = registerMailMetrics(metrics, { pools, journal });
   const places = createFairShares({
     capacity: config.SENDS_MAX,
-    ownerMax: config.SENDS_PER_ORG_MAX,
+    maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
   const seal = createLetterSeal(config.SERVICE_CLIENT_SECRET);

@@ -40,7 +40,7 @@ const clientName: Variable<string> = {
  * Less than what waits for it: the shutdown's phase for requests (65 s), identity's tools (MAIL_TOOL_TIMEOUT_MS, 70 s) and
  * the gateways (75 s). Who has more time prefers to respond-async.
  */
-const SEND_DEADLINE_MS_MAX = 60_000;
+const MAX_SEND_DEADLINE_MS = 60_000;
 
 /** What the commands need that only touch the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
@@ -78,7 +78,7 @@ export const mailVariables = {
   ),
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
   /** How long a request to send may take, its body included: every limit in front of it is longer. */
-  SEND_DEADLINE_MS: withDefault(integer(1_000, SEND_DEADLINE_MS_MAX), SEND_DEADLINE_MS_MAX),
+  SEND_DEADLINE_MS: withDefault(integer(1_000, MAX_SEND_DEADLINE_MS), MAX_SEND_DEADLINE_MS),
   /** How long any mail is kept in the journal; 0: for ever. */
   RECORDS_KEPT_DAYS: withDefault(integer(0, 36_500), 0),
   /** Idempotency keys last a day: what they answer is there at least as long. */

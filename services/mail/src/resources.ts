@@ -17,17 +17,17 @@ const planEachTime = { plan_cache_mode: 'force_custom_plan' };
 
 export function openResources(options: {
   readonly databaseUrl: string;
-  readonly connectionsMax: number;
+  readonly maxConnections: number;
   /** How long connecting may take, and how long a statement. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): Resources {
-  const { databaseUrl: connectionString, connectionsMax, timeoutMs, log, shutdown } = options;
+  const { databaseUrl: connectionString, maxConnections, timeoutMs, log, shutdown } = options;
   const pool = createPool({
     connectionString,
     applicationName: 'mail',
-    connectionsMax,
+    maxConnections,
     timeoutMs,
     settings: planEachTime,
     log,

@@ -103,7 +103,7 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   const shutdown = createShutdown(log);
   const resources = openResources({
     databaseUrl,
-    connectionsMax: 6,
+    maxConnections: 6,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,

@@ -8,7 +8,7 @@ import { SERVICES } from '@platform/local/services';
 import { root } from '../deploy/kustomize.js';
 
 const run = promisify(execFile);
-const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
+const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;
 
 /** Beside the platform's own 172.16.203.0/24 and those of other test runs, if it may be. */
 const chooseSubnet = (): string => `172.16.${process.pid % 200}.0/24`;
@@ -49,7 +49,7 @@ export async function createComposeProject(): Promise<ComposeProject> {
   await writeFile(envFile, settings);
   const project = ['compose', '--project-name', `platform-test-${process.pid}`, '--env-file', envFile];
   const docker = async (...args: string[]): Promise<string> =>
-    (await run('docker', args, { cwd: root, maxBuffer: OUTPUT_BYTES_MAX })).stdout;
+    (await run('docker', args, { cwd: root, maxBuffer: MAX_OUTPUT_BYTES })).stdout;
   const compose = (...args: string[]): Promise<string> => docker(...project, ...args);
   return {
     url,

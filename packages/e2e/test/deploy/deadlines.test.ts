@@ -19,7 +19,7 @@ const SECOND = 1_000;
 const overlays = ['dev', 'existing-services'];
 
 test('a send ends before everything in front of it gives up, and what gives up ends in order', () => {
-  const send = oneIn('services/mail/src/config.ts', /SEND_DEADLINE_MS_MAX = ([\d_]+)/g);
+  const send = oneIn('services/mail/src/config.ts', /MAX_SEND_DEADLINE_MS = ([\d_]+)/g);
   const shutdownFile = 'packages/service-kit/src/shutdown.ts';
   const phase = (name: string): number => oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm'));
   const tool = oneIn(

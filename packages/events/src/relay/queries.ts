@@ -87,7 +87,7 @@ export async function markPublished(db: Queryable, eventIds: readonly string[]):
 }
 
 /** Beyond this many the exact number helps nobody, and counting would cost. */
-const DEPTH_MAX = 10_000;
+const MAX_DEPTH = 10_000;
 
 export interface OutboxDepth {
   /** At most 10,000. */
@@ -103,7 +103,7 @@ export async function readDepth(db: Queryable): Promise<OutboxDepth> {
                   coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as age
              from (select created_at from sync_events.outbox
                     where published_at is null order by position, seq limit $1) as oldest`,
-    values: [DEPTH_MAX],
+    values: [MAX_DEPTH],
   });
   return { pending: rows[0]?.pending ?? 0, oldestAgeSeconds: Math.max(0, rows[0]?.age ?? 0) };
 }

@@ -10,7 +10,7 @@ import type { Upstream } from './upstream.js';
  */
 const ANSWER_TIMEOUT_MS = 75_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-const CONNECTIONS_MAX = 128;
+const MAX_CONNECTIONS = 128;
 
 /**
  * What services ask one another is not there for anybody else. The router that chooses the service decides this too, so
@@ -31,7 +31,7 @@ export async function registerProxy(
   methods: readonly string[],
 ): Promise<void> {
   const connections = {
-    connections: CONNECTIONS_MAX,
+    connections: MAX_CONNECTIONS,
     headersTimeout: ANSWER_TIMEOUT_MS,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_TIMEOUT_MS },

@@ -22,7 +22,7 @@ import type { Upstream } from './upstream.js';
 
 const KIB = 1024;
 /** Below Node's limit of 16 KiB in the services, with room for the headers that the gateway adds. */
-const HEADER_BYTES_MAX = 15 * KIB;
+const MAX_HEADER_BYTES = 15 * KIB;
 /** Headers up to here are read to their end, so that the client gets an answer and not a closed connection. */
 const HEADER_BYTES_READ = 256 * KIB;
 
@@ -85,7 +85,7 @@ export async function createGateway(
     reply.header('x-request-id', request.id);
     if (request.protocol === 'https') reply.header('strict-transport-security', STRICT_TRANSPORT_SECURITY);
     if (isMalformed(request.raw)) sendError(reply.header('connection', 'close'), MALFORMED);
-    else if (headerBytes(request.raw) > HEADER_BYTES_MAX) sendError(reply, HEADERS_TOO_LARGE);
+    else if (headerBytes(request.raw) > MAX_HEADER_BYTES) sendError(reply, HEADERS_TOO_LARGE);
     else if (request.method === 'TRACE') sendError(reply.header('allow', OWN_ALLOW), METHOD_NOT_ALLOWED);
     else if (!isForwardable(request.raw.url ?? '')) sendError(reply, NOT_FOUND);
     else done();

@@ -3,7 +3,7 @@ import { callbackify } from 'node:util';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import type { Mailbox } from './mailbox.js';
 
-const MAIL_BYTES_MAX = 50 * 1_048_576;
+const MAX_MAIL_BYTES = 50 * 1_048_576;
 
 /** An SMTP server that accepts everything from everybody, any login included, and delivers into the mailbox. */
 export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
@@ -16,7 +16,7 @@ export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
-    size: MAIL_BYTES_MAX,
+    size: MAX_MAIL_BYTES,
     onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? '' }),
     onData: (stream, session, callback) => {
       onAccepted(stream, session, callback);

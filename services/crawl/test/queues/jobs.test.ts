@@ -43,7 +43,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   beforeAll(async () => {
     database = await createTestDatabase({ template: 'queues-only', migrationsDir, migrate: migrateQueues });
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
-    engine = createEngine({ redisUrl: redis?.url, databaseUrl: database.url, workersMax: 1, log });
+    engine = createEngine({ redisUrl: redis?.url, databaseUrl: database.url, maxWorkers: 1, log });
     queues = openQueues({
       engine,
       retryDelayMs: RETRY_DELAY_MS,

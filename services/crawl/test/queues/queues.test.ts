@@ -49,7 +49,7 @@ describeEachBackend('the queues on %s', (backend) => {
     engine = createEngine({
       redisUrl: redis?.url,
       databaseUrl: database.url,
-      workersMax: connectors.length,
+      maxWorkers: connectors.length,
       log,
     });
     queues = openQueues({

@@ -17,7 +17,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
   let engine: Engine;
   let queues: CrawlQueues;
   beforeAll(() => {
-    engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, workersMax: 0, log });
+    engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, maxWorkers: 0, log });
     queues = openQueues({ engine, retryDelayMs: 1_000, concurrency: 5, clock: () => rows.now, log });
   });
   afterAll(async () => {

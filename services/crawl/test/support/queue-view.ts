@@ -78,7 +78,7 @@ export function lookIntoQueues(backend: {
   function open() {
     const log = createLogger('test', 'silent');
     opened ??= (() => {
-      const engine = createEngine({ ...backend, workersMax: 0, log });
+      const engine = createEngine({ ...backend, maxWorkers: 0, log });
       return {
         engine,
         queues: openQueues({ engine, retryDelayMs: 0, concurrency: 5, clock: Date.now, log }),

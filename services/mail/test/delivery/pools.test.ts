@@ -7,7 +7,7 @@ import type { SmtpConfiguration } from '../../src/features/smtp-configuration/co
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 const ORGANISATIONS = 1_000;
-const POOLS_MAX = 50;
+const MAX_POOLS = 50;
 
 let smtp: SmtpUnderTest;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => smtp.close());
 
-const start = (poolsMax: number, idleMs: number) =>
+const start = (maxPools: number, idleMs: number) =>
   createTransportPools({
     clientName: 'mail.example',
     targets: { allows: () => true },
@@ -23,7 +23,7 @@ const start = (poolsMax: number, idleMs: number) =>
     connectionsPerPool: 2,
     idleMs,
     timeoutMs: 5_000,
-    poolsMax,
+    maxPools,
   });
 
 const configurationOf = (organisation: string): SmtpConfiguration => ({
@@ -55,16 +55,16 @@ async function forEachNumber(count: number, work: (number: number) => Promise<vo
 }
 
 test('a thousand organisations in turn: no more pools and connections than there may be, and every mail once, from its sender', async () => {
-  const pools = start(POOLS_MAX, 60_000);
+  const pools = start(MAX_POOLS, 60_000);
   let poolsMost = 0;
   await forEachNumber(2 * ORGANISATIONS, async (number) => {
     const { outcome } = await send(pools, `org-${number % ORGANISATIONS}`, number);
     expect(outcome).toEqual({ state: 'sent', refused: [] });
     poolsMost = Math.max(poolsMost, pools.size);
   });
-  expect(poolsMost).toBe(POOLS_MAX);
+  expect(poolsMost).toBe(MAX_POOLS);
   // Those that made place close once their mails are out; each of the others has one connection.
-  await waitFor(() => smtp.open() <= POOLS_MAX, { what: 'the end of the old connections' });
+  await waitFor(() => smtp.open() <= MAX_POOLS, { what: 'the end of the old connections' });
   const subjects = smtp.accepted.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw)?.[1] ?? '');
   expect([subjects.length, new Set(subjects).size]).toEqual([2 * ORGANISATIONS, 2 * ORGANISATIONS]);
   const strays = smtp.accepted.filter(({ from, raw }) => !raw.includes(`.${from.slice(8, -8)}@corp.example`));
@@ -86,7 +86,7 @@ test('who keeps sending keeps its connection while others come and go', async ()
 });
 
 test('idle connections are closed, and the next mail opens another', async () => {
-  const pools = start(POOLS_MAX, 200);
+  const pools = start(MAX_POOLS, 200);
   await forEachNumber(30, async (number) => {
     await send(pools, `org-${number}`, number);
   });
@@ -100,7 +100,7 @@ test.each([
   ['in parts', (content: Buffer) => ({ attachments: [{ filename: 'a.bin', content }] })],
   ['in one piece', (raw: Buffer) => ({ raw, envelope: { from: 'a@b.example', to: 'to@example.com' } })],
 ])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, bodyOf) => {
-  const pools = start(POOLS_MAX, 60_000);
+  const pools = start(MAX_POOLS, 60_000);
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
     const { outcome } = await pools.attempt('org-1', configurationOf('org-1'), {

@@ -26,7 +26,7 @@ function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadl
     connectionsPerPool: 2,
     idleMs: 600_000,
     timeoutMs: limits.stepTimeoutMs,
-    poolsMax: 10,
+    maxPools: 10,
   });
   return createDeliver(pools, limits.deadlineMs);
 }

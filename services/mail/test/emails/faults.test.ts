@@ -64,11 +64,11 @@ test.each<[string, Behaviour, number]>([
   ['closes before DATA', at('RCPT', 'close'), 3],
   ['closes instead of taking DATA', at('DATA', 'close'), 3],
   ['puts the message off for ever', at('MESSAGE', '451 later'), 3],
-])('a server that %s: failed, nothing recorded', async (_name, behaviour, connectionsMax) => {
+])('a server that %s: failed, nothing recorded', async (_name, behaviour, maxConnections) => {
   smtp.behave(behaviour);
   expect(await outcome()).toEqual(failed);
   expect(smtp.accepted).toEqual([]);
-  expect(smtp.connections()).toBeLessThanOrEqual(connectionsMax);
+  expect(smtp.connections()).toBeLessThanOrEqual(maxConnections);
 });
 
 test.each<[string, Behaviour]>([

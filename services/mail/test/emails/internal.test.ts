@@ -77,7 +77,7 @@ beforeAll(async () => {
   const shutdown = createShutdown(log);
   const resources = openResources({
     databaseUrl: database.url,
-    connectionsMax: 4,
+    maxConnections: 4,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,

@@ -85,7 +85,7 @@ test('a statement that was planned on an empty table reads no other mails when i
   const shutdown = createShutdown(log);
   const { pool } = openResources({
     databaseUrl: database.url,
-    connectionsMax: 1,
+    maxConnections: 1,
     timeoutMs: 10_000,
     log,
     shutdown,

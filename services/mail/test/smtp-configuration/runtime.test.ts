@@ -25,7 +25,7 @@ test('Mail container not found: while the mail runtime starts, and from when it 
   const config = loadMailConfig(mailEnvironment(database.url, administrator.identityUrl));
   const resources = openResources({
     databaseUrl: database.url,
-    connectionsMax: 4,
+    maxConnections: 4,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log,
     shutdown,

@@ -108,13 +108,13 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
   };
 }
 
-function createPostgresEngine(databaseUrl: string, workersMax: number, log: Logger): Engine {
+function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logger): Engine {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'crawl-queues',
     options: `-c search_path=${DEFAULT_SCHEMA}`,
     // A listening connection per worker, and some to work with.
-    max: workersMax + 8,
+    max: maxWorkers + 8,
     connectionTimeoutMillis: COMMAND_TIMEOUT_MS,
     query_timeout: 5_000,
     keepAlive: true,
@@ -144,11 +144,11 @@ export function createEngine(options: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
   /** How many workers will be asked for: each holds a connection. */
-  readonly workersMax: number;
+  readonly maxWorkers: number;
   readonly log: Logger;
 }): Engine {
   return options.redisUrl === undefined
-    ? createPostgresEngine(options.databaseUrl, options.workersMax, options.log)
+    ? createPostgresEngine(options.databaseUrl, options.maxWorkers, options.log)
     : createRedisEngine(options.redisUrl, options.log);
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from '@platform/service-kit';
 
 const EVERY_MS = 60_000;
 /** Of different messages; more, and the oldest is forgotten. */
-const MESSAGES_MAX = 20;
+const MAX_MESSAGES = 20;
 
 /**
  * Logs the errors of one connection that many listeners hear: each message at once, and then at most once a minute, with the
@@ -22,7 +22,7 @@ export function createErrorReporter(log: Pick<Logger, 'warn'>, what: string): (e
     told.delete(error.message);
     told.set(error.message, { at: now, omitted: 0 });
     const [oldest] = told.keys();
-    if (told.size > MESSAGES_MAX && oldest !== undefined) told.delete(oldest);
+    if (told.size > MAX_MESSAGES && oldest !== undefined) told.delete(oldest);
     log.warn({ err: error, omitted: last?.omitted ?? 0 }, what);
   };
 }

@@ -21,7 +21,7 @@ import type pg from 'pg';
 
 const ERROR_PAUSE_MS = 200;
 const QUICK_MS = 10;
-const QUICK_ANSWERS_MAX = 5;
+const MAX_QUICK_ANSWERS = 5;
 const QUICK_PAUSE_MS = 25;
 
 /** What BullMQ waits for before it tries again. */
@@ -74,7 +74,7 @@ class PatientBackend extends PostgresQueueBackend {
     const since = performance.now();
     const found = await super.waitForJob(blockTimeout);
     this.quickAnswers = performance.now() - since < QUICK_MS ? this.quickAnswers + 1 : 0;
-    if (this.quickAnswers > QUICK_ANSWERS_MAX) await delay(QUICK_PAUSE_MS);
+    if (this.quickAnswers > MAX_QUICK_ANSWERS) await delay(QUICK_PAUSE_MS);
     return found;
   }
 }

@@ -26,7 +26,7 @@ export const repeatSettings: NonNullable<QueueOptions['settings']> = {
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
 /** Of the next times of a schedule, as many can have a job in the history. */
-const TAKEN_TIMES_MAX = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
+const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
 /** What the reconciler compares a row with. */
 export interface Scheduler {
@@ -144,7 +144,7 @@ export function openQueues(deps: {
           throw new Error('the job scheduler was not made');
         isMade = true;
       } catch (error) {
-        if (!isJobIdTaken(error) || tries === TAKEN_TIMES_MAX) throw error;
+        if (!isJobIdTaken(error) || tries === MAX_TAKEN_TIMES) throw error;
         // The clock was set back: this revision's job of that time has been delivered. The next time is the one after it.
         after = nextTime(recurrence, after ?? Date.now());
       }

@@ -2,7 +2,7 @@ import type { Logger } from '@platform/service-kit';
 
 const AT_ONCE = 20;
 /** More, and it is no single item that is bad, but what is asked that is away. */
-const FAILURES_MAX = 20;
+const MAX_FAILURES = 20;
 
 /** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. @returns how many failed; rejects when many do. */
 export async function each<T>(
@@ -16,7 +16,7 @@ export async function each<T>(
     for (const item of remaining)
       await work(item).catch((error: unknown) => {
         failures += 1;
-        if (failures > FAILURES_MAX) throw error;
+        if (failures > MAX_FAILURES) throw error;
         log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
       });
   }

@@ -44,7 +44,7 @@ export function createLostRuns(deps: {
       const recoveries = await requeueLost(tx, runId, { now, until });
       if (recoveries === undefined) return;
       await noteJob(tx, runId, runJobId(runId, recoveries));
-      const attemptsLeft = Math.max(1, run.attemptsMax - run.attempts + 1);
+      const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
       await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
       metrics.repairs.inc({ kind: 'lost_run' });
       log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");

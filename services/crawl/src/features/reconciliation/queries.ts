@@ -65,7 +65,7 @@ export async function findOverdue(
 }
 
 /** Of runs that wait for a worker, so many are looked at. */
-const WAITING_MAX = 1_000;
+const MAX_WAITING = 1_000;
 
 /**
  * How long the run that waits longest has been due, in seconds; 0 when none does. Reads the first due schedule that has no
@@ -85,7 +85,7 @@ export async function readOldestDueAge(db: pg.Pool, now: Date): Promise<number> 
                 select state, scheduled_for from runs
                  where state in ('waiting', 'active', 'retrying') and state = 'waiting'
                  order by lease_until limit $2) w)) as due`,
-    values: [now, WAITING_MAX],
+    values: [now, MAX_WAITING],
   });
   return rows[0]?.age ?? 0;
 }

@@ -78,7 +78,7 @@ async function insertMissed(
   if (!run) return;
   const { orgId, connector } = schedule;
   if (!isSkipped)
-    await queues.addRun({ runId, orgId, connector, recoveries: 0, attemptsLeft: run.attemptsMax });
+    await queues.addRun({ runId, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
   else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '@platform/service-kit';
 
 const FIRST_DELAY_MS = 100;
-const DELAY_MAX_MS = 2_000;
+const MAX_DELAY_MS = 2_000;
 
 /** SQLSTATE of a deadlock and of a failed serialization: the same again will do. */
 const repeatable: ReadonlySet<unknown> = new Set(['40P01', '40001']);
@@ -16,7 +16,7 @@ const isRepeatable = (error: unknown): boolean =>
  * @param signal - ends the waiting; the last error is thrown.
  */
 export async function persist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, DELAY_MAX_MS)) {
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       return await write();
     } catch (error) {

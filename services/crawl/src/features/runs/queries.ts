@@ -20,7 +20,7 @@ export interface Run {
   readonly scheduledFor: Date;
   readonly createdAt: Date;
   readonly attempts: number;
-  readonly attemptsMax: number;
+  readonly maxAttempts: number;
   readonly recoveries: number;
   /** How often a worker has taken it up. */
   readonly takenUp: number;
@@ -34,7 +34,7 @@ export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
-   ${table}.attempts_max as "attemptsMax", ${table}.recoveries, ${table}.taken_up as "takenUp",
+   ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.taken_up as "takenUp",
    ${table}.away_since as "awaySince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 

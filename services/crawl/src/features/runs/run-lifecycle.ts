@@ -36,7 +36,7 @@ export type Failure = 'retry' | 'failed' | 'void';
 
 /** A retry that isn't taken up this long after its time is taken for lost. */
 const RETRY_GRACE_MS = 60_000;
-const REASON_LENGTH_MAX = 2_000;
+const MAX_REASON_LENGTH = 2_000;
 
 /** The reason that is shown while a run waits for its endpoint. */
 export const describeWait = (since: Date, message: string): string =>
@@ -44,7 +44,7 @@ export const describeWait = (since: Date, message: string): string =>
 
 /** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
 const storable = (reason: string): string =>
-  reason.replaceAll('\0', '').toWellFormed().slice(0, REASON_LENGTH_MAX);
+  reason.replaceAll('\0', '').toWellFormed().slice(0, MAX_REASON_LENGTH);
 
 export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
@@ -90,7 +90,7 @@ export function createRunLifecycle(deps: {
 
   async function fail(begun: BegunRun, reason: string): Promise<Failure> {
     const { run } = begun;
-    if (run.attempts >= run.attemptsMax)
+    if (run.attempts >= run.maxAttempts)
       return (await failForGood(begun, storable(reason))) ? 'failed' : 'void';
     const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
     const until = new Date(clock() + delayMs + RETRY_GRACE_MS);

@@ -36,7 +36,7 @@ export const isInProgress = (state: RunState): boolean =>
   state === 'waiting' || state === 'active' || state === 'retrying';
 
 /** More, and what the run does to its workers is taken for the cause. */
-export const RECOVERIES_MAX = 3;
+export const MAX_RECOVERIES = 3;
 
 export interface Tick {
   readonly schedule: Schedule | undefined;

@@ -61,7 +61,7 @@ export function createRunService(deps: {
           orgId,
           connector,
           recoveries: 0,
-          attemptsLeft: run.attemptsMax,
+          attemptsLeft: run.maxAttempts,
         });
         return { runId, connector, requestedAt: at.toISOString() };
       });

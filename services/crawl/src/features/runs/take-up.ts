@@ -10,7 +10,7 @@ import type { Schedule } from '../schedules/queries.js';
 import { findScheduleById, findStanding, findTick, retakeRun } from './delivery.queries.js';
 import { pruneSometimes } from './pruning.js';
 import { abortOrphan, type Db, finishOneOff, insertRun, type Run, type Work } from './queries.js';
-import { decideTick, isInProgress, RECOVERIES_MAX } from './run-state.js';
+import { decideTick, isInProgress, MAX_RECOVERIES } from './run-state.js';
 
 /** A run in this worker's hands. */
 export interface BegunRun {
@@ -68,7 +68,7 @@ export function createTakeUp(deps: {
     const schedule = await findScheduleById(pool, run.scheduleId);
     // Left in progress it would keep every later run of the connector out.
     if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
-    if (run.recoveries <= RECOVERIES_MAX) return { run, schedule };
+    if (run.recoveries <= MAX_RECOVERIES) return { run, schedule };
     await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
     return 'void';
   }

@@ -36,8 +36,8 @@ export interface CronRecurrence {
 }
 
 /** No zone sets its clocks forward by more at once. */
-const GAP_MAX_MS = 3 * 3_600_000;
-const WALL_TIMES_MAX = 1_000;
+const MAX_GAP_MS = 3 * 3_600_000;
+const MAX_WALL_TIMES = 1_000;
 
 /** The parser's next match; undefined where it gives up on a date that never comes, such as 31 April. */
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
@@ -54,9 +54,9 @@ function nextMatch(cron: string, tz: string, after: number): number | undefined 
 /** A time that the zone's clocks skip, due between `after` and `before`: the expression read by the wall clock. */
 function skippedTime(cron: string, timezone: string, after: number, before: number): number | undefined {
   const offset = offsetAt(timezone, after);
-  const isGapBehind = offsetAt(timezone, after - GAP_MAX_MS) < offset;
-  let wall: number | undefined = after + offset - (isGapBehind ? GAP_MAX_MS : 0);
-  for (let count = 0; count < WALL_TIMES_MAX; count += 1) {
+  const isGapBehind = offsetAt(timezone, after - MAX_GAP_MS) < offset;
+  let wall: number | undefined = after + offset - (isGapBehind ? MAX_GAP_MS : 0);
+  for (let count = 0; count < MAX_WALL_TIMES; count += 1) {
     wall = nextMatch(cron, 'UTC', wall);
     if (wall === undefined) return undefined;
     const { at, isSkipped } = instantOf(timezone, wall);
@@ -77,7 +77,7 @@ function findTime(cron: string, timezone: string, after: number): number | undef
  * one question is that of every later one up to the answer itself, so the last of an expression and
  * zone is kept: of some thousand, the latest used.
  */
-const ANSWERS_MAX = 1_000;
+const MAX_ANSWERS = 1_000;
 const answers = new Map<string, { readonly after: number; readonly time: number }>();
 
 const keyOf = (cron: string, timezone: string): string => `${timezone} ${cron}`;
@@ -90,7 +90,7 @@ function recall(key: string, after: number): number | undefined {
 function remember(key: string, after: number, time: number): void {
   answers.delete(key);
   answers.set(key, { after, time });
-  if (answers.size > ANSWERS_MAX) for (const oldest of answers.keys()) return void answers.delete(oldest);
+  if (answers.size > MAX_ANSWERS) for (const oldest of answers.keys()) return void answers.delete(oldest);
 }
 
 /** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */

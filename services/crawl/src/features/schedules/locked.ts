@@ -20,7 +20,7 @@ export type ChangeSchedule = <T>(
   work: (tx: Transaction) => Promise<T>,
 ) => Promise<T>;
 
-const WAITING_MAX = 50;
+const MAX_WAITING = 50;
 const WAIT_MS = 1_000;
 
 /**
@@ -28,7 +28,7 @@ const WAIT_MS = 1_000;
  * of one organisation as many as leave some for the next. One is left to those who only read.
  */
 export function createScheduleChanges(pool: pg.Pool): ChangeSchedule {
-  const limits = { waitingMax: WAITING_MAX, waitMs: WAIT_MS };
+  const limits = { maxWaiting: MAX_WAITING, waitMs: WAIT_MS };
   const ofSchedule = createTurns(limits);
   const ofOrganisation = createShares({ ...limits, places: Math.max(1, pool.options.max - 1) });
   return (orgId, connector, work) =>

@@ -9,8 +9,8 @@ export const missedRunPolicies = ['run_once', 'skip'] as const;
 export type MissedRunPolicy = (typeof missedRunPolicies)[number];
 
 /** A day: more would move a daily run past its next one. */
-const JITTER_MS_MAX = 86_400_000;
-const CRON_LENGTH_MAX = 1_000;
+const MAX_JITTER_MS = 86_400_000;
+const MAX_CRON_LENGTH = 1_000;
 
 const base = {
   isEnabled: Type.Boolean({ default: true }),
@@ -18,7 +18,7 @@ const base = {
   jitterMs: Type.Integer({
     default: 0,
     minimum: 0,
-    maximum: JITTER_MS_MAX,
+    maximum: MAX_JITTER_MS,
     description: 'Moves every run later by one fixed part of this, different for each organisation.',
   }),
   missedRunPolicy: Type.Unsafe<MissedRunPolicy>({
@@ -64,7 +64,7 @@ const Monthly = Type.Object(
 const Custom = Type.Object(
   {
     scheduleType: Type.Literal('custom'),
-    cronExpression: Type.String({ pattern: '^(\\S+\\s+){4}\\S+$', maxLength: CRON_LENGTH_MAX }),
+    cronExpression: Type.String({ pattern: '^(\\S+\\s+){4}\\S+$', maxLength: MAX_CRON_LENGTH }),
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
     ...base,
   },

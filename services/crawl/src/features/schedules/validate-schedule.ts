@@ -116,14 +116,14 @@ export function readScheduleConfig(
 }
 
 /** Nested deeper, it would be somebody's stack that gives way: PostgreSQL's, or a consumer's. */
-const METADATA_DEPTH_MAX = 32;
+const MAX_METADATA_DEPTH = 32;
 
 function isTooDeep(root: unknown): boolean {
   const pending: [value: unknown, depth: number][] = [[root, 0]];
   for (let entry = pending.pop(); entry; entry = pending.pop()) {
     const [value, depth] = entry;
     if (value === null || typeof value !== 'object') continue;
-    if (depth > METADATA_DEPTH_MAX) return true;
+    if (depth > MAX_METADATA_DEPTH) return true;
     for (const child of Object.values(value)) pending.push([child, depth + 1]);
   }
   return false;
@@ -131,7 +131,7 @@ function isTooDeep(root: unknown): boolean {
 
 const metadataFaults = (metadata: unknown): FaultDetail[] =>
   isTooDeep(metadata)
-    ? [{ field: 'metadata', message: `must not nest deeper than ${METADATA_DEPTH_MAX} levels` }]
+    ? [{ field: 'metadata', message: `must not nest deeper than ${MAX_METADATA_DEPTH} levels` }]
     : [];
 
 /** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */

@@ -15,7 +15,7 @@ export interface EndpointAnswer {
 }
 
 /** An endpoint has no business saying more. */
-const BODY_BYTES_MAX = 65_536;
+const MAX_BODY_BYTES = 65_536;
 /** Of a question for progress. The order itself may be answered when it is done: the run's own timeout bounds it. */
 const QUESTION_TIMEOUT_MS = 30_000;
 /** What an endpoint that is away says beside its status interests nobody. */
@@ -35,8 +35,8 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > BODY_BYTES_MAX)
-      throw new Error(`The endpoint answered with more than ${BODY_BYTES_MAX} bytes`);
+    if (bytes > MAX_BODY_BYTES)
+      throw new Error(`The endpoint answered with more than ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
   try {
@@ -113,7 +113,7 @@ export async function callEndpoint(
     const retryAfterMs = readRetryAfter(textOf(headers['retry-after']), access.clock());
     if (AWAY_STATUSES.has(status)) {
       const given = AbortSignal.timeout(DUMP_TIMEOUT_MS);
-      await body.dump({ limit: BODY_BYTES_MAX, signal: given }).catch(() => undefined);
+      await body.dump({ limit: MAX_BODY_BYTES, signal: given }).catch(() => undefined);
       throw new TaskServiceAway(`The endpoint answered ${status}`, retryAfterMs);
     }
     return { status, location: textOf(headers['location']), retryAfterMs, body: await readBody(body) };

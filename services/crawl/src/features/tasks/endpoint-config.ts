@@ -34,11 +34,11 @@ export const taskEndpoints: Variable<TaskEndpoints> = {
 
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 const SECRET_BYTES_MIN = 24;
-const SECRET_BYTES_MAX = 64;
+const MAX_SECRET_BYTES = 64;
 
 function parseSecret(value: string): Buffer | undefined {
   const key = Buffer.from(SECRET.exec(value)?.[1] ?? '', 'base64');
-  return key.length >= SECRET_BYTES_MIN && key.length <= SECRET_BYTES_MAX ? key : undefined;
+  return key.length >= SECRET_BYTES_MIN && key.length <= MAX_SECRET_BYTES ? key : undefined;
 }
 
 export const taskSecrets: Variable<TaskSecrets> = {

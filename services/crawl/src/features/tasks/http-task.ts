@@ -32,11 +32,11 @@ import { type Task, type TaskContext, type TaskOrder, TaskServiceAway } from './
 
 const POLL_MS = 1_000;
 const POLL_MIN_MS = 100;
-const POLL_MAX_MS = 30_000;
+const MAX_POLL_MS = 30_000;
 /** Status questions may fail so often in a row before the run does. */
-const FAULTS_MAX = 5;
+const MAX_FAULTS = 5;
 const CANCEL_TIMEOUT_MS = 2_000;
-const REASON_LENGTH_MAX = 500;
+const MAX_REASON_LENGTH = 500;
 
 export interface HttpTaskDeps extends EndpointAccess {
   /** For how long an endpoint that has the task may be away before the attempt fails. */
@@ -62,7 +62,7 @@ function readProgress({ status, body }: EndpointAnswer): Progress {
     state,
     progress: typeof progress === 'number' && Number.isFinite(progress) ? progress : undefined,
     reason:
-      typeof reason === 'string' && reason !== '' ? reason.slice(0, REASON_LENGTH_MAX) : 'The task failed',
+      typeof reason === 'string' && reason !== '' ? reason.slice(0, MAX_REASON_LENGTH) : 'The task failed',
   };
 }
 
@@ -115,13 +115,13 @@ export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
     }
 
     for (;;) {
-      await delay(Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
+      await delay(Math.min(MAX_POLL_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
       try {
         if (await look()) return;
       } catch (error) {
         if (error instanceof TaskFailed || signal.aborted) throw error;
         if (error instanceof TaskServiceAway) waitForReturn(error);
-        else if (++faults >= FAULTS_MAX) throw error;
+        else if (++faults >= MAX_FAULTS) throw error;
       }
     }
   }

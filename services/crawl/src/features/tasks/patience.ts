@@ -1,5 +1,5 @@
 const FIRST_PAUSE_MS = 1_000;
-const PAUSE_MAX_MS = 15_000;
+const MAX_PAUSE_MS = 15_000;
 
 /**
  * How long to leave alone what is away: as long as it asks for, else half as long again as it has been away, within
@@ -7,5 +7,5 @@ const PAUSE_MAX_MS = 15_000;
  */
 export function pauseMs(awayForMs: number, retryAfterMs: number | undefined): number {
   if (retryAfterMs !== undefined) return Math.max(FIRST_PAUSE_MS, retryAfterMs);
-  return Math.min(PAUSE_MAX_MS, Math.max(FIRST_PAUSE_MS, awayForMs / 2));
+  return Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, awayForMs / 2));
 }

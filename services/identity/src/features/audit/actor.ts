@@ -37,8 +37,8 @@ export const actorOf = ({ userId, kind, credentialId, client }: Caller): Actor =
 /** A job or a command of an operator. */
 export const platformActor: Actor = { actorId: null, credential: null, client: null };
 
-const USER_AGENT_LENGTH_MAX = 512;
+const MAX_USER_AGENT_LENGTH = 512;
 
 /** As it is stored: what a client says of itself can be of any length. */
 export const userAgentOf = (client: ClientAddress | null): string | null =>
-  client?.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null;
+  client?.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;

@@ -136,7 +136,7 @@ export interface AuditFilter {
 }
 
 /** Entries that one search looks at: it is a range of one index, however much the audit holds. */
-const SEARCHED_MAX = 20_000;
+const MAX_SEARCHED = 20_000;
 
 export interface AuditSearch {
   readonly total: number;
@@ -172,7 +172,7 @@ export async function searchAuditEntries(
     with searched as materialized (
       select id, subject_id, actor_id, action, created_at from audit_entries
       where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
-      order by id desc limit ${SEARCHED_MAX}
+      order by id desc limit ${MAX_SEARCHED}
     ), matching as materialized (
       select id from searched where ${Prisma.join([Prisma.sql`true`, ...others], ' and ')}
     )
@@ -183,6 +183,6 @@ export async function searchAuditEntries(
   return {
     total: found.total,
     rows: await findByIds(db, orgId, found.ids),
-    searchedFrom: found.searched < SEARCHED_MAX ? undefined : (found.oldest ?? undefined),
+    searchedFrom: found.searched < MAX_SEARCHED ? undefined : (found.oldest ?? undefined),
   };
 }

@@ -14,7 +14,7 @@ import { answers, bearer } from '../../openapi.js';
 import type { Introspect } from './service.js';
 
 const tags = ['Services'];
-const BATCH_BYTES_MAX = 1_048_576;
+const MAX_BATCH_BYTES = 1_048_576;
 
 const IntrospectionRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 4_096 }),
@@ -53,7 +53,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
     INTROSPECTION_BATCH_PATH,
     {
       onRequest,
-      bodyLimit: BATCH_BYTES_MAX,
+      bodyLimit: MAX_BATCH_BYTES,
       schema: {
         operationId: 'introspectTokens',
         tags,

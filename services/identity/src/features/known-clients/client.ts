@@ -30,8 +30,8 @@ export const clientOf = ({
 
 /** How many of the 128 bits are a network of its own: a site's (RFC 6177), of four hextets three. */
 const IPV6_GROUPS = 3;
-const USER_AGENT_LENGTH_MAX = 512;
-const FAMILY_LENGTH_MAX = 60;
+const MAX_USER_AGENT_LENGTH = 512;
+const MAX_FAMILY_LENGTH = 60;
 
 function expandIpv6(address: string): string[] {
   const [head = '', tail] = address.split('::');
@@ -53,12 +53,12 @@ export function networkOf(address: string): string {
 
 /** The program's name without its version, and the system it runs on: "Firefox on Windows". */
 export function familyOf(userAgent: string | undefined): string {
-  const text = userAgent?.slice(0, USER_AGENT_LENGTH_MAX).trim();
+  const text = userAgent?.slice(0, MAX_USER_AGENT_LENGTH).trim();
   if (!text) return 'unknown';
   const { browser, os } = Bowser.parse(text);
   // What is no browser names itself first: `curl/8.5.0`.
   const name = browser.name || (/^[\w.-]+/.exec(text)?.[0] ?? 'unknown');
-  return (os.name ? `${name} on ${os.name}` : name).slice(0, FAMILY_LENGTH_MAX);
+  return (os.name ? `${name} on ${os.name}` : name).slice(0, MAX_FAMILY_LENGTH);
 }
 
 /** Minutes are enough for whoever tries to remember. */

@@ -5,7 +5,7 @@ import { findUserByEmail } from '../users/queries.js';
 import { isClientKnown, noteClient, trimClients } from './queries.js';
 
 /** Per account; who changes networks all day is told of an old one again rather than stored for ever. */
-const CLIENTS_MAX = 50;
+const MAX_CLIENTS = 50;
 
 /** Notes where a sign-in came from; a network and program not seen before, but for the first, is told by mail. */
 export type NoteSignIn = (tx: Transaction, userId: string, client: ClientAddress, at: Date) => Promise<void>;
@@ -17,7 +17,7 @@ export const createNoteSignIn =
     if (client.isLocal) return;
     const { isNew, isFirst } = await noteClient(tx, userId, clientIdOf(client), at);
     if (!isNew || isFirst) return;
-    await trimClients(tx, userId, CLIENTS_MAX);
+    await trimClients(tx, userId, MAX_CLIENTS);
     const detail = describeRequest(client, at);
     await outbox.add(
       tx,

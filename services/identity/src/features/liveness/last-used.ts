@@ -6,7 +6,7 @@ import { insertUses } from './last-used.queries.js';
 /** Uses are gathered this long, then written in one statement off the request path. */
 const FLUSH_EVERY_MS = 2_000;
 /** Tokens in one statement. */
-const FLUSH_MAX = 500;
+const MAX_FLUSH = 500;
 
 export interface LastUsed {
   /** Costs one entry in a map. */
@@ -31,8 +31,8 @@ export function createLastUsed(deps: {
   async function write(): Promise<void> {
     const uses = [...gathered];
     gathered = new Map();
-    for (let start = 0; start < uses.length; start += FLUSH_MAX) {
-      const chunk = uses.slice(start, start + FLUSH_MAX);
+    for (let start = 0; start < uses.length; start += MAX_FLUSH) {
+      const chunk = uses.slice(start, start + MAX_FLUSH);
       try {
         await insertUses(
           deps.pool,

@@ -12,7 +12,7 @@ import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
 import { findLiving, type LivenessRow } from './queries.js';
 
-const BATCH_MAX = 500;
+const MAX_BATCH = 500;
 
 const isSame = (stored: string, digest: string): boolean =>
   stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
@@ -53,7 +53,7 @@ export function createDatabaseLiveness(deps: {
   return coalesce({
     keyOf: ({ digest }) => digest,
     ask,
-    batchMax: BATCH_MAX,
-    inFlightMax: LIVENESS_CONNECTIONS,
+    maxBatch: MAX_BATCH,
+    maxInFlight: LIVENESS_CONNECTIONS,
   });
 }

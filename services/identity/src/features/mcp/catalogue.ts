@@ -39,9 +39,9 @@ export interface Catalogue {
 }
 
 /** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
-const VIEWS_MAX = 256;
+const MAX_VIEWS = 256;
 /** A view's key is a number with a bit for each tool: with more, two views would share one. */
-const TOOLS_MAX = 53;
+const MAX_TOOLS = 53;
 /** What a list of the stateless revision says beside itself: it depends on the caller, and is never kept. */
 const MODERN_LIST = { ttlMs: 0, cacheScope: 'private' } as const;
 
@@ -89,14 +89,14 @@ function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView
 
 /** @throws RangeError for more tools than views can be told apart by. */
 export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
-  if (tools.length > TOOLS_MAX) throw new RangeError(`there can be ${TOOLS_MAX} tools, not ${tools.length}`);
+  if (tools.length > MAX_TOOLS) throw new RangeError(`there can be ${MAX_TOOLS} tools, not ${tools.length}`);
   const entries = tools.map((tool): ToolEntry => ({
     tool,
     listed: toListed(tool),
     check: compileCheck(tool.checkedSchema ?? tool.inputSchema),
   }));
   const byName = new Map(entries.map((entry) => [entry.tool.name, entry]));
-  const views = new LRUCache<number, ToolView>({ max: VIEWS_MAX });
+  const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
     find: (name) => byName.get(name),
     viewOf(principal, narrowing) {

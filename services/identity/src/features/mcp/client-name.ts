@@ -1,11 +1,11 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 
-const LENGTH_MAX = 100;
+const MAX_LENGTH = 100;
 /** Control characters; PostgreSQL's text can't hold the first. */
 const unprintable = /\p{Cc}+/gu;
 
 const clean = (text: string): string =>
-  text.slice(0, LENGTH_MAX).toWellFormed().replaceAll(unprintable, ' ').trim();
+  text.slice(0, MAX_LENGTH).toWellFormed().replaceAll(unprintable, ' ').trim();
 
 interface Source {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

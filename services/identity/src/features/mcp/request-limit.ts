@@ -2,7 +2,7 @@ import { type Clock, tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 
 /** Credentials remembered, a few MB; past that the longest unused is forgotten, and may begin anew. */
-const CREDENTIALS_MAX = 50_000;
+const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
 
 /** Requests that a credential may make now; they come back with time, up to a minute's. */
@@ -21,7 +21,7 @@ export type CountRequest = (credentialId: string) => void;
 
 /** A token bucket for each credential, in memory: the limit is that of one replica. */
 export function createRequestLimit(perMinute: number, clock: Clock): CountRequest {
-  const allowances = new LRUCache<string, Allowance>({ max: CREDENTIALS_MAX });
+  const allowances = new LRUCache<string, Allowance>({ max: MAX_CREDENTIALS });
   return (credentialId) => {
     const now = clock();
     let allowance = allowances.get(credentialId);

@@ -2,12 +2,12 @@ import type { JsonSchema, ObjectSchema, Operation } from '@platform/clients';
 import type { Tool, ToolSchema } from './tool.js';
 
 /** The services' routers take no longer path segment. */
-const SEGMENT_LENGTH_MAX = 100;
+const MAX_SEGMENT_LENGTH = 100;
 
 const asSegment = (schema: JsonSchema): JsonSchema => ({
   ...schema,
   minLength: 1,
-  maxLength: SEGMENT_LENGTH_MAX,
+  maxLength: MAX_SEGMENT_LENGTH,
 });
 
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> =>

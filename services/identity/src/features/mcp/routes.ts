@@ -16,7 +16,7 @@ import { sendWebResponse, toWebRequest } from './web-exchange.js';
 const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
 /** Room for small attachments of a mail; large ones go to the REST endpoint. */
-const MESSAGE_BYTES_MAX = 1_048_576;
+const MAX_MESSAGE_BYTES = 1_048_576;
 
 const ResourceMetadata = Type.Object({
   resource: Type.String(),
@@ -71,7 +71,7 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
   scope.post(
     PATH,
     {
-      bodyLimit: MESSAGE_BYTES_MAX,
+      bodyLimit: MAX_MESSAGE_BYTES,
       onRequest: [scope.authenticate, requireMember, limitRequests],
       validatorCompiler: () => () => true,
       schema: messageSchema,

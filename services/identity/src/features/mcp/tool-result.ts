@@ -8,10 +8,10 @@ export interface ToolResult {
 }
 
 /** Longer, an error would fill the model's context: what matters comes first. */
-const ERROR_LENGTH_MAX = 2_000;
+const MAX_ERROR_LENGTH = 2_000;
 
 export const toolError = (text: string): ToolResult => ({
-  text: text.slice(0, ERROR_LENGTH_MAX),
+  text: text.slice(0, MAX_ERROR_LENGTH),
   structured: undefined,
 });
 

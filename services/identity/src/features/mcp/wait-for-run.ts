@@ -17,7 +17,7 @@ const POLL_MS = 1_000;
 /** A client that hears nothing for a minute gives up, and so do proxies. */
 const SIGN_OF_LIFE_MS = 10_000;
 /** How long a client is kept waiting that can't be told of progress. */
-const UNTOLD_MAX_MS = 60_000;
+const MAX_UNTOLD_MS = 60_000;
 /** A sign of life has to be progress, too. */
 const LEAST_PROGRESS = 0.001;
 
@@ -88,7 +88,7 @@ export async function waitForRun(
   const { maxMs, stopping } = waits;
   const signal = AbortSignal.any([context.signal, stopping]);
   const callContext = { ...callContextOf(context), signal };
-  const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, UNTOLD_MAX_MS));
+  const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, MAX_UNTOLD_MS));
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {

@@ -13,7 +13,7 @@ import { normaliseEmail } from '../users/service.js';
 import { findOrganisations, lockOrganisation } from './queries.js';
 
 /** Organisations that are named when one has to be chosen. */
-const LISTED_MAX = 20;
+const MAX_LISTED = 20;
 
 export interface AdministratorRequest {
   readonly email: string;
@@ -40,7 +40,7 @@ const orgRequired = (organisations: readonly { readonly id: string; readonly nam
   });
 
 async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<string> {
-  const organisations = await findOrganisations(tx, orgId, LISTED_MAX);
+  const organisations = await findOrganisations(tx, orgId, MAX_LISTED);
   const [only, ...others] = organisations;
   if (!only)
     throw notFound(

@@ -29,14 +29,14 @@ export interface SmtpSnapshot {
   readonly tls: string;
 }
 
-const TEXT_LENGTH_MAX = 200;
+const MAX_TEXT_LENGTH = 200;
 
 /** The mail service refuses control characters; a name typed with one must not cost its owner the mail. */
 const asLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cs}\p{Z}]+/gu, ' ')
     .trim()
-    .slice(0, TEXT_LENGTH_MAX)
+    .slice(0, MAX_TEXT_LENGTH)
     .toWellFormed();
 
 type LetterAddressee = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {

@@ -20,8 +20,8 @@ export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);
 export const lifetimeOf = (kind: MailKind): number => mailLifetimes[kind];
 
 const FIRST_RETRY_MS = 1_000;
-const RETRY_MS_MAX = HOUR;
+const MAX_RETRY_MS = HOUR;
 
 /** Doubles, so that a mail waits at most as long again as the fault lasted; a code's waits are short. */
 export const retryDelay = (kind: MailKind, attempts: number): number =>
-  Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), lifetimeOf(kind) / 20, RETRY_MS_MAX);
+  Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), lifetimeOf(kind) / 20, MAX_RETRY_MS);

@@ -4,7 +4,7 @@ import type { Prisma } from '../../resources.js';
 import { countWaiting, findOldestWaiting } from './queries.js';
 
 /** More than this are shown as this: what waits isn't counted further. */
-const COUNT_MAX = 1_000;
+const MAX_COUNT = 1_000;
 
 /** The outbox, looked at when the metrics are: how many mails are in it, and how old the oldest is. */
 export function registerOutboxMetrics(
@@ -31,8 +31,8 @@ export function registerOutboxMetrics(
   };
   register(
     'outgoing_mails_waiting',
-    `Mails that wait to be sent; ${COUNT_MAX} stands for that many or more.`,
-    () => countWaiting(prisma, COUNT_MAX),
+    `Mails that wait to be sent; ${MAX_COUNT} stands for that many or more.`,
+    () => countWaiting(prisma, MAX_COUNT),
   );
   register(
     'outgoing_mails_oldest_age_seconds',

@@ -144,10 +144,10 @@ export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown
     data: { undeliverableReason: null, isDeliveryUnknown: false },
   });
 
-/** The count ends at `countMax`: what waits can be many. */
-export async function countWaiting(db: Prisma, countMax: number): Promise<number> {
+/** The count ends at `maxCount`: what waits can be many. */
+export async function countWaiting(db: Prisma, maxCount: number): Promise<number> {
   const [row] = await db.$queryRaw<[{ count: number }]>`
-    select count(*)::int as count from (select 1 from outgoing_mails limit ${countMax}) waiting`;
+    select count(*)::int as count from (select 1 from outgoing_mails limit ${maxCount}) waiting`;
   return row.count;
 }
 

@@ -37,10 +37,10 @@ const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly share: num
   other: { total: 32, share: 4 },
 };
 /** More than are written between two looks. */
-const ASSIGNED_MAX = 500;
+const MAX_ASSIGNED = 500;
 
 /** Each may have arrived: a third copy helps nobody. */
-const UNKNOWN_OUTCOMES_MAX = 2;
+const MAX_UNKNOWN_OUTCOMES = 2;
 const UNKNOWN_OUTCOME =
   'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
 
@@ -79,7 +79,7 @@ export function createSendingJob(deps: {
       (result.state === 'unknown' && isNotice(kind));
     if (isOver) return void (await deleteMail(prisma, id));
     const unknownOutcomes = mail.unknownOutcomes + (result.state === 'unknown' ? 1 : 0);
-    const isDeliveryUnknown = unknownOutcomes >= UNKNOWN_OUTCOMES_MAX;
+    const isDeliveryUnknown = unknownOutcomes >= MAX_UNKNOWN_OUTCOMES;
     if (result.state === 'refused' || isDeliveryUnknown) {
       const undeliverableReason = isDeliveryUnknown ? UNKNOWN_OUTCOME : result.reason;
       return void (await giveUpMail(prisma, mail, { undeliverableReason, isDeliveryUnknown }));
@@ -124,7 +124,7 @@ export function createSendingJob(deps: {
   async function claim(): Promise<void> {
     do {
       isWakeMissed = false;
-      await assignOrganisations(prisma, ASSIGNED_MAX);
+      await assignOrganisations(prisma, MAX_ASSIGNED);
       for (const lane of lanes) await claimLane(lane);
     } while (isWakeMissed && !stopping.signal.aborted);
   }

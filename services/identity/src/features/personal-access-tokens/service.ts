@@ -26,7 +26,7 @@ import {
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** Own list: at most this many, the newest (PAT-6). */
-const OWN_LIST_MAX = 100;
+const MAX_OWN_LIST = 100;
 
 export interface OwnPage {
   readonly limit: number;
@@ -132,7 +132,7 @@ export function createTokenService(deps: {
       };
     },
 
-    listOwn: async ({ userId: ownerId }, page = { limit: OWN_LIST_MAX, after: undefined }) =>
+    listOwn: async ({ userId: ownerId }, page = { limit: MAX_OWN_LIST, after: undefined }) =>
       (await findOwnTokens(pool, { ownerId, now: new Date(clock()), ...page })).map(toToken),
 
     async listOfOrganisation({ orgId }, query) {

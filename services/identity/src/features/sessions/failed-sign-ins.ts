@@ -6,9 +6,9 @@ import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './fa
 /** Failures are gathered this long, then written in one statement off the request path. */
 const FLUSH_EVERY_MS = 1_000;
 /** Failures in one statement. */
-const FLUSH_MAX = 500;
+const MAX_FLUSH = 500;
 /** In memory, a few megabytes: past that, failures are counted in the log only. */
-const GATHERED_MAX = 10_000;
+const MAX_GATHERED = 10_000;
 
 /**
  * Sign-ins that failed, for the audit. A request only adds one to a list: whether there is such an account is looked
@@ -36,7 +36,7 @@ export function createFailedSignIns(deps: {
   async function write(): Promise<void> {
     try {
       while (gathered.length > 0) {
-        const batch = gathered.slice(0, FLUSH_MAX);
+        const batch = gathered.slice(0, MAX_FLUSH);
         await insertFailedSignIns(deps.pool, batch);
         gathered.splice(0, batch.length);
       }
@@ -56,7 +56,7 @@ export function createFailedSignIns(deps: {
   return {
     record(failure) {
       const at = new Date(deps.clock());
-      if (gathered.length < GATHERED_MAX) gathered.push({ ...failure, id: createAuditId(at), at });
+      if (gathered.length < MAX_GATHERED) gathered.push({ ...failure, id: createAuditId(at), at });
       else dropped += 1;
     },
     flush,

@@ -9,7 +9,7 @@ import type { ToolCallOutcome } from './schemas.js';
 const FLUSH_EVERY_MS = 2_000;
 const BATCH_CALLS = 1_000;
 /** In memory, 1 MB; past that calls wait for the writing. */
-const BATCHES_MAX = 10;
+const MAX_BATCHES = 10;
 
 /** One call of a remote tool. Never its arguments, never its result. */
 export interface ToolCall {
@@ -69,7 +69,7 @@ export function createToolCallRecorder(deps: {
   function close(): void {
     const calls = gathering.calls.length;
     if (calls === 0) return;
-    if (closed.length < BATCHES_MAX) closed.push(gathering);
+    if (closed.length < MAX_BATCHES) closed.push(gathering);
     else deps.log.error({ calls }, 'tool calls lost: they could not be written');
     gathering = createBatch();
   }
@@ -103,9 +103,9 @@ export function createToolCallRecorder(deps: {
     record(call) {
       gathering.calls.push(toRow(call, deps.clock()));
       if (gathering.calls.length >= BATCH_CALLS) close();
-      else if (closed.length < BATCHES_MAX) return undefined;
+      else if (closed.length < MAX_BATCHES) return undefined;
       const written = writeClosed();
-      return closed.length < BATCHES_MAX ? undefined : written;
+      return closed.length < MAX_BATCHES ? undefined : written;
     },
     flush,
     start() {

@@ -2,8 +2,8 @@ import { type Clock, tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
-const TESTS_MAX = 10;
-const ORGANISATIONS_MAX = 10_000;
+const MAX_TESTS = 10;
+const MAX_ORGANISATIONS = 10_000;
 
 /** Bounds how often an organisation has connections made that send nothing, in this replica. */
 export interface TestLimit {
@@ -13,14 +13,14 @@ export interface TestLimit {
 
 export function createTestLimit(clock: Clock): TestLimit {
   const windows = new LRUCache<string, { readonly startedAt: number; tests: number }>({
-    max: ORGANISATIONS_MAX,
+    max: MAX_ORGANISATIONS,
   });
   return {
     count(orgId) {
       const now = clock();
       const present = windows.get(orgId);
       const window = present && now - present.startedAt < WINDOW_MS ? present : { startedAt: now, tests: 0 };
-      if (window.tests >= TESTS_MAX) {
+      if (window.tests >= MAX_TESTS) {
         const waitSeconds = Math.ceil((window.startedAt + WINDOW_MS - now) / 1_000);
         throw tooManyRequests(waitSeconds, 'Too many connection tests: try again later');
       }

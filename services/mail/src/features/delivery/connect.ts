@@ -20,7 +20,7 @@ class ConnectError extends Error {
 /** The code of a refusal by the operator's rules. */
 const DENIED = 'EDENIED';
 
-const ADDRESSES_MAX = 8;
+const MAX_ADDRESSES = 8;
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
@@ -98,7 +98,7 @@ export async function openSocket(
     const resolved = await Promise.race([resolving, late]);
     const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));
     if (allowed.length === 0) throw new ConnectError('EDNS', DENIED);
-    const socket = await connectTo(allowed.slice(0, ADDRESSES_MAX), configuration, timeoutMs, signal);
+    const socket = await connectTo(allowed.slice(0, MAX_ADDRESSES), configuration, timeoutMs, signal);
     if (!isImplicitTls(configuration)) return { connection: socket, secured: false };
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const secured = connectTls({ socket, host, ...servername, secureContext: sharedSecureContext() });

@@ -114,12 +114,12 @@ type Pool = ReturnType<typeof createPool>;
  * the next mail and lets the old one finish; the least recently used pool makes place for another.
  */
 export function createTransportPools(
-  limits: TransportLimits & { readonly poolsMax: number },
+  limits: TransportLimits & { readonly maxPools: number },
 ): TransportPools {
   const retiring = new Set<Promise<void>>();
   let isUp = true;
   const pools = new LRUCache<string, Pool>({
-    max: limits.poolsMax,
+    max: limits.maxPools,
     dispose(pool) {
       const retired = pool.retire();
       retiring.add(retired);

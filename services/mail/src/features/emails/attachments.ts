@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FaultDetail } from '@platform/service-kit';
-import { type Attachment, ATTACHMENT_BYTES_MAX } from './schemas.js';
+import { type Attachment, MAX_ATTACHMENT_BYTES } from './schemas.js';
 
 export interface DecodedAttachment {
   readonly filename: string;
@@ -50,7 +50,7 @@ export async function readAttachments(
   attachments: readonly Attachment[],
 ): Promise<{ readonly decoded: readonly DecodedAttachment[] } | { readonly faults: readonly FaultDetail[] }> {
   const total = attachments.reduce((sum, { content }) => sum + decodedBytes(content), 0);
-  if (total > ATTACHMENT_BYTES_MAX)
+  if (total > MAX_ATTACHMENT_BYTES)
     return { faults: [{ field: 'attachments', message: 'must have at most 25 MiB in all' }] };
   const faults = attachments.flatMap(checkNames);
   const decoded: DecodedAttachment[] = [];

@@ -32,7 +32,7 @@ const LARGE = 1_048_576;
 const COUNTED = 131_072;
 
 /** Of the counted bodies in memory at once: three of the largest. */
-const COUNTED_BYTES_MAX = 3 * 38 * 1_048_576;
+const MAX_COUNTED_BYTES = 3 * 38 * 1_048_576;
 
 /** What one body takes of the bytes that all share. */
 export interface BodyMemory {
@@ -93,7 +93,7 @@ async function* chunksOf(payload: Readable): AsyncGenerator<Buffer> {
 async function readBytes(
   payload: Readable,
   announced: number | undefined,
-  bytesMax: number,
+  maxBytes: number,
   digest: Hash | undefined,
   memory: BodyMemory | null,
 ): Promise<Buffer> {
@@ -101,7 +101,7 @@ async function readBytes(
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of chunksOf(payload)) {
-    if (length + chunk.length > bytesMax) throw tooLarge();
+    if (length + chunk.length > maxBytes) throw tooLarge();
     memory?.growTo(length + chunk.length);
     digest?.update(chunk);
     if (whole) chunk.copy(whole, length);
@@ -132,26 +132,26 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
 }
 
 /** Reads it to the end without keeping anything. */
-async function digestBody(payload: Readable, bytesMax: number): Promise<string> {
+async function digestBody(payload: Readable, maxBytes: number): Promise<string> {
   const digest = createHash('sha256');
   let length = 0;
   for await (const chunk of chunksOf(payload)) {
     length += chunk.length;
-    if (length > bytesMax) throw tooLarge();
+    if (length > maxBytes) throw tooLarge();
     digest.update(chunk);
   }
   return digest.digest('base64url');
 }
 
-async function readBody(request: FastifyRequest, payload: Readable, bytesMax: number): Promise<unknown> {
+async function readBody(request: FastifyRequest, payload: Readable, maxBytes: number): Promise<unknown> {
   const announced = announcedBytes(request);
-  if (announced !== undefined && announced > bytesMax) throw tooLarge();
+  if (announced !== undefined && announced > maxBytes) throw tooLarge();
   if (request.isReplay) {
-    request.bodyDigest = await digestBody(payload, bytesMax);
+    request.bodyDigest = await digestBody(payload, maxBytes);
     return undefined;
   }
   const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
-  const bytes = await readBytes(payload, announced, bytesMax, digest, request.bodyMemory);
+  const bytes = await readBytes(payload, announced, maxBytes, digest, request.bodyMemory);
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
   if (bytes.length > LARGE) await nextTurn();
@@ -180,8 +180,8 @@ function ownerOf(request: FastifyRequest): string {
  * own. The common parser would do it in one go, and twice search the whole text for prototype keys; here
  * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
  */
-export function registerLargeJson(scope: App, bytesMax: number): void {
-  const shares = createFairShares({ capacity: COUNTED_BYTES_MAX, message: 'Too many large mails at once' });
+export function registerLargeJson(scope: App, maxBytes: number): void {
+  const shares = createFairShares({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
   scope.decorateRequest('bodyDigest', null);
   scope.decorateRequest('bodyMemory', null);
   scope.decorateRequest('isReplay', false);
@@ -189,7 +189,7 @@ export function registerLargeJson(scope: App, bytesMax: number): void {
     if (!request.isReplay) {
       request.bodyMemory = openBodyMemory(shares, ownerOf(request), reply);
       // One of unknown length takes what it is, as it comes.
-      request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, bytesMax));
+      request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, maxBytes));
     }
     done();
   });
@@ -199,6 +199,6 @@ export function registerLargeJson(scope: App, bytesMax: number): void {
   });
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
-    readBody(request, payload, bytesMax),
+    readBody(request, payload, maxBytes),
   );
 }

@@ -28,7 +28,7 @@ test('an owner that takes all it can leaves room for others, and they for the ne
 });
 
 test('an owner has no more than its own bound, and gets back what it gives back', () => {
-  const shares = createFairShares({ capacity: 500, ownerMax: 200, message });
+  const shares = createFairShares({ capacity: 500, maxPerOwner: 200, message });
   expect(fill(shares, 'a')).toBe(200);
   expect(fill(shares, 'b')).toBe(150);
   shares.release('a', 50);

@@ -12,21 +12,21 @@ export interface FairShares {
  * whoever comes anew finds room, however many have stuck servers, and no share lies idle for those who aren't there
  * (dynamic thresholds: Choudhury and Hahne, 1998).
  *
- * @param ownerMax - for one owner, however much is left.
+ * @param maxPerOwner - for one owner, however much is left.
  */
 export function createFairShares(options: {
   readonly capacity: number;
-  readonly ownerMax?: number;
+  readonly maxPerOwner?: number;
   /** What a refusal says. */
   readonly message: string;
 }): FairShares {
-  const { capacity, ownerMax = capacity, message } = options;
+  const { capacity, maxPerOwner = capacity, message } = options;
   const held = new Map<string, number>();
   let total = 0;
   return {
     acquire(owner, amount) {
       const own = (held.get(owner) ?? 0) + amount;
-      if (own > ownerMax || own > capacity - total) throw tooManyRequests(1, message);
+      if (own > maxPerOwner || own > capacity - total) throw tooManyRequests(1, message);
       held.set(owner, own);
       total += amount;
     },

@@ -36,7 +36,7 @@ test('what can not be composed is a mail that failed, not an exception', async (
     connectionsPerPool: 1,
     idleMs: 1_000,
     timeoutMs: 1_000,
-    poolsMax: 1,
+    maxPools: 1,
   });
   const letter = letterWith({});
   Object.defineProperty(letter, 'subject', {

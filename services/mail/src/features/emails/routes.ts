@@ -15,7 +15,7 @@ import { isInternalTemplateType, isTemplateType } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
 import type { preview } from './preview.js';
-import { InternalMailBody, MailBody, PreviewAnswer, PreviewBody, SEND_BODY_BYTES_MAX } from './schemas.js';
+import { InternalMailBody, MailBody, PreviewAnswer, PreviewBody, MAX_SEND_BODY_BYTES } from './schemas.js';
 import type { EmailService, Idempotency } from './service.js';
 import { patienceOf, sendResponses, tell } from './submission.js';
 
@@ -97,7 +97,7 @@ function sendRoute(scope: App, deps: Deps): void {
   scope.post(
     '/api/v1/mail/emails/sendEmail',
     {
-      bodyLimit: SEND_BODY_BYTES_MAX,
+      bodyLimit: MAX_SEND_BODY_BYTES,
       onRequest: [scope.authenticate, requireScopedToken('SEND_MAIL'), findReplay(deps)],
       preValidation: [answerReplay(deps), refuseUnknownTemplate],
       schema: {
@@ -130,7 +130,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
   scope.post(
     '/api/v1/mail/internal/sendEmail',
     {
-      bodyLimit: SEND_BODY_BYTES_MAX,
+      bodyLimit: MAX_SEND_BODY_BYTES,
       onRequest: [scope.authenticate, requireService('SEND_MAIL')],
       preValidation: refuseTemplateUnless(isInternalTemplateType),
       schema: {
@@ -164,7 +164,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
 
 export async function sendRoutes(app: App, deps: Deps): Promise<void> {
   await app.register((scope: App, _options, done) => {
-    registerLargeJson(scope, SEND_BODY_BYTES_MAX);
+    registerLargeJson(scope, MAX_SEND_BODY_BYTES);
     sendRoute(scope, deps);
     internalSendRoute(scope, deps);
     done();

@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { internalTemplateTypes, templateTypes } from '../templates/view.js';
 
 /** Of the attachments of one mail together, decoded. */
-export const ATTACHMENT_BYTES_MAX = 25 * 1_048_576;
-const RECIPIENTS_MAX = 50;
-const ATTACHMENTS_MAX = 10;
+export const MAX_ATTACHMENT_BYTES = 25 * 1_048_576;
+const MAX_RECIPIENTS = 50;
+const MAX_ATTACHMENTS = 10;
 
 /** The attachments in base64, and 1 MiB for all the rest. */
-export const SEND_BODY_BYTES_MAX = Math.ceil(ATTACHMENT_BYTES_MAX / 3) * 4 + 1_048_576;
+export const MAX_SEND_BODY_BYTES = Math.ceil(MAX_ATTACHMENT_BYTES / 3) * 4 + 1_048_576;
 
 // No length or pattern on the content: each would walk 35 MB in one go. `attachments.ts` looks at it.
 const Attachment = Type.Object(
@@ -35,11 +35,11 @@ const productName = Type.Optional(Type.String({ maxLength: 200, description: 'Th
 export const MailBody = Type.Object(
   {
     emailTemplateType: TemplateType,
-    sendEmailTo: Type.Array(Address, { minItems: 1, maxItems: RECIPIENTS_MAX }),
+    sendEmailTo: Type.Array(Address, { minItems: 1, maxItems: MAX_RECIPIENTS }),
     subject: Type.String({ minLength: 1, maxLength: 500 }),
     templateData: TemplateData,
-    sendCcTo: Type.Optional(Type.Array(Address, { maxItems: RECIPIENTS_MAX })),
-    attachments: Type.Optional(Type.Array(Attachment, { maxItems: ATTACHMENTS_MAX })),
+    sendCcTo: Type.Optional(Type.Array(Address, { maxItems: MAX_RECIPIENTS })),
+    attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
     fromEmailDomain: Type.Optional(
       Type.String({ maxLength: 253, description: "Replaces the domain of the configured sender's address." }),
     ),

@@ -45,7 +45,7 @@ export interface SendRequest {
 /** A code is good for minutes: sent again, it would be a riddle. */
 const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
 /** Of a letter that is kept: large attachments are with whoever sent them. */
-const KEPT_LENGTH_MAX = 262_144;
+const MAX_KEPT_LENGTH = 262_144;
 
 /** What a client is told: a confirmation, or that the mail is on its way and where to look at it. */
 export type Submission =
@@ -119,8 +119,8 @@ export function createEmailService(deps: {
   function keepLetter({ body, canResend }: SendRequest, id: string): string | undefined {
     if (!canResend || SHORT_LIVED.has(body.emailTemplateType)) return undefined;
     const length = (body.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
-    const sealed = length > KEPT_LENGTH_MAX ? '' : seal.seal(body, id);
-    return sealed !== '' && sealed.length <= KEPT_LENGTH_MAX ? sealed : undefined;
+    const sealed = length > MAX_KEPT_LENGTH ? '' : seal.seal(body, id);
+    return sealed !== '' && sealed.length <= MAX_KEPT_LENGTH ? sealed : undefined;
   }
 
   /** Never rejects: what was begun has an outcome. */

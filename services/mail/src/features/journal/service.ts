@@ -85,16 +85,16 @@ export function createJournal(deps: {
       const written = await insertEntries(pool, senderId, entries);
       return entries.map(({ id }) => written.has(id));
     },
-    batchMax: 200,
+    maxBatch: 200,
     // Those that come meanwhile make the next batch: a few large commits cost less than many small ones.
-    inFlightMax: 1,
+    maxInFlight: 1,
   });
 
   const find = coalesce({
     keyOf: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
     ask: (keys) => findByKeys(pool, keys),
-    batchMax: 200,
-    inFlightMax: 2,
+    maxBatch: 200,
+    maxInFlight: 2,
   });
 
   async function begin(entry: JournalEntry): Promise<boolean> {

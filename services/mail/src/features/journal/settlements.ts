@@ -4,9 +4,9 @@ import type { Settlement } from './entry.js';
 import { settleEntries } from './queries.js';
 
 const RETRY_AFTER_MS = 500;
-const BATCH_MAX = 500;
+const MAX_BATCH = 500;
 /** Of the letters in one statement, which has a second: 32 of the largest take 0.6 s on a small machine. */
-const BATCH_LETTER_BYTES_MAX = 2 * 1_048_576;
+const MAX_BATCH_LETTER_BYTES = 2 * 1_048_576;
 
 interface Waiting {
   readonly settlement: Settlement;
@@ -18,7 +18,7 @@ function takeBatch(waiting: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0;
   const end = waiting.findIndex(({ settlement }, index) => {
     bytes += settlement.sealed?.length ?? 0;
-    return index >= BATCH_MAX || (index > 0 && bytes > BATCH_LETTER_BYTES_MAX);
+    return index >= MAX_BATCH || (index > 0 && bytes > MAX_BATCH_LETTER_BYTES);
   });
   return waiting.slice(0, end < 0 ? waiting.length : end);
 }

@@ -15,9 +15,9 @@ export interface RecordFilter {
 }
 
 /** More than this are counted as this, and not paged to. */
-const FOUND_MAX = 1_000;
+const MAX_FOUND = 1_000;
 /** The newest mails of one recipient that are looked through. */
-const OF_RECIPIENT_MAX = 10_000;
+const MAX_OF_RECIPIENT = 10_000;
 
 /** A range of the index for each state and template, each in the order of its ids. */
 const byState = ({ orgId, states, templates, fromId, beforeId }: RecordFilter, count: number): Sql.Sql => Sql.sql`
@@ -40,7 +40,7 @@ const byRecipient = (
     select mail_id from mail_recipients
     where org_id = ${orgId}::uuid and address = lower(${recipient})
       and mail_id >= ${fromId}::uuid and mail_id < ${beforeId}::uuid
-    order by mail_id desc limit ${OF_RECIPIENT_MAX}
+    order by mail_id desc limit ${MAX_OF_RECIPIENT}
   ) found
   cross join lateral (
     select id from mails
@@ -52,10 +52,10 @@ const byRecipient = (
 const found = (filter: RecordFilter, count: number): Sql.Sql =>
   filter.recipient === undefined ? byState(filter, count) : byRecipient(filter, count);
 
-/** @returns how many there are, up to {@link FOUND_MAX}. */
+/** @returns how many there are, up to {@link MAX_FOUND}. */
 export async function countFound(db: Client, filter: RecordFilter): Promise<number> {
   const [row] = await db.$queryRaw<[{ count: number }]>`
-    select count(*)::int as count from (${found(filter, FOUND_MAX)}) found`;
+    select count(*)::int as count from (${found(filter, MAX_FOUND)}) found`;
   return row.count;
 }
 

@@ -17,8 +17,8 @@ export interface SmtpConfiguration {
 const DEFAULT_PORT = 587;
 
 /** Both end up in protocol lines. */
-const isPlain = (value: unknown, lengthMax: number): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= lengthMax && !/\p{Cc}/u.test(value);
+const isPlain = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value);
 
 function readPort(value: unknown): number | undefined {
   if (value === undefined || value === null) return DEFAULT_PORT;

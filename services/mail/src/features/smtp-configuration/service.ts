@@ -24,7 +24,7 @@ interface Known {
 }
 
 /** About 1 KiB each. */
-const KNOWN_MAX = 10_000;
+const MAX_KNOWN = 10_000;
 
 export function createSmtpConfigurations(deps: {
   readonly fetch: FetchConfiguration;
@@ -32,7 +32,7 @@ export function createSmtpConfigurations(deps: {
   /** How long another replica's `updateSmtpConfig`, which this one never hears of, may take to be seen here. */
   readonly maxAgeMs: number;
 }): SmtpConfigurations {
-  const known = new LRUCache<string, Known>({ max: KNOWN_MAX });
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   const underWay = new Map<string, Promise<SmtpConfiguration>>();
   let fetches = 0;
 

@@ -27,11 +27,11 @@ export type View = Readonly<Record<Slot, string>>;
 interface Source {
   readonly keys: readonly string[];
   readonly kind: 'text' | 'link';
-  readonly lengthMax: number;
+  readonly maxLength: number;
 }
 
-const text = (lengthMax: number, ...keys: string[]): Source => ({ keys, kind: 'text', lengthMax });
-const link = (...keys: string[]): Source => ({ keys: [...keys, 'link'], kind: 'link', lengthMax: 2_048 });
+const text = (maxLength: number, ...keys: string[]): Source => ({ keys, kind: 'text', maxLength });
+const link = (...keys: string[]): Source => ({ keys: [...keys, 'link'], kind: 'link', maxLength: 2_048 });
 
 const common = {
   userName: text(200, 'userName', 'name'),
@@ -100,8 +100,8 @@ function readValue(data: Readonly<Record<string, unknown>>, source: Source): Rea
   const given = data[key];
   if (typeof given !== 'string' && !isExact(given)) return { fault: { field, message: 'must be a text' } };
   const value = String(given).trim();
-  if (value.length > source.lengthMax)
-    return { fault: { field, message: `must have at most ${source.lengthMax} characters` } };
+  if (value.length > source.maxLength)
+    return { fault: { field, message: `must have at most ${source.maxLength} characters` } };
   if (controlCharacter.test(value) || !value.isWellFormed())
     return { fault: { field, message: 'must not hold control characters' } };
   return source.kind === 'link' ? readLink(value, field) : { value };
