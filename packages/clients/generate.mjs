@@ -18,13 +18,13 @@ function withoutReferences(value, schemas) {
   );
 }
 
-const operationsOf = ({ paths }) =>
+const listOperations = ({ paths }) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 
 /** Parameters of one place as the schema of an object. */
-function parametersOf({ parameters = [] }, place) {
+function getParameters({ parameters = [] }, place) {
   const found = parameters.filter((parameter) => parameter.in === place);
   if (found.length === 0) return undefined;
   const described = found.map(({ name, schema, description }) => [
@@ -50,9 +50,9 @@ function describe({ path, method, operation }) {
   return {
     method,
     path,
-    pathParameters: parametersOf(operation, 'path'),
-    query: parametersOf(operation, 'query'),
-    headers: parametersOf(operation, 'header'),
+    pathParameters: getParameters(operation, 'path'),
+    query: getParameters(operation, 'query'),
+    headers: getParameters(operation, 'header'),
     body: body?.[JSON_TYPE].schema,
     status: Number(status),
     answer: operation.responses[status]?.content?.[JSON_TYPE]?.schema,
@@ -63,7 +63,7 @@ async function generate(service) {
   const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
   const document = JSON.parse(await readFile(file, 'utf8'));
   const whole = { paths: withoutReferences(document.paths, document.components.schemas) };
-  const described = operationsOf(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
+  const described = listOperations(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
   const names = Object.keys(operations).map((name) => `  | '${name}'`);
   const note = `// Generated from services/${service}/openapi.json: run "npm run generate-clients".\n`;

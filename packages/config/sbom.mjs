@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT, runMain, SetupError, setUp, toolEnv } from './setup.mjs';
 
-const purlOf = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`;
+const toPurl = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`;
 
-function componentsOf(byLicense) {
+function listComponents(byLicense) {
   const found = Object.entries(byLicense).flatMap(([license, packages]) =>
     packages.flatMap(({ name, versions }) => versions.map((version) => ({ name, version, license }))),
   );
@@ -17,10 +17,10 @@ function componentsOf(byLicense) {
     .toSorted((a, b) => `${a.name}@${a.version}`.localeCompare(`${b.name}@${b.version}`))
     .map(({ name, version, license }) => ({
       type: 'library',
-      'bom-ref': purlOf(name, version),
+      'bom-ref': toPurl(name, version),
       name,
       version,
-      purl: purlOf(name, version),
+      purl: toPurl(name, version),
       licenses: [{ license: { name: license } }],
     }));
 }
@@ -40,7 +40,7 @@ await runMain(async () => {
     serialNumber: `urn:uuid:${randomUUID()}`,
     version: 1,
     metadata: { component: { type: 'application', 'bom-ref': service, name: service, version } },
-    components: componentsOf(JSON.parse(stdout)),
+    components: listComponents(JSON.parse(stdout)),
   };
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (file) writeFileSync(file, text);

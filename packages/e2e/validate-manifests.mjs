@@ -15,25 +15,25 @@ const customResources = {
   'kafka.strimzi.io': '@kubernetes-models/strimzi-kafka-operator',
 };
 
-const moduleOf = ({ apiVersion }) =>
+const getModule = ({ apiVersion }) =>
   `${customResources[apiVersion.split('/')[0]] ?? 'kubernetes-models'}/${apiVersion}`;
-const nameOf = ({ kind, metadata }) => `${kind} ${metadata.name}`;
+const getName = ({ kind, metadata }) => `${kind} ${metadata.name}`;
 
 async function findWrongValues(manifest) {
-  const { [manifest.kind]: Model } = await import(moduleOf(manifest));
-  if (!Model) return [`${nameOf(manifest)}: no such kind in ${manifest.apiVersion}`];
+  const { [manifest.kind]: Model } = await import(getModule(manifest));
+  if (!Model) return [`${getName(manifest)}: no such kind in ${manifest.apiVersion}`];
   try {
     new Model(manifest).validate();
     return [];
   } catch (error) {
-    return [`${nameOf(manifest)}: ${error.message}`];
+    return [`${getName(manifest)}: ${error.message}`];
   }
 }
 
 async function findWrongFields(manifests) {
   const lines = manifests.map(
     (manifest, index) =>
-      `import type { I${manifest.kind} as T${index} } from '${moduleOf(manifest)}';\n` +
+      `import type { I${manifest.kind} as T${index} } from '${getModule(manifest)}';\n` +
       `export const m${index}: T${index} = ${JSON.stringify(manifest, undefined, 1)};\n`,
   );
   const folder = await mkdtemp(join(here, 'node_modules', '.manifests-'));

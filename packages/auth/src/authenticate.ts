@@ -25,7 +25,8 @@ export interface Authentication {
   authenticateService(scope: string): onRequestHookHandler;
 }
 
-const roleOf = (principal: Principal | null) => (principal?.kind === 'service' ? undefined : principal?.role);
+const getRole = (principal: Principal | null) =>
+  principal?.kind === 'service' ? undefined : principal?.role;
 
 export function createAuthentication(deps: {
   readonly verification: Verification;
@@ -68,10 +69,10 @@ export function createAuthentication(deps: {
         done();
         return;
       }
-      const role = roleOf(request.principal);
+      const role = getRole(request.principal);
       verify(request, (error) => {
         // The guards have judged the role that was. What a member may do, an administrator may too.
-        const isDemoted = role === 'admin' && roleOf(request.principal) !== role;
+        const isDemoted = role === 'admin' && getRole(request.principal) !== role;
         done(error ?? (isDemoted ? roleChanged : undefined));
       });
     },

@@ -17,12 +17,12 @@ function createRecorder() {
   return { batches, ask };
 }
 
-const keyOf = (question: string) => question;
+const toKey = (question: string) => question;
 const nextTurn = () => delay(1);
 
 test('the questions of one turn are asked in one batch, the same question once', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 10, maxInFlight: 2 });
+  const question = coalesce({ toKey, ask, maxBatch: 10, maxInFlight: 2 });
   const answers = Promise.all([question('a'), question('b'), question('a')]);
   await nextTurn();
   expect(batches.map(({ questions }) => questions)).toEqual([['a', 'b']]);
@@ -32,7 +32,7 @@ test('the questions of one turn are asked in one batch, the same question once',
 
 test('a question is never answered by a batch that was sent before it came', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 10, maxInFlight: 2 });
+  const question = coalesce({ toKey, ask, maxBatch: 10, maxInFlight: 2 });
   const first = question('a');
   await nextTurn();
   const second = question('a');
@@ -50,7 +50,7 @@ test('a question is never answered by a batch that was sent before it came', asy
 
 test('no more batches are under way than allowed; the next one gathers, and is bounded', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 2, maxInFlight: 1 });
+  const question = coalesce({ toKey, ask, maxBatch: 2, maxInFlight: 1 });
   const answers = ['a', 'b', 'c', 'd', 'e'].map(question);
   await nextTurn();
   expect(batches.map(({ questions }) => questions)).toEqual([['a', 'b']]);
@@ -64,7 +64,7 @@ test('no more batches are under way than allowed; the next one gathers, and is b
 
 test('while a batch is under way the next one gathers until it is answered, or for a while', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 200 });
+  const question = coalesce({ toKey, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 200 });
   const first = question('a');
   await nextTurn();
   const others = [question('b')];
@@ -84,7 +84,7 @@ test('while a batch is under way the next one gathers until it is answered, or f
 
 test('when a batch fails, those that wait behind it fail with it, and the next question is asked anew', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 1, maxInFlight: 1 });
+  const question = coalesce({ toKey, ask, maxBatch: 1, maxInFlight: 1 });
   const asked = Promise.allSettled(['a', 'b', 'c'].map(question));
   await nextTurn();
   batches[0]?.fail(new Error('away'));
@@ -97,7 +97,7 @@ test('when a batch fails, those that wait behind it fail with it, and the next q
 
 test('who only gathers, with a place free, does not fail with the batch before it', async () => {
   const { batches, ask } = createRecorder();
-  const question = coalesce({ keyOf, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 60_000 });
+  const question = coalesce({ toKey, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 60_000 });
   const first = question('a');
   await nextTurn();
   const second = question('b');
@@ -112,7 +112,7 @@ test('an answer ends the gathering for good: the next one has all its time', asy
   const turn = () => new Promise(setImmediate);
   try {
     const { batches, ask } = createRecorder();
-    const question = coalesce({ keyOf, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 100 });
+    const question = coalesce({ toKey, ask, maxBatch: 10, maxInFlight: 2, gatherMs: 100 });
     void question('a');
     await turn();
     void question('b');

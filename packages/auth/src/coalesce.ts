@@ -10,7 +10,7 @@ interface Question<Q, A> {
 
 export interface CoalesceOptions<Q, A> {
   /** Questions with the same key in one batch are asked once. */
-  keyOf(question: Q): string;
+  toKey(question: Q): string;
   /** @returns one answer per question, in their order. */
   ask(questions: readonly Q[]): Promise<readonly A[]>;
   readonly maxBatch: number;
@@ -70,7 +70,7 @@ export function coalesce<Q, A>(options: CoalesceOptions<Q, A>): (question: Q) =>
 
   return (question) =>
     new Promise((resolve, reject) => {
-      const key = options.keyOf(question);
+      const key = options.toKey(question);
       const waiter = { resolve, reject };
       const asked = gathering.get(key);
       if (asked) asked.waiters.push(waiter);

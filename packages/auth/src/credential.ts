@@ -46,4 +46,4 @@ export const stripPrefix = (presented: string): string =>
   presented.startsWith(PAT_PREFIX) ? presented.slice(PAT_PREFIX.length) : presented;
 
 /** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */
-export const digestOf = (token: string): string => hash('sha256', token, 'base64url');
+export const toDigest = (token: string): string => hash('sha256', token, 'base64url');

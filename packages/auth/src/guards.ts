@@ -15,14 +15,14 @@ import type { Scope } from './scopes.js';
  */
 
 /** The principal that `authenticate` found. @throws AppError 401 on a route that forgot it. */
-export function principalOf(request: FastifyRequest): Principal {
+export function getPrincipal(request: FastifyRequest): Principal {
   if (!request.principal) throw invalidCredential(standardRefusals);
   return request.principal;
 }
 
 /** The member behind the request. @throws AppError 403 for a service. */
-export function memberOf(request: FastifyRequest): UserPrincipal {
-  const principal = principalOf(request);
+export function getMember(request: FastifyRequest): UserPrincipal {
+  const principal = getPrincipal(request);
   if (principal.kind === 'service')
     throw new AppError({ status: 403, code: 'MEMBER_REQUIRED', message: 'A member is required' });
   return principal;
@@ -30,7 +30,7 @@ export function memberOf(request: FastifyRequest): UserPrincipal {
 
 /** Only a member: never one of the platform's services. */
 export const requireMember: onRequestHookHandler = (request, _reply, done) => {
-  memberOf(request);
+  getMember(request);
   done();
 };
 
@@ -40,7 +40,7 @@ export function requireScopes(
   messages: RefusalMessages = standardRefusals,
 ): onRequestHookHandler {
   return (request, _reply, done) => {
-    const principal = principalOf(request);
+    const principal = getPrincipal(request);
     if (!scopes.every((scope) => hasScope(principal, scope))) throw insufficientScope(messages, scopes);
     done();
   };
@@ -53,7 +53,7 @@ export function requireAdmin(refusal: {
   readonly message: string;
 }): onRequestHookHandler {
   return (request, _reply, done) => {
-    const principal = principalOf(request);
+    const principal = getPrincipal(request);
     if (principal.kind === 'service' || principal.role !== 'admin') throw new AppError(refusal);
     done();
   };
@@ -61,7 +61,7 @@ export function requireAdmin(refusal: {
 
 /** A person who logged in, not a token that acts for one. */
 export const requireSession: onRequestHookHandler = (request, _reply, done) => {
-  if (principalOf(request).kind !== 'session')
+  if (getPrincipal(request).kind !== 'session')
     throw new AppError({
       status: 403,
       code: 'SESSION_REQUIRED',
@@ -96,7 +96,7 @@ export const verifyCaller = (request: FastifyRequest): Promise<void> =>
 /** Another service of the platform, with the scope. */
 export function requireService(scope: string): onRequestHookHandler {
   return (request, _reply, done) => {
-    assertService(principalOf(request), scope);
+    assertService(getPrincipal(request), scope);
     done();
   };
 }

@@ -10,7 +10,7 @@ import {
   JWKS_PATH,
   TOKEN_PATH,
 } from './introspection.js';
-import { type Jwks, type KeySet, keysOf } from './key-set.js';
+import { type Jwks, type KeySet, toKeys } from './key-set.js';
 import type { LiveOwner, Liveness } from './liveness.js';
 
 /** How another service reaches identity. */
@@ -145,7 +145,7 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
     if (status !== 200) throw new Error(`identity answered ${status} to ${JWKS_PATH}`);
     const text = JSON.stringify(body);
     if (text === published) return;
-    keys = keysOf(body as Jwks);
+    keys = toKeys(body as Jwks);
     published = text;
   }
   async function refresh(): Promise<void> {
@@ -238,7 +238,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   }
 
   const askLiveness = coalesce({
-    keyOf: ({ credential }: LivenessQuestion) => credential.digest,
+    toKey: ({ credential }: LivenessQuestion) => credential.digest,
     ask,
     maxBatch: MAX_INTROSPECTION_BATCH,
     maxInFlight: CONNECTIONS,

@@ -10,14 +10,14 @@ export { coalesce, type CoalesceOptions } from './coalesce.js';
 export {
   type CredentialClaims,
   type CredentialKind,
-  digestOf,
+  toDigest,
   PAT_PREFIX,
   type SignedCredential,
   stripPrefix,
 } from './credential.js';
 export {
-  memberOf,
-  principalOf,
+  getMember,
+  getPrincipal,
   requireAdmin,
   requireMember,
   requireScopes,
@@ -36,7 +36,7 @@ export {
   JWKS_PATH,
   TOKEN_PATH,
 } from './introspection.js';
-export { type Jwks, type KeySet, keysOf, pemOf, type PublicJwk } from './key-set.js';
+export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
 export type { LiveOwner, Liveness } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
 export { hasScope, type Principal, type ServicePrincipal, type UserPrincipal } from './principal.js';

@@ -27,13 +27,13 @@ export interface KeySet {
   isStale(): boolean;
 }
 
-export const pemOf = (jwk: Pick<PublicJwk, 'kty' | 'crv' | 'x'>): string =>
+export const toPem = (jwk: Pick<PublicJwk, 'kty' | 'crv' | 'x'>): string =>
   createPublicKey({ key: { kty: jwk.kty, crv: jwk.crv, x: jwk.x }, format: 'jwk' })
     .export({ type: 'spki', format: 'pem' })
     .toString();
 
 /** Ignores keys of other types: a future algorithm must not stop today's verifiers. */
-export const keysOf = (jwks: Jwks): Map<string, string> =>
+export const toKeys = (jwks: Jwks): Map<string, string> =>
   new Map(
-    jwks.keys.filter((jwk) => jwk.kty === 'OKP' && jwk.crv === 'Ed25519').map((jwk) => [jwk.kid, pemOf(jwk)]),
+    jwks.keys.filter((jwk) => jwk.kty === 'OKP' && jwk.crv === 'Ed25519').map((jwk) => [jwk.kid, toPem(jwk)]),
   );

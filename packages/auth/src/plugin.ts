@@ -13,7 +13,7 @@ import { createVerification } from './verification.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `authenticate`; read it with `principalOf` or `memberOf`. */
+    /** Set by `authenticate`; read it with `getPrincipal` or `getMember`. */
     principal: Principal | null;
     /** When that was, milliseconds since the epoch. */
     verifiedAt: number;

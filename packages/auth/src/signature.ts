@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import {
   type CredentialClaims,
   credentialKinds,
-  digestOf,
+  toDigest,
   type SignedCredential,
   stripPrefix,
   MAX_TOKEN_LENGTH,
@@ -97,7 +97,7 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
       return undefined;
     }
     // Under its digest: what was refused may be long, and is somebody else's.
-    const digest = digestOf(token);
+    const digest = toDigest(token);
     if (refused.has(digest)) return undefined;
     const credential = check(token, digest, pem);
     if (credential) verified.set(token, credential);

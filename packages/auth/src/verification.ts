@@ -11,7 +11,7 @@ export interface VerificationOptions {
   readonly clockToleranceMs: number;
 }
 
-function principalOf({ claims, scopes, token }: SignedCredential, owner: LiveOwner): Principal {
+function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwner): Principal {
   if (claims.kind === 'service') return { kind: 'service', clientId: claims.sub, grantedScopes: scopes };
   return {
     kind: claims.kind,
@@ -59,6 +59,6 @@ export function createVerification(options: VerificationOptions): Verification {
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
     verifyLiveness: (credential, requestId) =>
-      liveness(credential, requestId).then((owner) => owner && principalOf(credential, owner)),
+      liveness(credential, requestId).then((owner) => owner && toPrincipal(credential, owner)),
   };
 }

@@ -17,7 +17,7 @@ const describeMachine = () => ({
 });
 
 const round = (value: number): number => Number(value.toPrecision(4));
-function verdictOf(ratio: Ratio): string {
+function toVerdict(ratio: Ratio): string {
   const { goal } = ratio;
   if (goal === undefined) return '';
   return `${'min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`} ${isReached(ratio) ? '✔' : '✘'}`;
@@ -27,7 +27,7 @@ function verdictOf(ratio: Ratio): string {
 export function formatTable({ figures, ratios }: SuiteResult): string {
   const lines = [
     ...figures.map(({ name, value, unit, note }) => [name, `${round(value)} ${unit}`, '', note]),
-    ...ratios.map((ratio) => [`[${ratio.name}]`, String(round(ratio.value)), verdictOf(ratio), ratio.note]),
+    ...ratios.map((ratio) => [`[${ratio.name}]`, String(round(ratio.value)), toVerdict(ratio), ratio.note]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   return lines

@@ -2,16 +2,16 @@ import { collect } from '../src/collect.js';
 import type { Suite } from '../src/suite.js';
 
 const options = { only: new Set<string>(), seconds: 1, progress: () => undefined };
-const suiteOf = (run: Suite['run']): Suite => ({ name: 'any', title: 'any', parts: [], run });
-const partOf = (name: string) => ({
+const createSuite = (run: Suite['run']): Suite => ({ name: 'any', title: 'any', parts: [], run });
+const createPart = (name: string) => ({
   figures: [{ name, value: 1, unit: 'ms', note: '' }],
   ratios: [{ name: `${name}_vs_raw`, value: 2, note: '' }],
 });
 
 test('the figures of all parts are collected', async () => {
-  const suite = suiteOf(async function* () {
-    yield await Promise.resolve(partOf('first'));
-    yield partOf('second');
+  const suite = createSuite(async function* () {
+    yield await Promise.resolve(createPart('first'));
+    yield createPart('second');
   });
   const { result, failure } = await collect(suite, options);
   expect(result.figures.map(({ name }) => name)).toEqual(['first', 'second']);
@@ -20,9 +20,9 @@ test('the figures of all parts are collected', async () => {
 
 test('what was measured before a part failed is kept, and the suite is closed in order', async () => {
   let isClosed = false;
-  const suite = suiteOf(async function* () {
+  const suite = createSuite(async function* () {
     try {
-      yield await Promise.resolve(partOf('first'));
+      yield await Promise.resolve(createPart('first'));
       throw new Error('no Kafka');
     } finally {
       isClosed = true;

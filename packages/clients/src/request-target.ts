@@ -3,11 +3,11 @@ import { ServiceFault } from './service-fault.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** A dot segment would be taken for a way up by whoever normalises the path, an empty one for none. */
-function segmentOf(service: string, name: string, value: unknown): string {
-  const text = textOf(value);
+function toSegment(service: string, name: string, value: unknown): string {
+  const text = toText(value);
   if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
   const details = `${name} can't be part of a path`;
   throw new ServiceFault({
@@ -32,10 +32,10 @@ export function requestTarget(
   query: Values = {},
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
-    segmentOf(service, name, parameters[name]),
+    toSegment(service, name, parameters[name]),
   );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined) search.append(name, textOf(value));
+    if (value !== undefined) search.append(name, toText(value));
   return search.size === 0 ? filled : `${filled}?${search.toString()}`;
 }

@@ -59,7 +59,7 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
 /** What this side finds out by itself. */
 type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
 
-const saysOf: Readonly<Record<OwnKind, string>> = {
+const textByKind: Readonly<Record<OwnKind, string>> = {
   busy: 'is busy with other calls; nothing was done. Try again later',
   unreachable: "can't be reached; nothing was done. Try again later",
   silent: 'gave no answer in time',
@@ -71,7 +71,7 @@ const notSent: ReadonlySet<OwnKind> = new Set(['busy', 'unreachable']);
 function describe(kind: OwnKind, service: string, { method }: Operation): string {
   const isKnown = method === 'GET' || notSent.has(kind);
   const fate = isKnown ? '' : '; whether it did what it was asked is unknown';
-  return `The ${service} service ${saysOf[kind]}${fate}.`;
+  return `The ${service} service ${textByKind[kind]}${fate}.`;
 }
 
 /** Failures before a request could be sent. */
@@ -79,7 +79,7 @@ const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]); // prettier-ignore
 
-function kindOf(error: unknown, signal: AbortSignal | undefined): OwnKind {
+function toKind(error: unknown, signal: AbortSignal | undefined): OwnKind {
   if (signal?.aborted) return 'aborted';
   if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError) return 'rubbish';
   if (error instanceof errors.HTTPParserError) return 'rubbish';
@@ -104,7 +104,7 @@ function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (i
   };
 }
 
-function headersOf(context: CallContext, input: AnyInput): Record<string, string> {
+function toHeaders(context: CallContext, input: AnyInput): Record<string, string> {
   const { token, requestId, traceparent, tracestate } = context;
   // A process that records spans sends its own; two of them are none.
   const isPassed = traceparent !== undefined && !isTracing();
@@ -142,7 +142,7 @@ export function createServiceClient<T extends Operations<T>>(
   // A call that waited for a connection would use its time up unsent, and could not tell.
   const places = createPlaces({ all: connections, each: Math.max(1, Math.floor(connections / 4)) });
   const answerCheck = createAnswerChecks(operations);
-  const faultOf = (operation: Operation, kind: OwnKind, cause?: unknown) =>
+  const toFault = (operation: Operation, kind: OwnKind, cause?: unknown) =>
     new ServiceFault({ kind, service, message: describe(kind, service, operation), cause });
 
   function send(operation: Operation, input: AnyInput, context: CallContext) {
@@ -150,20 +150,20 @@ export function createServiceClient<T extends Operations<T>>(
     return pool.request({
       method: operation.method,
       path: prefix + requestTarget(service, operation, input.path, input.query),
-      headers: headersOf(context, input),
+      headers: toHeaders(context, input),
       ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
       signal: context.signal ? AbortSignal.any([context.signal, timeout]) : timeout,
     });
   }
 
   async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
-    if (!places.take(context.orgId)) throw faultOf(operation, 'busy');
+    if (!places.take(context.orgId)) throw toFault(operation, 'busy');
     try {
       const response = await send(operation, input, context);
       return { status: response.statusCode, body: await readBody(response) };
     } catch (error) {
       if (error instanceof ServiceFault) throw error;
-      throw faultOf(operation, kindOf(error, context.signal), error);
+      throw toFault(operation, toKind(error, context.signal), error);
     } finally {
       places.give(context.orgId);
     }
@@ -177,7 +177,7 @@ export function createServiceClient<T extends Operations<T>>(
       if (status === operation.status && answerCheck(id)(body)) return body as never;
       const isRead = operation.method === 'GET';
       const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
-      throw told ?? faultOf(operation, 'rubbish', new Error(`status ${status}`));
+      throw told ?? toFault(operation, 'rubbish', new Error(`status ${status}`));
     },
     close: () => pool.close(),
   };

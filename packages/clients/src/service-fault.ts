@@ -53,14 +53,14 @@ interface FaultBody {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown };
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Identity and mail list their faults, crawl writes them out. */
-function detailsOf(details: unknown): string | undefined {
-  if (!Array.isArray(details)) return textOf(details);
+function toDetails(details: unknown): string | undefined {
+  if (!Array.isArray(details)) return toText(details);
   const described = details
     .map((detail: { field?: unknown; message?: unknown } | null) =>
-      [textOf(detail?.field), textOf(detail?.message)].filter(Boolean).join(' '),
+      [toText(detail?.field), toText(detail?.message)].filter(Boolean).join(' '),
     )
     .filter(Boolean)
     .join('; ');
@@ -92,10 +92,10 @@ export function readFault(
 ): ServiceFault | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { message: ownMessage, error } = body as FaultBody;
-  const message = textOf(error?.message) ?? textOf(ownMessage);
+  const message = toText(error?.message) ?? toText(ownMessage);
   if (message === undefined) return undefined;
-  const code = textOf(error?.code);
-  const details = detailsOf(error?.details);
+  const code = toText(error?.code);
+  const details = toDetails(error?.details);
   const certain = CERTAIN_CODES.get(code);
   const isRefused = certain !== undefined || isCertain(status, isRead);
   const outcome = certain ?? (isRefused || isRead ? undefined : 'whether it was done is unknown');

@@ -25,8 +25,8 @@ beforeAll(async () => {
     request.on('end', () => handle(request, response, body));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  client = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 20_000 });
-  impatient = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 300 });
+  client = createCrawlClient({ baseUrl: getUrl(server), timeoutMs: 20_000 });
+  impatient = createCrawlClient({ baseUrl: getUrl(server), timeoutMs: 300 });
 });
 afterAll(async () => {
   await Promise.all([client.close(), impatient.close()]);
@@ -34,14 +34,14 @@ afterAll(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-const urlOf = (one: Server): string => `http://127.0.0.1:${(one.address() as AddressInfo).port}`;
+const getUrl = (one: Server): string => `http://127.0.0.1:${(one.address() as AddressInfo).port}`;
 const answer = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 const paused = { connector: 'wiki_1', orgId: 'org', pausedAt: '2026-11-21T10:00:00.000Z' };
 const success = { success: true, message: 'Job paused', data: paused };
 const pause = (options: object = {}) =>
   client.call('pause', { path: { connector: 'wiki_1' } }, { ...context, ...options });
-const faultOf = async (call: Promise<unknown>): Promise<ServiceFault> =>
+const toFault = async (call: Promise<unknown>): Promise<ServiceFault> =>
   call.then(
     () => {
       throw new Error('the call succeeded');
@@ -90,7 +90,7 @@ test.each(['', '.', '..'])('a path parameter %p is refused and nothing is sent',
   handle = () => {
     throw new Error('sent');
   };
-  expect(await faultOf(client.call('pause', { path: { connector } }, context))).toMatchObject({
+  expect(await toFault(client.call('pause', { path: { connector } }, context))).toMatchObject({
     kind: 'refused',
     details: "connector can't be part of a path",
   });
@@ -110,12 +110,12 @@ test('a refusal is told in either shape', async () => {
     code: 'PAUSED',
     details: 'a: b',
   };
-  expect(await faultOf(pause())).toMatchObject(told);
+  expect(await toFault(pause())).toMatchObject(told);
   handle = (_request, response) =>
     answer(response, 422, {
       error: { code: 'X', message: 'No', details: [{ field: 'a', message: 'is b' }] },
     });
-  expect(await faultOf(pause())).toMatchObject({
+  expect(await toFault(pause())).toMatchObject({
     kind: 'refused',
     status: 422,
     message: 'No',
@@ -132,17 +132,17 @@ test.each<[status: number, code: string, kind: string, message: string]>([
   [503, 'NOTHING_DONE', 'refused', 'Error; nothing was done'],
 ])('a %d %s is told as %s', async (status, code, kind, message) => {
   handle = (_request, response) => answer(response, status, { error: { code, message: 'Error' } });
-  expect(await faultOf(pause())).toMatchObject({ kind, status, code, message });
+  expect(await toFault(pause())).toMatchObject({ kind, status, code, message });
 });
 
 test('of what changes nothing, nothing is unknown', async () => {
   const list = () => client.call('listConnectors', {}, context);
   handle = (_request, response) => answer(response, 503, { message: 'Later' });
-  expect(await faultOf(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
+  expect(await toFault(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
   handle = (_request, response) => answer(response, 500, { message: 'Broken' });
-  expect(await faultOf(list())).toMatchObject({ kind: 'failed', status: 500, message: 'Broken' });
+  expect(await toFault(list())).toMatchObject({ kind: 'failed', status: 500, message: 'Broken' });
   handle = (_request, response) => response.end('<html>');
-  expect(await faultOf(list())).toMatchObject({
+  expect(await toFault(list())).toMatchObject({
     kind: 'rubbish',
     message: "The crawl service gave an answer that can't be understood.",
   });
@@ -152,26 +152,26 @@ test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [nu
   'details that are none (%j) hide no refusal',
   async (details) => {
     handle = (_request, response) => answer(response, 400, { error: { message: 'No', details } });
-    expect(await faultOf(pause())).toMatchObject({ kind: 'refused', message: 'No', details: undefined });
+    expect(await toFault(pause())).toMatchObject({ kind: 'refused', message: 'No', details: undefined });
   },
 );
 
 test('an organisation has a quarter of the places, and nobody waits for one', async () => {
   const held: ServerResponse[] = [];
   handle = (_request, response) => held.push(response);
-  const crowded = createCrawlClient({ baseUrl: urlOf(server), timeoutMs: 20_000, connections: 8 });
-  const callOf = (orgId: string) =>
+  const crowded = createCrawlClient({ baseUrl: getUrl(server), timeoutMs: 20_000, connections: 8 });
+  const toCall = (orgId: string) =>
     crowded.call('pause', { path: { connector: 'wiki_1' } }, { ...context, orgId });
   const busy = { kind: 'busy', message: 'The crawl service is busy with other calls; nothing was done. Try again later.' };
-  const under = ['a', 'a', 'b', 'b', 'c', 'c'].map(callOf);
-  expect(await faultOf(callOf('a'))).toMatchObject(busy);
-  under.push(callOf('d'), callOf('d'));
-  expect(await faultOf(callOf('e'))).toMatchObject(busy);
+  const under = ['a', 'a', 'b', 'b', 'c', 'c'].map(toCall);
+  expect(await toFault(toCall('a'))).toMatchObject(busy);
+  under.push(toCall('d'), toCall('d'));
+  expect(await toFault(toCall('e'))).toMatchObject(busy);
   while (held.length < under.length) await new Promise((resolve) => setTimeout(resolve, 5));
   for (const response of held) answer(response, 200, success);
   await Promise.all(under);
   handle = (_request, response) => answer(response, 200, success);
-  await Promise.all([callOf('a'), callOf('a')]);
+  await Promise.all([toCall('a'), toCall('a')]);
   await crowded.close();
 }); // prettier-ignore
 
@@ -188,7 +188,7 @@ test.each<[string, Handler]>([
   ['no HTTP', (request) => request.socket.end('hello\r\n\r\n')],
 ])('%s is rubbish, and is told so', async (_what, rubbish) => {
   handle = rubbish;
-  const fault = await faultOf(pause());
+  const fault = await toFault(pause());
   expect(fault).toMatchObject({
     kind: 'rubbish',
     message: expect.stringContaining('The crawl service gave'),
@@ -202,7 +202,7 @@ test.each<[string, Handler]>([
 ])('a service that %s is told within the time-out', async (_what, silence) => {
   handle = silence;
   const asked = impatient.call('pause', { path: { connector: 'wiki_1' } }, context);
-  expect(await faultOf(asked)).toMatchObject({
+  expect(await toFault(asked)).toMatchObject({
     kind: 'silent',
     message: 'The crawl service gave no answer in time; whether it did what it was asked is unknown.',
   });
@@ -211,15 +211,15 @@ test.each<[string, Handler]>([
 test('a call that is given up ends at once', async () => {
   const controller = new AbortController();
   handle = () => controller.abort();
-  expect(await faultOf(pause({ signal: controller.signal }))).toMatchObject({ kind: 'aborted' });
+  expect(await toFault(pause({ signal: controller.signal }))).toMatchObject({ kind: 'aborted' });
 });
 
 test('a service that is not there is told as unreachable', async () => {
   const gone = createServer();
   await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening));
-  const mail = createMailClient({ baseUrl: urlOf(gone), timeoutMs: 2_000 });
+  const mail = createMailClient({ baseUrl: getUrl(gone), timeoutMs: 2_000 });
   await new Promise((closed) => gone.close(closed));
-  const fault = await faultOf(mail.call('listMailRecords', {}, context));
+  const fault = await toFault(mail.call('listMailRecords', {}, context));
   expect(fault).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('nothing was done') });
   await mail.close();
 });

@@ -30,4 +30,4 @@ export const connectors = Object.freeze(Object.keys(eventTypeByConnector) as Con
 export const isConnector = (text: string): text is Connector => Object.hasOwn(eventTypeByConnector, text);
 
 /** Connectors without an event of their own ask for everything to be indexed again. */
-export const eventTypeOf = (connector: Connector): SyncEventType => eventTypeByConnector[connector];
+export const toEventType = (connector: Connector): SyncEventType => eventTypeByConnector[connector];

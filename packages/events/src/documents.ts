@@ -1,4 +1,4 @@
-import { connectors, eventTypeOf, type SyncEventType } from './connectors.js';
+import { connectors, toEventType, type SyncEventType } from './connectors.js';
 import { toKafkaMessage } from './kafka-message.js';
 import { DEFAULT_TOPIC } from './relay/options.js';
 import { createSyncEvent, syncEventContracts } from './sync-event.js';
@@ -88,7 +88,7 @@ function describeMessage(type: SyncEventType): object {
 }
 
 function sampleMessage(type: SyncEventType | undefined) {
-  const connector = connectors.find((name) => eventTypeOf(name) === type) ?? 'wiki_1';
+  const connector = connectors.find((name) => toEventType(name) === type) ?? 'wiki_1';
   const eventId = '01890a5d-ac96-774b-bcce-b302099a8057';
   const orgId = '01890a5d-0000-7000-8000-000000000001';
   return toKafkaMessage(createSyncEvent({ orgId, connector, eventId, now: 1_750_000_000_000 }));

@@ -1,5 +1,5 @@
 // Anything exported here is public: services and packages import from this file alone.
-export { type Connector, connectors, eventTypeOf, isConnector, type SyncEventType } from './connectors.js';
+export { type Connector, connectors, toEventType, isConnector, type SyncEventType } from './connectors.js';
 export { createDedupe, type Dedupe } from './consumer/dedupe.js';
 export {
   createSyncEventConsumer,
@@ -9,7 +9,7 @@ export {
 } from './consumer/consumer.js';
 export { InvalidCursorError } from './cursor.js';
 export { type EventFeedPage, type EventFeedQuery, readEvents } from './event-feed.js';
-export { type KafkaMessage, keyOf, toKafkaMessage } from './kafka-message.js';
+export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql, outboxTraceSql } from './outbox-sql.js';
 export { InvalidEventError, parseSyncEvent } from './parse-event.js';

@@ -8,22 +8,22 @@ export interface KafkaMessage {
 }
 
 /** Events of one key stay in order: those of one connector of one organisation. */
-export const keyOf = ({ payload }: SyncEvent): string => `${payload.orgId}:${payload.connector}`;
+export const toKey = ({ payload }: SyncEvent): string => `${payload.orgId}:${payload.connector}`;
 
 /**
  * The message of an event: its JSON as the value, and headers for consumers that route without parsing it;
  * those with `ce_` are the binary mode of the CloudEvents 1.0 Kafka protocol binding.
  */
-export const toKafkaMessage = (event: SyncEvent): KafkaMessage => messageOf(event, JSON.stringify(event));
+export const toKafkaMessage = (event: SyncEvent): KafkaMessage => toMessage(event, JSON.stringify(event));
 
 /**
  * @param value - the event's JSON as it is stored: it is sent byte for byte.
  * @param traceparent - W3C Trace Context, where the event belongs to a trace: one more header.
  */
-export function messageOf(event: SyncEvent, value: string, traceparent?: string): KafkaMessage {
+export function toMessage(event: SyncEvent, value: string, traceparent?: string): KafkaMessage {
   const { eventId, eventType, timestamp, payload } = event;
   return {
-    key: keyOf(event),
+    key: toKey(event),
     value,
     headers: {
       eventType,

@@ -1,6 +1,6 @@
 import { currentTraceparent } from '@platform/service-kit';
 import type pg from 'pg';
-import { keyOf } from './kafka-message.js';
+import { toKey } from './kafka-message.js';
 import type { SyncEvent } from './sync-event.js';
 
 /** What {@link insertOutboxEvent} found or made. */
@@ -26,7 +26,7 @@ export const outboxValues = (event: SyncEvent, runId: string): readonly (string 
   event.eventId,
   runId,
   event.payload.orgId,
-  keyOf(event),
+  toKey(event),
   JSON.stringify(event),
   currentTraceparent() ?? null,
 ];

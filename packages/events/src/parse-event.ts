@@ -11,7 +11,7 @@ type Validator = ReturnType<typeof Compile>;
 const validators = new Map<string, Validator>();
 
 /** Compiled when the first event of the type comes: most consumers read few types. */
-function validatorOf(eventType: string): Validator | undefined {
+function getValidator(eventType: string): Validator | undefined {
   if (!Object.hasOwn(syncEventContracts, eventType)) return undefined;
   const validator = validators.get(eventType) ?? Compile(syncEventContracts[eventType as SyncEventType]);
   validators.set(eventType, validator);
@@ -31,7 +31,7 @@ export function parseSyncEvent(text: string | Buffer | null): SyncEvent {
     throw new InvalidEventError('not JSON', { cause });
   }
   const { eventType } = (value ?? {}) as { eventType?: unknown };
-  const validator = validatorOf(String(eventType));
+  const validator = getValidator(String(eventType));
   if (!validator) throw new InvalidEventError('unknown eventType');
   if (validator.Check(value)) return value as SyncEvent;
   const [fault] = validator.Errors(value);

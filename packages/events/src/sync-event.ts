@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import { type Connector, connectors, eventTypeOf, type SyncEventType } from './connectors.js';
+import { type Connector, connectors, toEventType, type SyncEventType } from './connectors.js';
 
 const EpochMsText = Type.String({
   pattern: '^[0-9]{1,16}$',
   description: 'Milliseconds since the epoch, as text.',
 });
 
-const contractOf = (eventType: SyncEventType, ofType: readonly Connector[]) =>
+const toContract = (eventType: SyncEventType, ofType: readonly Connector[]) =>
   Type.Object(
     {
       eventId: Type.String({
@@ -40,19 +40,19 @@ const contractOf = (eventType: SyncEventType, ofType: readonly Connector[]) =>
     },
   );
 
-const typesInOrder = [...new Set(connectors.map(eventTypeOf))];
+const typesInOrder = [...new Set(connectors.map(toEventType))];
 
 /** The contract of each event, by its type. */
 export const syncEventContracts = Object.freeze(
   Object.fromEntries(
     typesInOrder.map((type) => [
       type,
-      contractOf(
+      toContract(
         type,
-        connectors.filter((name) => eventTypeOf(name) === type),
+        connectors.filter((name) => toEventType(name) === type),
       ),
     ]),
-  ) as Record<SyncEventType, ReturnType<typeof contractOf>>,
+  ) as Record<SyncEventType, ReturnType<typeof toContract>>,
 );
 
 /** What is published when a crawl has completed: the value of a Kafka message, and an item of the events endpoint. */
@@ -89,7 +89,7 @@ export function createSyncEvent(input: SyncEventInput): SyncEvent {
   const { orgId, connector, now } = input;
   return {
     eventId: input.eventId ?? uuidv7({ msecs: now }),
-    eventType: eventTypeOf(connector),
+    eventType: toEventType(connector),
     timestamp: now,
     payload: {
       orgId,

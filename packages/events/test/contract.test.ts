@@ -1,7 +1,7 @@
 import {
   connectors,
   createSyncEvent,
-  eventTypeOf,
+  toEventType,
   InvalidEventError,
   isConnector,
   parseSyncEvent,
@@ -28,15 +28,15 @@ test('an event is exactly what the decisions say', () => {
 
 test('every connector has its event, and those without one of their own ask for a new index', () => {
   expect(connectors).toHaveLength(18);
-  expect(connectors.filter((name) => eventTypeOf(name) === 'ReindexAllRecordEvent')).toEqual([
+  expect(connectors.filter((name) => toEventType(name) === 'ReindexAllRecordEvent')).toEqual([
     'wiki_1',
     'chat_1',
   ]);
-  expect(new Set(connectors.map(eventTypeOf)).size).toBe(17);
+  expect(new Set(connectors.map(toEventType)).size).toBe(17);
   const withEvent = connectors.filter((name) => !/wiki|chat/.test(name));
   const named = (name: string) =>
     `Sync${name.replace('_', '').replace(/^./, (letter) => letter.toUpperCase())}Event`;
-  expect(withEvent.map(eventTypeOf)).toEqual(withEvent.map(named));
+  expect(withEvent.map(toEventType)).toEqual(withEvent.map(named));
   expect(isConnector('toString')).toBe(false);
 });
 

@@ -8,7 +8,7 @@ import {
   createTopic,
   firstCopiesByKey,
   newTopic,
-  partitionOf,
+  toPartition,
   readTopic,
   type TopicReader,
 } from './support/topic.js';
@@ -23,7 +23,7 @@ jest.setTimeout(180_000 + BACKLOG);
 /** Organisations whose events of `files_1` are in the partition. */
 const orgsIn = (partition: number, count: number): string[] =>
   Array.from({ length: 1_000 }, (_, number) => `org-${number}`)
-    .filter((org) => partitionOf(`${org}:files_1`, 2) === partition)
+    .filter((org) => toPartition(`${org}:files_1`, 2) === partition)
     .slice(0, count);
 
 describeWith('own-kafka', 'relay and a long backlog of a partition that takes nothing', () => {

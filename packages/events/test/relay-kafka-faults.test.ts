@@ -9,7 +9,7 @@ import {
   deleteTopic,
   firstCopiesByKey,
   newTopic,
-  partitionOf,
+  toPartition,
   readTopic,
   type TopicReader,
 } from './support/topic.js';
@@ -136,7 +136,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     await allPublished();
     await addPartitions([kafka.brokers], topic, 8);
     const org = Array.from({ length: 8 }, (_, number) => 'x'.repeat(30_000) + number).find(
-      (name) => partitionOf(`${name}:files_1`, 8) !== 0,
+      (name) => toPartition(`${name}:files_1`, 8) !== 0,
     );
     if (org === undefined) throw new Error('every key is in partition 0');
     for (let count = 0; count < 3; count += 1) await database.add(org);
@@ -147,7 +147,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     const key = `${org}:files_1`;
     expect(firstCopiesByKey(messages).get(key)).toEqual((await database.idsByKey()).get(key));
     const partitions = messages.filter((message) => message.key === key).map(({ partition }) => partition);
-    expect(new Set(partitions)).toEqual(new Set([partitionOf(key, 8)]));
+    expect(new Set(partitions)).toEqual(new Set([toPartition(key, 8)]));
   });
 
   test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {

@@ -14,7 +14,7 @@ export interface ServiceContext {
   /** Undefined: events stay in the feed. */
   readonly kafkaBrokers: string | undefined;
   /** Where a service listens, known before any of them runs. */
-  urlOf(service: string): string;
+  getUrl(service: string): string;
 }
 
 /** How a client of the service expects an error that the gateway gives in its place. */
@@ -38,18 +38,18 @@ export interface ServiceDefinition {
   env(context: ServiceContext): Readonly<Record<string, string>>;
 }
 
-const directoryOf = (name: string): string =>
+const getDirectory = (name: string): string =>
   fileURLToPath(new URL(`../../../services/${name}`, import.meta.url));
 
-const clientOf = (name: string, { clientSecrets, urlOf }: ServiceContext) => ({
-  IDENTITY_URL: urlOf('identity'),
+const getClient = (name: string, { clientSecrets, getUrl }: ServiceContext) => ({
+  IDENTITY_URL: getUrl('identity'),
   SERVICE_CLIENT_ID: name,
   SERVICE_CLIENT_SECRET: clientSecrets[name] ?? '',
 });
 
 const identity: ServiceDefinition = {
   name: 'identity',
-  directory: directoryOf('identity'),
+  directory: getDirectory('identity'),
   prefixes: [
     '/api/v1/auth',
     '/api/v1/users',
@@ -63,10 +63,10 @@ const identity: ServiceDefinition = {
   internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
   errorShape: 'standard',
   heapMb: 256,
-  env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, urlOf }) => ({
+  env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, getUrl }) => ({
     ENCRYPTION_KEYS: encryptionKeys,
-    MAIL_URL: urlOf('mail'),
-    CRAWL_URL: urlOf('crawl'),
+    MAIL_URL: getUrl('mail'),
+    CRAWL_URL: getUrl('crawl'),
     SERVICE_CLIENTS: [
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
@@ -81,7 +81,7 @@ const identity: ServiceDefinition = {
 
 const mail: ServiceDefinition = {
   name: 'mail',
-  directory: directoryOf('mail'),
+  directory: getDirectory('mail'),
   prefixes: ['/api/v1/mail'],
   internal: ['/api/v1/mail/internal'],
   errorShape: 'standard',
@@ -93,18 +93,18 @@ const mail: ServiceDefinition = {
     // The catcher, and whatever SMTP server runs on this machine or beside it.
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
   },
-  env: (context) => clientOf('mail', context),
+  env: (context) => getClient('mail', context),
 };
 
 const crawl: ServiceDefinition = {
   name: 'crawl',
-  directory: directoryOf('crawl'),
+  directory: getDirectory('crawl'),
   prefixes: ['/api/v1/crawlingManager'],
   internal: [],
   errorShape: 'crawl',
   heapMb: 256,
   env: (context) => ({
-    ...clientOf('crawl', context),
+    ...getClient('crawl', context),
     ...(context.redisUrl !== undefined && { REDIS_URL: context.redisUrl }),
     ...(context.kafkaBrokers !== undefined && { KAFKA_BROKERS: context.kafkaBrokers }),
   }),

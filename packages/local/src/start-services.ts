@@ -22,7 +22,7 @@ interface StartContext {
   readonly databaseServerUrl: string;
   /** Databases that were created just now, and have no tables yet. */
   readonly newDatabases: readonly string[];
-  readonly service: Omit<ServiceContext, 'urlOf'>;
+  readonly service: Omit<ServiceContext, 'getUrl'>;
   readonly logsDir: string;
   readonly teardown: Teardown;
   /** Aborted when the platform has to stop. */
@@ -55,11 +55,11 @@ export async function startServices(
   context: StartContext,
 ): Promise<{ readonly ready: Promise<void> }> {
   const urls = new Map(services.map(({ name, url }) => [name, url]));
-  const serviceContext = { ...context.service, urlOf: (name: string) => urls.get(name) ?? '' };
+  const serviceContext = { ...context.service, getUrl: (name: string) => urls.get(name) ?? '' };
   const prepared = await Promise.all(
     services.map(async (service): Promise<Prepared> => {
       const log = await openServiceLog(service.name, context);
-      return { service, log, env: environmentOf(service, serviceContext, context) };
+      return { service, log, env: toEnvironment(service, serviceContext, context) };
     }),
   );
   const unmigrated = prepared.filter(({ service }) => context.newDatabases.includes(service.name));
@@ -116,7 +116,7 @@ function spawnService({ service, log, env }: Prepared): ServiceProcess {
 }
 
 /** The launcher's own environment, without what npm adds and what would contradict the values set here. */
-function environmentOf(
+function toEnvironment(
   service: PlannedService,
   serviceContext: ServiceContext,
   { options, databaseServerUrl }: StartContext,

@@ -42,10 +42,10 @@ export async function startAgentPlatform(): Promise<AgentPlatform> {
   await platform.settled;
   const clients: ToolClient[] = [];
   let session = '';
-  const urlOf = (path: string): string => `http://localhost:${platform.port}${path}`;
+  const getUrl = (path: string): string => `http://localhost:${platform.port}${path}`;
 
   async function call(method: string, path: string, token = session, body?: unknown): Promise<Answer> {
-    const response = await fetch(urlOf(path), {
+    const response = await fetch(getUrl(path), {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -73,7 +73,7 @@ export async function startAgentPlatform(): Promise<AgentPlatform> {
     async connect(version, token) {
       const connector = connectors.find(([name]) => name === version)?.[1];
       if (!connector) throw new Error(version);
-      const client = await connector(urlOf('/mcp'), { authorization: `Bearer ${token}` });
+      const client = await connector(getUrl('/mcp'), { authorization: `Bearer ${token}` });
       clients.push(client);
       return client;
     },

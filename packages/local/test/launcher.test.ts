@@ -270,13 +270,13 @@ describe('before anything is started', () => {
 
 async function pidOfService(platform: Platform, name: string): Promise<number> {
   for (const pid of await listChildren(platform.child.pid as number)) {
-    if ((await commandOf(pid)).includes(`services/${name}/dist/server.js`)) return pid;
+    if ((await getCommand(pid)).includes(`services/${name}/dist/server.js`)) return pid;
   }
   throw new Error(`${name} does not run:\n${platform.output()}`);
 }
 
 /** Not `ps` on Linux: slim images lack it. */
-async function commandOf(pid: number): Promise<string> {
+async function getCommand(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
   return (await run('ps', ['-o', 'args=', '-p', String(pid)])).stdout;
 }

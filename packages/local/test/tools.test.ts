@@ -117,18 +117,18 @@ describe.each(connectors)('an agent on the %s client', (version) => {
         await waiting;
         return { agent, answer };
       };
-      const outcomesOf = async ({ id }: { id: string }) =>
+      const getOutcomes = async ({ id }: { id: string }) =>
         (await platform.call('GET', `${PATS}/${id}/activity`)).body.data.map(
           ({ outcome }: { outcome: string }) => outcome,
         );
       const first = await waitWith(gone);
       await first.agent.close();
       await expect(first.answer).rejects.toThrow(/.+/);
-      await until(async () => (await outcomesOf(gone)).includes('cancelled'));
+      await until(async () => (await getOutcomes(gone)).includes('cancelled'));
       const second = await waitWith(revoked);
       await platform.call('DELETE', `${PATS}/${revoked.id}`);
       expect(await second.answer).toMatchObject({ isError: true });
-      await until(async () => (await outcomesOf(revoked)).includes('refused'));
+      await until(async () => (await getOutcomes(revoked)).includes('refused'));
       await platform.call('DELETE', `${CRAWL}/mail_1/schedule`);
     },
     START_MS,

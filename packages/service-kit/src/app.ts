@@ -17,7 +17,7 @@ import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './json-body.js';
 import type { Logger } from './logging.js';
 import { registerMetrics } from './metrics.js';
-import { REQUEST_ID_FIELD, requestIdOf } from './request-id.js';
+import { REQUEST_ID_FIELD, getRequestId } from './request-id.js';
 import { isHeaderRepeated } from './repeated-header.js';
 import { createRequestsInProgress, type RequestsInProgress } from './requests-in-progress.js';
 import { securityHeadersFor } from './security-headers.js';
@@ -113,12 +113,12 @@ function discardBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 function registerNotFound(app: App, family: ErrorFamily): void {
-  const methodsOf = trackAllowedMethods(app);
+  const getMethods = trackAllowedMethods(app);
   // No route takes it, and Fastify would refuse one without a content type before it looks for the route.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   const handle = createErrorHandler(family);
   app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '/');
+    const allowed = getMethods(request.url.split('?', 1)[0] ?? '/');
     if (allowed && !allowed.includes(request.method)) void reply.header('allow', allowed.join(', '));
     handle(errorOfStatus(allowed && !allowed.includes(request.method) ? 405 : 404), request, reply);
   });
@@ -158,7 +158,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const app: App = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: REQUEST_ID_FIELD }),
-    genReqId: requestIdOf,
+    genReqId: getRequestId,
     trustProxy: options.trustProxy && options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     bodyLimit: options.maxBodyBytes ?? 65_536,
     forceCloseConnections: 'idle',

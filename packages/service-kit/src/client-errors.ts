@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { ErrorFamily } from './error-family.js';
-import { requestIdOf } from './request-id.js';
+import { getRequestId } from './request-id.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
 import { errorOfStatus } from './translate-error.js';
 
@@ -25,7 +25,7 @@ export function createClientErrorHandler(family: ErrorFamily, requests: Requests
     if (socket.writable)
       socket.write(
         `HTTP/1.1 ${status} ${message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-          `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestIdOf({ headers: {} })}\r\n` +
+          `content-length: ${Buffer.byteLength(body)}\r\nx-request-id: ${getRequestId({ headers: {} })}\r\n` +
           `connection: close\r\n\r\n${body}`,
       );
     socket.destroySoon();
@@ -39,7 +39,7 @@ export function registerExpectations(app: FastifyInstance, family: ErrorFamily):
     const headers = {
       'content-length': Buffer.byteLength(body),
       'content-type': 'application/json; charset=utf-8',
-      'x-request-id': requestIdOf(request),
+      'x-request-id': getRequestId(request),
       connection: 'close',
     };
     response.writeHead(417, headers).end(body);

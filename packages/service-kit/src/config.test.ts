@@ -21,7 +21,7 @@ function fileWith(content: string): string {
   return file;
 }
 
-function faultsOf(act: () => unknown): readonly string[] {
+function getFaults(act: () => unknown): readonly string[] {
   try {
     act();
   } catch (error) {
@@ -33,7 +33,7 @@ function faultsOf(act: () => unknown): readonly string[] {
 
 test('all faults are told at once, by name and by what it must be, never by value', () => {
   const variables = { A: text('a secret'), B: integer(1, 5), C: url(['https:'], 'https://example.com'), D: oneOf('x', 'y'), E: text() };
-  const faults = faultsOf(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
+  const faults = getFaults(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
   expect(faults).toEqual([
     'A is missing: it must be a secret',
     'B must be a whole number from 1 to 5',
@@ -47,7 +47,7 @@ test('all faults are told at once, by name and by what it must be, never by valu
 test('a value comes from a file without its last line break, and from one place only', () => {
   expect(loadConfig({ A_FILE: fileWith('value\n') }, { A: text() })).toEqual({ A: 'value' });
   expect(loadConfig({ A_FILE: fileWith(' a\nb\r\n') }, { A: text() })).toEqual({ A: ' a\nb' });
-  expect(faultsOf(() => loadConfig({ A: 'x', A_FILE: fileWith('x') }, { A: text() }))).toEqual([
+  expect(getFaults(() => loadConfig({ A: 'x', A_FILE: fileWith('x') }, { A: text() }))).toEqual([
     'A and A_FILE are both set: keep one',
   ]);
 });
@@ -96,11 +96,11 @@ test('what variables contradict is told with the other faults, and sees only val
   const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
   const load = (env: NodeJS.ProcessEnv) =>
     loadConfig(env, variables, ({ A = 0, B = 9 }) => (A > B ? ['A must not exceed B'] : []));
-  expect(faultsOf(() => load({ A: '3' }))).toEqual([
+  expect(getFaults(() => load({ A: '3' }))).toEqual([
     'C is missing: it must be a whole number from 0 to 9',
     'A must not exceed B',
   ]);
-  expect(faultsOf(() => load({ A: '9', B: SECRET, C: '1' }))).toEqual([
+  expect(getFaults(() => load({ A: '9', B: SECRET, C: '1' }))).toEqual([
     'B must be a whole number from 0 to 9',
   ]);
   expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });

@@ -45,7 +45,7 @@ export {
   type PageWindow,
   pageWindow,
   Pagination,
-  paginationOf,
+  toPagination,
 } from './pagination.js';
 export { serve, type ServeOptions } from './serve.js';
 export { serviceVariables } from './service-variables.js';

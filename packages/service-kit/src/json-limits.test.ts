@@ -1,6 +1,6 @@
 import { findRepeatedName, readJsonShape } from './json-limits.js';
 
-function faultOf(text: string): string | undefined {
+function toFault(text: string): string | undefined {
   const { fault, memberCount } = readJsonShape(Buffer.from(text));
   return (fault ?? findRepeatedName(memberCount, JSON.parse(text)))?.message;
 }
@@ -17,7 +17,7 @@ test.each([
   '{"\\u0061": 1, "b": ""}',
   '{"é:": "ü{[,"}',
 ])('%s is taken', (text) => {
-  expect(faultOf(text)).toBeUndefined();
+  expect(toFault(text)).toBeUndefined();
 });
 
 test.each([
@@ -26,31 +26,31 @@ test.each([
   '[{"b": {"a": ":", "c": {}, "a": []}}]',
   '{"__proto__x": 1, "": 2, "": 3}',
 ])('%s has a key twice', (text) => {
-  expect(faultOf(text)).toBe('has a key twice');
+  expect(toFault(text)).toBe('has a key twice');
 });
 
 test('a string ends where it ends, however long it is and whatever it holds', () => {
   for (const filler of ['x', '\\"', '\\\\', '\\\\\\"', ':{[,', 'é', '\\u003a'])
     for (let count = 0; count < 300; count += 1) {
       const text = `{"${filler.repeat(count)}": "${filler.repeat(count + 7)}", "b": {"c": 1}}`;
-      expect([filler, count, faultOf(text)]).toEqual([filler, count, undefined]);
+      expect([filler, count, toFault(text)]).toEqual([filler, count, undefined]);
       expect(readJsonShape(Buffer.from(text)).memberCount).toBe(3);
     }
 });
 
 test('64 levels are taken, 65 and 10,000 not', () => {
   const nested = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
-  expect(faultOf(nested(64))).toBeUndefined();
-  expect(faultOf(`[${'[[]],'.repeat(100)}1]`)).toBeUndefined();
-  for (const levels of [65, 10_000]) expect(faultOf(nested(levels))).toMatch(/64 levels/);
+  expect(toFault(nested(64))).toBeUndefined();
+  expect(toFault(`[${'[[]],'.repeat(100)}1]`)).toBeUndefined();
+  for (const levels of [65, 10_000]) expect(toFault(nested(levels))).toMatch(/64 levels/);
 });
 
 test('10,000 values are taken, more are not', () => {
   const names = (count: number) =>
     `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`;
-  expect(faultOf(names(10_000))).toBeUndefined();
+  expect(toFault(names(10_000))).toBeUndefined();
   for (const text of [names(10_001), `[${'1,'.repeat(10_000)}1]`, `[${'[],'.repeat(5_001)}1]`])
-    expect(faultOf(text)).toMatch(/10000 values/);
+    expect(toFault(text)).toMatch(/10000 values/);
 });
 
 test.each(['"', '{"a', '{"a\\', '}}}]', '{"a":"\\"', '\\', ''])(

@@ -1,4 +1,4 @@
-import { pageWindow, paginationOf } from './pagination.js';
+import { pageWindow, toPagination } from './pagination.js';
 
 /** Reads a window the way the queries do. */
 function read(rows: readonly number[], window: ReturnType<typeof pageWindow>): number[] {
@@ -12,7 +12,7 @@ test('whatever the total and the limit, the pages together are all rows, in orde
   for (let total = 0; total <= 45; total += 1) {
     const rows = Array.from({ length: total }, (_, index) => index);
     for (const limit of [1, 2, 3, 7, 10, 44, 45, 46, 100]) {
-      const { totalPages } = paginationOf({ page: 1, limit }, total);
+      const { totalPages } = toPagination({ page: 1, limit }, total);
       const pages = Array.from({ length: totalPages }, (_, index) =>
         read(rows, pageWindow({ page: index + 1, limit }, total)),
       );

@@ -50,7 +50,7 @@ export function pageWindow({ page, limit }: PageQuery, total: number): PageWindo
     : { isFromEnd: false, offset: first, count };
 }
 
-export const paginationOf = ({ page, limit }: PageQuery, total: number): Pagination => ({
+export const toPagination = ({ page, limit }: PageQuery, total: number): Pagination => ({
   page,
   limit,
   total,

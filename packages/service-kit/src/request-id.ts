@@ -11,7 +11,7 @@ const prefix = randomBytes(12).toString('hex');
 let count = 0;
 
 /** The caller's `x-request-id` when it is short and plain, else a new one, unique among all processes. */
-export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+export function getRequestId(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && sane.test(given)) return given;
   count += 1;

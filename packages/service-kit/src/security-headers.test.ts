@@ -1,6 +1,6 @@
 import { createApp, createLogger, standardErrors } from './index.js';
 
-async function headersOf(headers: Record<string, string>): Promise<Record<string, unknown>> {
+async function toHeaders(headers: Record<string, string>): Promise<Record<string, unknown>> {
   const about = { service: 'test', title: 'Test', description: '', version: '0' };
   const log = createLogger('test', 'silent');
   const { app } = await createApp({ ...about, errors: standardErrors, log, trustProxy: ['127.0.0.1'] });
@@ -10,7 +10,7 @@ async function headersOf(headers: Record<string, string>): Promise<Record<string
 }
 
 test('every answer forbids sniffing, framing and loading', async () => {
-  expect(await headersOf({})).toMatchObject({
+  expect(await toHeaders({})).toMatchObject({
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   });
@@ -18,7 +18,7 @@ test('every answer forbids sniffing, framing and loading', async () => {
 
 test('Strict-Transport-Security is sent over TLS alone, which the proxy ends', async () => {
   const name = 'strict-transport-security';
-  expect(await headersOf({})).not.toHaveProperty(name);
-  expect(await headersOf({ 'x-forwarded-proto': 'wss' })).not.toHaveProperty(name);
-  expect((await headersOf({ 'x-forwarded-proto': 'https' }))[name]).toMatch(/^max-age=\d+/);
+  expect(await toHeaders({})).not.toHaveProperty(name);
+  expect(await toHeaders({ 'x-forwarded-proto': 'wss' })).not.toHaveProperty(name);
+  expect((await toHeaders({ 'x-forwarded-proto': 'https' }))[name]).toMatch(/^max-age=\d+/);
 });

@@ -11,8 +11,8 @@ const SECONDS = JSON.parse(readFileSync(new URL('durations.json', import.meta.ur
  */
 export default class DurationSequencer extends TestSequencer {
   sort(tests) {
-    const secondsOf = ({ path, context }) => SECONDS[relative(context.config.rootDir, path)] ?? 0;
+    const getSeconds = ({ path, context }) => SECONDS[relative(context.config.rootDir, path)] ?? 0;
     // oxlint-disable-next-line unicorn/no-array-sort -- Jest's own order, not that of an array
-    return super.sort(tests).toSorted((a, b) => secondsOf(b) - secondsOf(a));
+    return super.sort(tests).toSorted((a, b) => getSeconds(b) - getSeconds(a));
   }
 }

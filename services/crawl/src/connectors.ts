@@ -29,8 +29,8 @@ export function canonicalConnector(given: string): Connector | undefined {
 }
 
 /** BullMQ's queue of a connector, and the name of each of its jobs. */
-export const queueNameOf = (connector: Connector): string => `crawl-${connector}`;
+export const toQueueName = (connector: Connector): string => `crawl-${connector}`;
 
 /** What a status item shows as its id; BullMQ's job scheduler has it too. */
-export const jobKeyOf = (connector: Connector, orgId: string): string =>
+export const toJobKey = (connector: Connector, orgId: string): string =>
   `crawl-${connector.replaceAll('_', '-')}-${orgId}`;

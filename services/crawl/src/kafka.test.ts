@@ -1,5 +1,5 @@
 import { loadCrawlConfig } from './config.js';
-import { kafkaOptionsOf } from './kafka.js';
+import { toKafkaOptions } from './kafka.js';
 
 const load = (kafka: NodeJS.ProcessEnv) =>
   loadCrawlConfig({
@@ -17,12 +17,12 @@ const secured = {
 };
 
 test('the client of Kafka is given brokers, TLS and an account', () => {
-  expect(kafkaOptionsOf(load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
+  expect(toKafkaOptions(load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
     brokers: ['a:9092'],
     clientId: 'crawl',
     ssl: false,
   });
-  expect(kafkaOptionsOf(load(secured))).toEqual({
+  expect(toKafkaOptions(load(secured))).toEqual({
     brokers: ['a:9093', 'b:9093'],
     clientId: 'crawl',
     ssl: true,

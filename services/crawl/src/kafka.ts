@@ -33,7 +33,7 @@ export function findKafkaContradictions(values: Partial<KafkaConfig>): string[] 
 }
 
 /** @returns what the client of Kafka is made with. */
-export function kafkaOptionsOf(config: KafkaConfig): KafkaOptions {
+export function toKafkaOptions(config: KafkaConfig): KafkaOptions {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username } = config;
   const { KAFKA_SASL_PASSWORD: password } = config;
   return {

@@ -8,7 +8,7 @@ export const answers = <S extends number>(...statuses: readonly S[]): Record<S, 
   Object.fromEntries([...statuses, 503].map((status) => [status, crawlErrors.schema])) as Record<S, TSchema>;
 
 /** `{success: true, message, data}`. */
-export const successOf = <T extends TSchema>(data: T) =>
+export const successResponse = <T extends TSchema>(data: T) =>
   Type.Object({ success: Type.Literal(true), message: Type.String(), data });
 
 export const Success = Type.Object({ success: Type.Literal(true), message: Type.String() });

@@ -13,7 +13,7 @@ import { createProcessor, startWorkers } from './features/runs/crawl.job.js';
 import { mayCancelAttempt, saveAway, saveProgress } from './features/runs/holding.queries.js';
 import { createRunLifecycle } from './features/runs/run-lifecycle.js';
 import { createTasks } from './features/tasks/tasks.js';
-import { kafkaOptionsOf } from './kafka.js';
+import { toKafkaOptions } from './kafka.js';
 import { type CrawlMetrics, registerQueueAge } from './metrics.js';
 import type { Resources } from './resources.js';
 
@@ -61,7 +61,7 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   if (!hasKafka) return positions.wake;
   const relay = createEventRelay({
     connectionString: config.DATABASE_URL,
-    kafka: kafkaOptionsOf(config),
+    kafka: toKafkaOptions(config),
     topic: config.KAFKA_TOPIC,
     partitions: config.KAFKA_PARTITIONS,
     log,
@@ -99,7 +99,7 @@ export function startWorker(deps: WorkerDeps): void {
   const processor = createProcessor({
     lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
     activeRuns,
-    taskOf: tasks.of,
+    getTask: tasks.of,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
     saveAway: (run, away) => saveAway(pool, run, away),
     mayCancelAttempt: (run) => mayCancelAttempt(pool, run),

@@ -4,8 +4,8 @@ import { migrate } from '@platform/service-kit';
 import { createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 
-const pathOf = (file: string) => fileURLToPath(new URL(`../prisma/${file}`, `file://${__filename}`));
-const migrationsDir = pathOf('migrations');
+const toPath = (file: string) => fileURLToPath(new URL(`../prisma/${file}`, `file://${__filename}`));
+const migrationsDir = toPath('migrations');
 
 /** What a type of schema.prisma is in PostgreSQL, where no `@db.` says otherwise. */
 const typeOfScalar: Record<string, string> = {
@@ -17,7 +17,7 @@ const typeOfNative: Record<string, string> = {
   'Timestamptz(3)': 'timestamptz',
 };
 
-const source = readFileSync(pathOf('schema.prisma'), 'utf8');
+const source = readFileSync(toPath('schema.prisma'), 'utf8');
 const blocks = (kind: 'model' | 'enum') =>
   [...source.matchAll(new RegExp(`^${kind} (\\w+) \\{([^]*?)^\\}`, 'gm'))].map(([, name = '', body = '']) => ({
     name,

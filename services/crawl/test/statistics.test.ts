@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { crawlsOf, daily, SLOW } from './support/crawls.js';
+import { createCrawls, daily, SLOW } from './support/crawls.js';
 import { type Endpoint, json, startEndpoint } from './support/endpoint.js';
 import { type Platform, startPlatform } from './support/platform.js';
 
@@ -10,7 +10,7 @@ describe('statistics', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = ({ body }, response) => {
@@ -59,14 +59,14 @@ describe('statistics', () => {
     const scheduledTime = new Date(Date.now() + 3_600_000).toISOString();
     await schedule('code_1', { scheduleConfig: { scheduleType: 'once', scheduledTime } });
 
-    const stateOf = async (connector: string) =>
+    const getState = async (connector: string) =>
       (await platform.call('GET', `/${connector}/schedule`)).body.data.state as string;
     const states = {
       files_1: 'active', files_2: 'waiting', mail_2: 'delayed', mail_1: 'delayed', wiki_1: 'delayed', db_1: 'delayed',
       chat_1: 'paused', code_1: 'delayed',
     }; // prettier-ignore
     for (const [connector, state] of Object.entries(states))
-      expect([connector, await stateOf(connector)]).toEqual([connector, state]);
+      expect([connector, await getState(connector)]).toEqual([connector, state]);
     expect(await statistics()).toEqual({
       waiting: 1, active: 1, completed: 2, failed: 1, delayed: 5, paused: 1,
       // All but the paused and the one-off.

@@ -41,7 +41,7 @@ function wrapLine(line) {
   const lines = [];
   let current = '';
   for (const piece of pieces) {
-    if (current !== '' && widthOf(current + piece) > MAX_LINE) {
+    if (current !== '' && getWidth(current + piece) > MAX_LINE) {
       lines.push(current.trimEnd());
       current = '';
     }
@@ -50,7 +50,7 @@ function wrapLine(line) {
   return [...lines, current.trimEnd()];
 }
 
-const widthOf = (text) =>
+const getWidth = (text) =>
   text
     .replaceAll('{{link}}', '-'.repeat(LINK_WIDTH))
     .replace(/\{\{\w+\}\}/g, '-'.repeat(SLOT_WIDTH))

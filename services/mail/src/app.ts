@@ -51,7 +51,7 @@ export interface MailDeps {
   readonly resolveHost?: ResolveHost;
 }
 
-const limitsOf = ({ config, resolveHost = createHostResolver() }: MailDeps): TransportLimits => ({
+const toLimits = ({ config, resolveHost = createHostResolver() }: MailDeps): TransportLimits => ({
   clientName: config.SMTP_CLIENT_NAME ?? defaultClientName(config.PUBLIC_URL, hostname()),
   connectionsPerPool: config.SMTP_CONNECTIONS_PER_POOL,
   idleMs: config.SMTP_IDLE_MS,
@@ -77,7 +77,7 @@ async function startBackground(deps: MailDeps) {
       log.warn({ err: error }, "identity's signing keys can't be loaded");
     },
   });
-  const pools = createTransportPools({ ...limitsOf(deps), maxPools: config.SMTP_POOLS_MAX });
+  const pools = createTransportPools({ ...toLimits(deps), maxPools: config.SMTP_POOLS_MAX });
   const journal = createJournal({
     pool,
     clock,
@@ -171,7 +171,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,
-    testConnection: createTestConnection(limitsOf(deps), clock),
+    testConnection: createTestConnection(toLimits(deps), clock),
     limit: createTestLimit(clock),
   });
 }

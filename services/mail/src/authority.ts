@@ -1,7 +1,7 @@
 import {
   hasScope,
   insufficientScope,
-  principalOf,
+  getPrincipal,
   requireAdmin,
   type Scope,
   standardRefusals,
@@ -18,7 +18,7 @@ export const requireAdminRole = requireAdmin({
 /** A personal access token with the scope; a session isn't a scoped token. */
 export function requireScopedToken(scope: Scope): onRequestHookHandler {
   return (request, _reply, done) => {
-    const principal = principalOf(request);
+    const principal = getPrincipal(request);
     if (principal.kind !== 'pat' || !hasScope(principal, scope))
       throw insufficientScope(standardRefusals, [scope]);
     done();

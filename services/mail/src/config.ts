@@ -17,7 +17,10 @@ const clientSecret: Variable<string> = {
   parse: (value) => (value.length >= 32 && value.length <= 256 ? value : undefined),
 };
 
-const listOf = <T>(mustBe: string, parseItem: (item: string) => T | undefined): Variable<readonly T[]> => ({
+const parsedList = <T>(
+  mustBe: string,
+  parseItem: (item: string) => T | undefined,
+): Variable<readonly T[]> => ({
   mustBe: `a comma-separated list of ${mustBe}`,
   parse(value) {
     const items = (list('').parse(value) ?? []).map(parseItem);
@@ -65,15 +68,15 @@ export const mailVariables = {
   SMTP_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
   /** Where SMTP configurations may lead, beyond public addresses on SMTP_ALLOWED_PORTS: private networks, other ports. */
   SMTP_ALLOWED_TARGETS: withDefault(
-    listOf('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],
   ),
   SMTP_DENIED_TARGETS: withDefault(
-    listOf('addresses and CIDR ranges, each with :port or without', parseDenied),
+    parsedList('addresses and CIDR ranges, each with :port or without', parseDenied),
     [],
   ),
   SMTP_ALLOWED_PORTS: withDefault(
-    listOf('ports from 1 to 65535', (item) => integer(1, 65_535).parse(item)),
+    parsedList('ports from 1 to 65535', (item) => integer(1, 65_535).parse(item)),
     [25, 465, 587, 2525],
   ),
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),

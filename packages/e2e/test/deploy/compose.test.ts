@@ -63,7 +63,7 @@ test('.env.example has every variable of the Compose file and no other, with its
 });
 
 /** The parts of an image's version: `8.2.8` has three. */
-const versionOf = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
+const getVersion = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
 
 test('images of others are of one exact version, the same in the overlay dev', () => {
   const others = Object.values(compose.services)
@@ -72,14 +72,14 @@ test('images of others are of one exact version, the same in the overlay dev', (
   expect(others.length).toBeGreaterThan(4);
   // PostgreSQL has no third number.
   for (const image of others)
-    expect([image, versionOf(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
+    expect([image, getVersion(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
   const overlay = parse(read('k8s/overlays/dev/kustomization.yaml')) as {
     images: { name: string; newTag: string }[];
   };
   for (const { name, newTag } of overlay.images.filter((one) => !one.name.startsWith('platform/')))
-    expect(others.map((image) => [image.split(':')[0], versionOf(image)])).toContainEqual([
+    expect(others.map((image) => [image.split(':')[0], getVersion(image)])).toContainEqual([
       name,
-      versionOf(`:${newTag}`),
+      getVersion(`:${newTag}`),
     ]);
 });
 
@@ -177,15 +177,15 @@ test('the gateway of the Compose file routes as that of packages/local', () => {
     // Other directives may stand before the target.
     ...template.matchAll(/location ~ (\S+) \{[^}]*?(?:proxy_pass http:\/\/(\w+)|return (404))/g),
   ];
-  const targetOf = (path: string) => {
+  const getTarget = (path: string) => {
     const found = locations.find(([, pattern = '']) => new RegExp(pattern).test(path));
     return found?.[2] ?? found?.[3];
   };
   for (const { name, prefixes, internal } of SERVICES) {
     for (const path of prefixes)
-      expect([path, targetOf(path), targetOf(`${path}/x`)]).toEqual([path, name, name]);
+      expect([path, getTarget(path), getTarget(`${path}/x`)]).toEqual([path, name, name]);
     for (const path of internal)
-      expect([path, targetOf(path), targetOf(`${path}/x`)]).toEqual([path, '404', '404']);
+      expect([path, getTarget(path), getTarget(`${path}/x`)]).toEqual([path, '404', '404']);
   }
-  expect(targetOf('/api/v1/mailbox')).toBeUndefined();
+  expect(getTarget('/api/v1/mailbox')).toBeUndefined();
 });

@@ -44,12 +44,12 @@ const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
 
 /** The folders that the image of a service is built from: its own, and those of the workspace packages below it. */
-function foldersOf(folder: string, found = new Set<string>()): Set<string> {
+function listFolders(folder: string, found = new Set<string>()): Set<string> {
   if (found.has(folder)) return found;
   found.add(folder);
   const { dependencies, devDependencies } = readManifest(folder);
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
-    if (version.startsWith('workspace:')) foldersOf(name.replace('@platform/', 'packages/'), found);
+    if (version.startsWith('workspace:')) listFolders(name.replace('@platform/', 'packages/'), found);
   return found;
 }
 
@@ -60,7 +60,7 @@ describeInGit('the ignore files', () => {
   const tracked = git(['ls-files', '-z']);
 
   test.each(SERVICES.map(({ name }) => name))('hide nothing that the image of %s is built from', (service) => {
-    const folders = [...foldersOf(`services/${service}`)];
+    const folders = [...listFolders(`services/${service}`)];
     expect(folders).toContain('packages/service-kit');
     const named = [...readFileSync(join(root, `services/${service}/Dockerfile`), 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)];
     const copied = named.flatMap(([, sources = '']) => sources.split(' ')).filter((source) => source !== '.');

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { SERVICES } from '@platform/local/services';
 import { describeWith } from '@platform/testing';
 import { buildEdited, buildOverlay, type Manifest, root, type Tree } from './kustomize.js';
-import { knownMetrics, metricsOf } from './metrics.js';
+import { knownMetrics, listMetrics } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
 
 const overlays = ['dev', 'production', 'existing-services'] as const;
@@ -34,7 +34,7 @@ const matches = (selector: Tree, labels: Readonly<Record<string, string>>): bool
   Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 
 /** The environment of a container, with its ConfigMaps, as the process gets it. */
-function environmentOf(container: Tree, manifests: readonly Manifest[]): Record<string, string> {
+function toEnvironment(container: Tree, manifests: readonly Manifest[]): Record<string, string> {
   const maps = (container.envFrom ?? []).map(
     ({ configMapRef }: Tree) =>
       ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === configMapRef.name)?.data ?? {},
@@ -92,7 +92,7 @@ describeWith('kustomize', 'the manifests', () => {
           const { periodSeconds, failureThreshold, terminationGracePeriodSeconds } = container.startupProbe;
           expect([periodSeconds * failureThreshold, terminationGracePeriodSeconds]).toEqual([180, 10]);
           // The phases of a shutdown: requests 65 s, workers 20 s, flush and close 5 s each.
-          const delayMs = Number(environmentOf(container, manifests()).SHUTDOWN_DELAY_MS);
+          const delayMs = Number(toEnvironment(container, manifests()).SHUTDOWN_DELAY_MS);
           const neededSeconds = container.lifecycle.preStop.sleep.seconds + delayMs / 1_000 + 95;
           expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(neededSeconds);
         }
@@ -118,7 +118,7 @@ describeWith('kustomize', 'the manifests', () => {
     test('starts every service with an environment that it takes', async () => {
       for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
         const [container] = spec.template.spec.containers;
-        const env = environmentOf(container, manifests());
+        const env = toEnvironment(container, manifests());
         const { names, faults } = await askConfig(container.name, secrets.redirect(env));
         expect([metadata.name, faults]).toEqual([metadata.name, '']);
         const unknown = Object.keys(env).filter((key) => !names.includes(key.replace(/_FILE$/, '')));
@@ -127,7 +127,7 @@ describeWith('kustomize', 'the manifests', () => {
     });
 
     test('migrates each database with the image that serves it', () => {
-      const imageOf = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
+      const getImage = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
       for (const { name } of SERVICES) {
         const job = manifests().find(
           ({ kind, metadata }) => kind === 'Job' && metadata.name === `migrate-${name}`,
@@ -138,12 +138,12 @@ describeWith('kustomize', 'the manifests', () => {
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
         // The deadline alone ends it: restarts, which come ever later, do not.
         expect(job?.spec).toMatchObject({ backoffLimit: 2 ** 31 - 1, activeDeadlineSeconds: 7_200 });
-        expect(imageOf(job as Manifest)).toBe(imageOf(service as Manifest));
+        expect(getImage(job as Manifest)).toBe(getImage(service as Manifest));
       }
     });
 
     test('routes what packages/local routes, and nothing that is internal', () => {
-      const targets = routesOf(manifests());
+      const targets = listRoutes(manifests());
       for (const { name, prefixes, internal } of SERVICES) {
         for (const path of prefixes) expect([path, targets.get(path)]).toEqual([path, name]);
         for (const path of internal) expect([path, targets.get(path)]).toEqual([path, 'nowhere']);
@@ -184,7 +184,7 @@ describeWith('kustomize', 'the manifests', () => {
     expect(await validate(beside)).toEqual([]);
     const [topic] = ofKind(beside, 'KafkaTopic') as [Tree];
     const worker = ofKind(production, 'Deployment').find(({ metadata }) => metadata.name === 'crawl-worker');
-    const env = environmentOf(worker?.spec.template.spec.containers[0], production);
+    const env = toEnvironment(worker?.spec.template.spec.containers[0], production);
     const { name, namespace, labels } = topic.metadata;
     expect(env.KAFKA_BROKERS).toBe(`${labels['strimzi.io/cluster']}-kafka-bootstrap.${namespace}:9092`);
     expect([env.KAFKA_TOPIC, env.KAFKA_PARTITIONS]).toEqual([name, String(topic.spec.partitions)]);
@@ -199,12 +199,12 @@ describeWith('kustomize', 'the manifests', () => {
 
   test('a service without a single target is down, and no figure of a relay is no relay', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
-    const expressionOf = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
+    const getExpression = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
     const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name);
     expect(services).toHaveLength(4);
     for (const name of services)
-      expect(expressionOf('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service='${name}'})`);
-    expect(expressionOf('PlatformNoRelay')).toContain('or vector(0)) < 1');
+      expect(getExpression('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service='${name}'})`);
+    expect(getExpression('PlatformNoRelay')).toContain('or vector(0)) < 1');
     for (const { alert, expr } of rules) {
       const selectors = [...expr.matchAll(/\b[a-z_0-9]{8,}(?=[{[])(\{[^}]*\})?|\bup(\{[^}]*\})/g)];
       expect([alert, selectors.length > 0]).toEqual([alert, true]);
@@ -225,7 +225,7 @@ describeWith('kustomize', 'the manifests', () => {
     ];
     expect(expressions.length).toBeGreaterThan(20);
     for (const expression of expressions) {
-      const read = metricsOf(expression);
+      const read = listMetrics(expression);
       expect([expression, read.length > 0, read.filter((name) => !known.has(name))]).toEqual([expression, true, []]);
     }
     const guide = readFileSync(join(root, 'k8s/README.md'), 'utf8');
@@ -234,7 +234,7 @@ describeWith('kustomize', 'the manifests', () => {
 });
 
 /** Path prefix → the Service that gets it; `nowhere` for those that the gateway refuses. */
-function routesOf(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
+function listRoutes(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
   const fromRoutes = ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
     spec.rules.flatMap(({ matches: found, backendRefs }: Tree) =>
       found.map(({ path }: Tree) => [path.value, backendRefs?.[0].name ?? 'nowhere']),

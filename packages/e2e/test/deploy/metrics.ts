@@ -32,7 +32,7 @@ export async function knownMetrics(): Promise<ReadonlySet<string>> {
 }
 
 /** @returns the metrics that an expression of Prometheus reads. */
-export function metricsOf(expression: string): string[] {
+export function listMetrics(expression: string): string[] {
   const withoutLabels = expression.replace(/\{[^}]*\}/g, '').replace(/\b(?:by|without) \([^)]*\)/g, '');
   return [...withoutLabels.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()/g)]
     .map(([, name = '']) => name.replace(/_(?:bucket|count|sum)$/, ''))

@@ -15,7 +15,7 @@ const toAnchor = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-const anchorsOf = (path: string): string[] =>
+const getAnchors = (path: string): string[] =>
   [
     ...read(path)
       .replaceAll(/^```.*?^```/gms, '')
@@ -27,7 +27,7 @@ function findFault(document: string, link: string): string | undefined {
   const target = path === '' ? document : join(dirname(document), path);
   if (!existsSync(join(root, target))) return `${document}: ${link} does not exist`;
   if (anchor === undefined || !statSync(join(root, target)).isFile()) return undefined;
-  return anchorsOf(target).includes(anchor) ? undefined : `${document}: ${link} has no such heading`;
+  return getAnchors(target).includes(anchor) ? undefined : `${document}: ${link} has no such heading`;
 }
 
 test('every relative link of a document leads to a file, and to a heading of it', () => {

@@ -10,7 +10,7 @@ const folders = listFiles('.', (path) => /^(?:packages|services)\/[^/]+\/package
 );
 const readReadme = (folder: string): string => read(join(folder, 'README.md'));
 
-const headingsOf = (markdown: string): string[] =>
+const getHeadings = (markdown: string): string[] =>
   [...markdown.replaceAll(/^```.*?^```/gms, '').matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
 
 test('every service and package has a README', () => {
@@ -23,7 +23,7 @@ test.each(folders)('the README of %s has the headings that all of them share', (
   const [title, intro] = readReadme(folder).split('\n\n');
   expect(title).toBe(`# ${folder.split('/')[1]}`);
   expect(intro).toMatch(/^[A-Z].*\.$/);
-  const headings = headingsOf(readReadme(folder));
+  const headings = getHeadings(readReadme(folder));
   expect(headings).toEqual(SKELETON.filter((heading) => headings.includes(heading)));
   expect(headings[0]).toBe('Quick start');
 });

@@ -60,7 +60,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     await server.end();
   });
 
-  const urlOf = (role: string, password: string): string => {
+  const getUrl = (role: string, password: string): string => {
     const url = new URL(database.url);
     url.username = role;
     url.password = password;
@@ -70,7 +70,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
   test('is changed by two roles that take turns, of which one owns the tables', async () => {
     await admin.query(`create role ${a} login password 'first'`);
     await admin.query(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${a}`);
-    const env = { ...environment, IDENTITY_URL: identity.url, DATABASE_URL: urlOf(a, 'first') };
+    const env = { ...environment, IDENTITY_URL: identity.url, DATABASE_URL: getUrl(a, 'first') };
     const port = await findFreePort();
     replica = createReplica(service, port, env);
     expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: expect.stringContaining('applied: ') });
@@ -79,7 +79,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     await admin.query(`create role ${b} login password 'second' in role ${a}`);
     await admin.query(`alter role ${b} set role to ${a}`);
     await replica.stop();
-    await replica.start({ DATABASE_URL: urlOf(b, 'second') });
+    await replica.start({ DATABASE_URL: getUrl(b, 'second') });
     await admin.query(`alter role ${a} nologin`);
     expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: 'nothing to apply\n' });
     const logins = `select distinct usename from pg_stat_activity where datname = current_database() and application_name <> ''`;
@@ -87,7 +87,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
 
     await admin.query(`alter role ${a} login password 'third'`);
     await replica.stop();
-    await replica.start({ DATABASE_URL: urlOf(a, 'third') });
+    await replica.start({ DATABASE_URL: getUrl(a, 'third') });
     await admin.query(`alter role ${b} nologin`);
     const { rows } = await admin.query(`select distinct tableowner from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`);
     expect(rows).toEqual([{ tableowner: a }]);
@@ -95,7 +95,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
 
   test('with a wrong one the service says so, without the password', async () => {
     await replica?.stop();
-    const start = replica?.start({ DATABASE_URL: urlOf(a, 'guessed') });
+    const start = replica?.start({ DATABASE_URL: getUrl(a, 'guessed') });
     const output = await start?.catch((error: Error) => error.message);
     expect(output).toMatch(
       /The database can't be used \(password authentication failed.*Check DATABASE_URL\.\n$/,

@@ -10,7 +10,10 @@ describeWith('nginx', 'back up and restore', () => {
     const backups: Backup[] = [];
 
     beforeAll(async () => {
-      platform = await startPlatform({ replicas: 1, envOf: { crawl: { RECONCILE_INTERVAL_MS: '500' } } });
+      platform = await startPlatform({
+        replicas: 1,
+        envByService: { crawl: { RECONCILE_INTERVAL_MS: '500' } },
+      });
     });
     afterAll(async () => {
       await platform?.close();
@@ -31,7 +34,7 @@ describeWith('nginx', 'back up and restore', () => {
         method: 'DELETE',
         headers: { authorization: `Bearer ${platform.session}` },
       });
-    const statusOf = async (credential: string) =>
+    const getStatus = async (credential: string) =>
       (await send(platform.url, { path: '/api/v1/users/me', token: credential, status: 200 })).status;
     const schedule = (connector: string, scheduleConfig: object) =>
       send(platform.url, {
@@ -49,11 +52,11 @@ describeWith('nginx', 'back up and restore', () => {
 
       for (const url of Object.values(platform.databaseUrls)) backups.push(await backUp(url));
 
-      await waitFor(async () => (await statusOf(kept.accessToken)) === 200, { what: 'the services', timeoutMs: 10_000 });
+      await waitFor(async () => (await getStatus(kept.accessToken)) === 200, { what: 'the services', timeoutMs: 10_000 });
       await revoke(kept);
       const later = await createToken('later');
       expect((await schedule('files_1', daily)).status).toBe(201);
-      expect([await statusOf(kept.accessToken), await statusOf(later.accessToken)]).toEqual([401, 200]);
+      expect([await getStatus(kept.accessToken), await getStatus(later.accessToken)]).toEqual([401, 200]);
 
       // Nothing runs, and Redis has lost everything.
       const replicas = Object.values(platform.replicas).flat();
@@ -64,8 +67,8 @@ describeWith('nginx', 'back up and restore', () => {
         expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: 'nothing to apply\n' });
       await Promise.all(replicas.map((replica) => replica.start()));
 
-      expect([await statusOf(kept.accessToken), await statusOf(later.accessToken)]).toEqual([200, 401]);
-      expect(await statusOf(platform.session)).toBe(200);
+      expect([await getStatus(kept.accessToken), await getStatus(later.accessToken)]).toEqual([200, 401]);
+      expect(await getStatus(platform.session)).toBe(200);
       const answer = await send(platform.url, { path: '/api/v1/crawlingManager/schedule/all', token: platform.session, status: 200 });
       const all = JSON.stringify(await answer.json());
       expect([all.includes('wiki_1'), all.includes('files_1')]).toEqual([true, false]);

@@ -30,7 +30,7 @@ describeWith('nginx', 'rotation', () => {
     beforeAll(async () => {
       platform = await startPlatform({
         replicas: 1,
-        envOf: { identity: { ENCRYPTION_KEYS: encryptionKey(1) } },
+        envByService: { identity: { ENCRYPTION_KEYS: encryptionKey(1) } },
       });
       const body = () => ({ name: 'agent', scopes: ['user:read', 'SEND_MAIL', 'crawl:read'] });
       const answer = await send(platform.url, { path: '/api/v1/personal-access-tokens', token: platform.session, body, status: 201 });

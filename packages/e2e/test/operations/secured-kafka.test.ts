@@ -18,7 +18,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         await writeFile(join(folder, 'kafka-password'), `${secured.account.password}\n`);
         platform = await startPlatform({
           replicas: 1,
-          envOf: {
+          envByService: {
             crawl: {
               KAFKA_BROKERS: secured.kafka.brokers,
               KAFKA_PARTITIONS: '1',

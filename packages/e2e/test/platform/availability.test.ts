@@ -98,15 +98,15 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       });
       await replica?.kill();
       await Promise.all(all);
-      const statusesOf = (method: string) =>
+      const getStatuses = (method: string) =>
         answers.filter((one) => one.method === method).map(({ status }) => status);
-      expect(new Set(statusesOf('GET'))).toEqual(new Set([200]));
-      expect(statusesOf('POST').filter((status) => status === 502)).toHaveLength(9 / REPLICAS);
+      expect(new Set(getStatuses('GET'))).toEqual(new Set([200]));
+      expect(getStatuses('POST').filter((status) => status === 502)).toHaveLength(9 / REPLICAS);
       const stored = await platform.query(
         'identity',
         `select name from personal_access_tokens where substring(name from 'token (.*)')::int > ${before}`,
       );
-      expect(stored).toHaveLength(statusesOf('POST').filter((status) => status === 201).length);
+      expect(stored).toHaveLength(getStatuses('POST').filter((status) => status === 201).length);
       await replica?.start();
     });
   });

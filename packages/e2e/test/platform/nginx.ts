@@ -25,7 +25,7 @@ export interface Nginx {
 }
 
 /** The variables that the Compose file gives its gateway, with these servers in place of its own. */
-function variablesOf(upstreams: Upstreams, listen: string, settings: Settings): Record<string, string> {
+function toVariables(upstreams: Upstreams, listen: string, settings: Settings): Record<string, string> {
   const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
     services: { gateway: { environment: Record<string, string> } };
   };
@@ -85,7 +85,7 @@ export async function startNginx(upstreams: Upstreams, settings: Settings = {}):
   const [listen, internal] = [`127.0.0.1:${await findFreePort()}`, `127.0.0.1:${await findFreePort()}`];
   writeFileSync(
     join(folder, 'default.conf'),
-    render(variablesOf(upstreams, listen, { GATEWAY_TRUSTED_PROXIES: '', ...settings })),
+    render(toVariables(upstreams, listen, { GATEWAY_TRUSTED_PROXIES: '', ...settings })),
   );
   writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(process.getuid?.() === 0, internal));
   const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {

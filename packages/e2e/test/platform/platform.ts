@@ -29,7 +29,7 @@ export interface Platform {
 export interface PlatformOptions {
   readonly replicas: number;
   readonly env?: NodeJS.ProcessEnv;
-  readonly envOf?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
+  readonly envByService?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
 }
 
 const names = SERVICES.map(({ name }) => name as ServiceName);
@@ -67,7 +67,11 @@ const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJ
   };
 };
 
-export async function startPlatform({ replicas: count, env, envOf }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({
+  replicas: count,
+  env,
+  envByService,
+}: PlatformOptions): Promise<Platform> {
   const databases = Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await makeDatabase(name)] as const)),
   ) as Record<ServiceName, Awaited<ReturnType<typeof makeDatabase>>>;
@@ -81,10 +85,10 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
       const port = await findFreePort();
       if (!Object.values(ports).flat().includes(port)) ports[name].push(port);
     }
-  const addressesOf = (name: ServiceName) => ports[name].map((port) => `127.0.0.1:${port}`);
-  const nginx = await startNginx(Object.fromEntries(names.map((name) => [name, addressesOf(name)])));
+  const listAddresses = (name: ServiceName) => ports[name].map((port) => `127.0.0.1:${port}`);
+  const nginx = await startNginx(Object.fromEntries(names.map((name) => [name, listAddresses(name)])));
   const own = environments(nginx, redis.url);
-  const replicasOf = (name: ServiceName) =>
+  const listReplicas = (name: ServiceName) =>
     ports[name].map((port) =>
       createReplica(name, port, {
         DATABASE_URL: databases[name].url,
@@ -95,10 +99,10 @@ export async function startPlatform({ replicas: count, env, envOf }: PlatformOpt
         SHUTDOWN_DELAY_MS: '500',
         ...own[name],
         ...env,
-        ...envOf?.[name],
+        ...envByService?.[name],
       }),
     );
-  const replicas = Object.fromEntries(names.map((name) => [name, replicasOf(name)])) as Record<
+  const replicas = Object.fromEntries(names.map((name) => [name, listReplicas(name)])) as Record<
     ServiceName,
     Replica[]
   >;

@@ -25,7 +25,9 @@ describeWith('nginx', 'traces', () => {
             OTEL_BSP_SCHEDULE_DELAY: '200',
             LOG_LEVEL: 'debug',
           },
-          envOf: { crawl: { KAFKA_BROKERS: brokers.join(), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '1' } },
+          envByService: {
+            crawl: { KAFKA_BROKERS: brokers.join(), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '1' },
+          },
         });
       });
       afterAll(async () => {

@@ -36,7 +36,7 @@ export type Backlogs = ReturnType<typeof createBacklogs>;
 
 /** What waits, and where in the outbox it begins: so that nothing that waits is read before its time. */
 export function createBacklogs(
-  partitionOf: (event: Pick<PendingEvent, 'event_key'>) => number,
+  toPartition: (event: Pick<PendingEvent, 'event_key'>) => number,
   now: () => number = () => performance.now(),
 ) {
   const partitions = new Map<string | number, Backlog>();
@@ -50,13 +50,13 @@ export function createBacklogs(
   };
   /** Whether the event must wait for its partition, though its key's backlog is draining. */
   const isBlocked = (event: Pick<PendingEvent, 'event_key'>): boolean => {
-    const partition = partitions.get(partitionOf(event));
+    const partition = partitions.get(toPartition(event));
     return partition !== undefined && partition.state !== 'draining';
   };
   const of = (event: Pick<PendingEvent, 'event_key'>): Backlog | undefined =>
     keys.size + partitions.size === 0
       ? undefined
-      : (keys.get(event.event_key) ?? partitions.get(partitionOf(event)));
+      : (keys.get(event.event_key) ?? partitions.get(toPartition(event)));
 
   return {
     /** The backlog that the event belongs to: its key's before its partition's. */

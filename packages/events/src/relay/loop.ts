@@ -97,7 +97,7 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
   const { publisher, metrics } = deps;
   const lanes = new Map<number, PendingEvent[]>();
   for (const event of events) {
-    const partition = publisher.partitionOf(event);
+    const partition = publisher.toPartition(event);
     const lane = lanes.get(partition);
     if (lane) lane.push(event);
     else lanes.set(partition, [event]);

@@ -49,7 +49,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
     publisher ??= await deps.openPublisher();
     const lanes = new Map<number, PendingEvent[]>();
     for (const { head } of due) {
-      const partition = publisher.partitionOf(head);
+      const partition = publisher.toPartition(head);
       lanes.set(partition, [...(lanes.get(partition) ?? []), head]);
     }
     const { results, reconnectFault } = await publisher.publish(lanes);

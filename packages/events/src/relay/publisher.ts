@@ -1,6 +1,6 @@
 import { Partitioners } from 'kafkajs';
 import { startPublishSpan } from '@platform/service-kit';
-import { messageOf } from '../kafka-message.js';
+import { toMessage } from '../kafka-message.js';
 import type { SyncEvent } from '../sync-event.js';
 import { type LaneResult, publishLane, type SendToPartition, settleWithProgress } from './lane.js';
 import type { EventRelayOptions } from './options.js';
@@ -15,7 +15,7 @@ export interface PublishResult {
 }
 
 export interface Publisher {
-  partitionOf(event: Pick<PendingEvent, 'event_key'>): number;
+  toPartition(event: Pick<PendingEvent, 'event_key'>): number;
   /** How many partitions the topic has; while it has another number, the publisher can't connect again. */
   readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
@@ -82,14 +82,14 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
 
   return {
     partitionCount,
-    partitionOf: ({ event_key: key }) =>
+    toPartition: ({ event_key: key }) =>
       choosePartition({ topic, partitionMetadata, message: { key, value: null } }),
     async publish(lanes) {
       const sender = producer;
       const send: SendToPartition = async (partition, events) => {
         const spans = events.map(({ traceparent }) => startPublishSpan(topic, traceparent));
         const messages = events.map(({ event }, index) => ({
-          ...messageOf(JSON.parse(event) as SyncEvent, event, spans[index]?.traceparent),
+          ...toMessage(JSON.parse(event) as SyncEvent, event, spans[index]?.traceparent),
           partition,
         }));
         try {

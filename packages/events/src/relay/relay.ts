@@ -76,7 +76,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       const openPublisher = () => createPublisher({ ...given, partitionCount });
       log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
       state = 'relaying';
-      backlogs = createBacklogs((event) => opened.partitionOf(event));
+      backlogs = createBacklogs((event) => opened.toPartition(event));
       healthySince ??= performance.now();
       const { signal } = ending;
       const around = { client, failed, publisher: opened, openPublisher, backlogs, alarm: committed };

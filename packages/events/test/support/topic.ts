@@ -57,7 +57,7 @@ export const addPartitions = (brokers: string[], topic: string, count: number): 
 const choosePartition = Partitioners.DefaultPartitioner();
 
 /** The partition of a key in a topic of `count` partitions. */
-export function partitionOf(key: string, count: number): number {
+export function toPartition(key: string, count: number): number {
   const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({
     partitionId,
     partitionErrorCode: 0,

@@ -58,17 +58,17 @@ export const BODY_STALLED = 'BODY_STALLED';
 
 /** What a fault of the connection to a service is to the client. */
 export function explainUpstreamFault(thrown: unknown): GatewayError {
-  const codes = codesOf(thrown);
+  const codes = getCodes(thrown);
   if (codes.includes(BODY_STALLED)) return REQUEST_TIMEOUT;
   if (codes.some((code) => code === 'ECONNREFUSED' || code === 'ENOTFOUND')) return UNAVAILABLE;
   return codes.some((code) => /TIMEOUT/.test(code)) ? TIMEOUT : BAD_GATEWAY;
 }
 
 /** The proxy wraps the error of the connection, so the codes are along the chain. */
-function codesOf(thrown: unknown): string[] {
+function getCodes(thrown: unknown): string[] {
   if (typeof thrown !== 'object' || thrown === null) return [];
   const { code, cause } = thrown as NodeJS.ErrnoException;
-  return [...(code === undefined ? [] : [code]), ...codesOf(cause)];
+  return [...(code === undefined ? [] : [code]), ...getCodes(cause)];
 }
 
 /** What a fault that Fastify or Node's parser finds is to the client. */

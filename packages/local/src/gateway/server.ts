@@ -48,7 +48,7 @@ export async function createGateway(
   const requests = createRequestsInProgress();
   const app = fastify({
     logger: false,
-    genReqId: requestIdOf,
+    genReqId: getRequestId,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -112,7 +112,7 @@ function isMalformed({ headers, httpVersion, rawHeaders }: IncomingMessage): boo
 }
 
 /** The caller's id when it is short and plain, else a new one. */
-function requestIdOf(request: IncomingMessage): string {
+function getRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }

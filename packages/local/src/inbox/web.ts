@@ -14,7 +14,7 @@ const PAGE_POLICY =
 const MAIL_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
-const detailOf = (mail: CaughtMail, { html, text, headers, attachments }: Email) => ({
+const toDetail = (mail: CaughtMail, { html, text, headers, attachments }: Email) => ({
   ...mail,
   html: html ?? null,
   text: text ?? null,
@@ -66,7 +66,7 @@ function registerApi(app: FastifyInstance, mailbox: Mailbox): void {
       if (!mail) return sendFault(reply, 404, 'Not found');
       return answer(await mailbox.readRaw(mail), reply, mail, Number(request.params.index));
     });
-  onMail('', async (raw, _reply, mail) => detailOf(mail, await PostalMime.parse(raw)));
+  onMail('', async (raw, _reply, mail) => toDetail(mail, await PostalMime.parse(raw)));
   onMail('/raw', (raw, reply) => reply.type('text/plain; charset=utf-8').send(raw));
   onMail('/html', async (raw, reply) => {
     const { html = '' } = await PostalMime.parse(raw);

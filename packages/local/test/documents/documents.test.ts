@@ -10,7 +10,7 @@ import { makeDataDir, type Platform, printed, startPlatform } from '../platform.
 /** Identity comes last: what the fuzzer does there may end its own credential. */
 const SERVICES = ['mail', 'crawl', 'identity'];
 const ROOT = resolve(__dirname, '../../../..');
-const documentOf = (service: string) => join(ROOT, 'services', service, 'openapi.json');
+const getDocumentPath = (service: string) => join(ROOT, 'services', service, 'openapi.json');
 /** The fuzzer tries every document for so long. */
 const FUZZ_SECONDS = 30;
 const CHECKS = [
@@ -33,7 +33,7 @@ const runIn = (cwd: string, program: string, args: readonly string[]): Promise<s
   });
 
 async function listOperationIds(service: string): Promise<string[]> {
-  const { paths } = JSON.parse(await readFile(documentOf(service), 'utf8')) as {
+  const { paths } = JSON.parse(await readFile(getDocumentPath(service), 'utf8')) as {
     readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
   };
   return Object.values(paths).flatMap((operations) =>
@@ -52,7 +52,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
 
   test.each(SERVICES)('make a Python client of all operations of %s, without a warning', async (service) => {
     const output = join(folder, service);
-    const args = ['generate', '--fail-on-warning', '--meta', 'none', '--path', documentOf(service)];
+    const args = ['generate', '--fail-on-warning', '--meta', 'none', '--path', getDocumentPath(service)];
     await run('openapi-python-client', [...args, '--output-path', output]);
     const files = await readdir(join(output, 'api'), { recursive: true });
     const toSnakeCase = (id: string) => id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -67,7 +67,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
       'types,client',
       '-package',
       service,
-      documentOf(service),
+      getDocumentPath(service),
     ]);
     for (const id of await listOperationIds(service))
       expect(source).toContain(`${id[0]?.toUpperCase()}${id.slice(1)}(ctx context.Context`);
@@ -107,7 +107,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
       const config = join(__dirname, 'schemathesis.toml');
       const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
       const said = await run('schemathesis', [
-        ...`--config-file ${config} run ${documentOf(service)} --url ${url}`.split(' '),
+        ...`--config-file ${config} run ${getDocumentPath(service)} --url ${url}`.split(' '),
         ...`${bounds} --checks ${CHECKS.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
         '--header',
         `Authorization: Bearer ${token}`,

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isObject, mapParts, toJson } from './json.js';
 
 /** The name that a schema gives itself; undefined for what is none, such as a property that is called `title`. */
-function titleOf(value: JsonObject): string | undefined {
+function getTitle(value: JsonObject): string | undefined {
   const { title } = value;
   return typeof title === 'string' && ('type' in value || 'anyOf' in value) ? title : undefined;
 }
@@ -11,7 +11,7 @@ type Meanings = Map<string, string | undefined>;
 
 /** Adds what each title stands for. */
 function readTitles(value: Json, isMap: boolean, found: Meanings): Json {
-  const title = isObject(value) ? titleOf(value) : undefined;
+  const title = isObject(value) ? getTitle(value) : undefined;
   if (title !== undefined) {
     const text = JSON.stringify(value);
     found.set(title, !found.has(title) || found.get(title) === text ? text : undefined);
@@ -40,7 +40,7 @@ export function nameSchemas<D extends Document>(document: D): D {
 
   function refer(value: Json, isMap: boolean): Json {
     const referring = mapParts(value, isMap, refer);
-    const title = isObject(value) ? titleOf(value) : undefined;
+    const title = isObject(value) ? getTitle(value) : undefined;
     if (title === undefined || meanings.get(title) === undefined) return referring;
     if (!Object.hasOwn(present, title)) schemas[title] = referring;
     return { $ref: `#/components/schemas/${title}` };

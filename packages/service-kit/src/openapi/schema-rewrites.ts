@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, mapObjects, mapParts } from './json.js';
 
-const typeOf = (value: Json): string =>
+const toTypeName = (value: Json): string =>
   value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
 
 /** Every enum names its type. Some generators leave out every operation with one of several types; `anyOf` says the same. */
@@ -8,12 +8,12 @@ function typeEnum(schema: JsonObject): JsonObject {
   const { enum: values, ...rest } = schema;
   if (!Array.isArray(values)) return schema;
   const members = values as readonly Json[];
-  const types = [...new Set(members.map(typeOf))];
+  const types = [...new Set(members.map(toTypeName))];
   const [type] = types;
   if (types.length === 1) return { type: type ?? 'string', ...schema };
   return {
     ...rest,
-    anyOf: types.map((each) => ({ type: each, enum: members.filter((value) => typeOf(value) === each) })),
+    anyOf: types.map((each) => ({ type: each, enum: members.filter((value) => toTypeName(value) === each) })),
   };
 }
 

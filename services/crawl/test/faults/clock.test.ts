@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -12,7 +12,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = (_asked, response) => void held.push(response);
@@ -26,7 +26,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     await endpoint.close();
   });
 
-  const nextOf = async (connector: string) =>
+  const getNext = async (connector: string) =>
     Date.parse((await platform.call('GET', `/${connector}/schedule`)).body.data.nextRunAt);
 
   it('forward: each schedule that became due runs once, a run in progress goes on, and a paused one stays paused', async () => {
@@ -55,7 +55,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
       expect(await crawls.runs(connector)).toHaveLength(1);
     expect(await crawls.runs('mail_1')).toEqual([]);
     for (const connector of regular)
-      expect(await nextOf(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
+      expect(await getNext(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
   });
 
   it('back: nothing runs again, what is asked for runs, a new schedule is taken, and every time is one to come', async () => {
@@ -71,11 +71,11 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
         'manual',
         'schedule',
       ]);
-      expect(await nextOf(connector)).toBeGreaterThan(Date.now());
+      expect(await getNext(connector)).toBeGreaterThan(Date.now());
     }
-    expect(await nextOf('wiki_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    expect(await getNext('wiki_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     expect((await platform.call('POST', '/mail_1/resume')).status).toBe(200);
-    expect(await nextOf('mail_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    expect(await getNext('mail_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     await crawls.expectWhole();
   });
 
@@ -107,7 +107,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     for (const { key } of await platform.queues.listSchedulers('issues_1', 0, 10))
       await platform.queues.removeScheduler('issues_1', key);
     await crawls.expectWhole();
-    expect(await nextOf('issues_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    expect(await getNext('issues_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     await platform.crawl.setClock(HOUR_MS);
     await crawls.outcome('issues_1', 'completed');
     await crawls.expectWhole();

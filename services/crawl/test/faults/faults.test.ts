@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type OwnPostgres, startOwnPostgres, startStopwatch, waitFor } from '@platform/testing';
-import { crawlsOf, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -11,7 +11,7 @@ describeEachBackend('faults on %s', (backend) => {
   let endpoint: Endpoint;
   let postgres: OwnPostgres;
   let held: ServerResponse[] = [];
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     postgres = await startOwnPostgres();

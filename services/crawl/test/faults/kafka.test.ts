@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connectors } from '@platform/events';
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
 import { countEvents, expectEventsArrived } from '../support/arrivals.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
@@ -12,7 +12,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
   let first: OwnKafka;
   let second: OwnKafka;
   let platform: Platform;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     first = await startOwnKafka();
     second = await startOwnKafka({ join: first });

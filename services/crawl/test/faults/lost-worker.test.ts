@@ -1,12 +1,12 @@
 import { waitFor } from '@platform/testing';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 describeEachBackend('a worker that is stopped for longer than its lease, on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     platform = await startPlatform({

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
 import { countEvents, expectEventsArrived } from '../support/arrivals.js';
-import { crawlsOf, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -32,7 +32,7 @@ async function during(ms: number, look: () => Promise<void>): Promise<void> {
 }
 
 async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> {
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   const held: ServerResponse[] = [];
   endpoint.answer = (_asked, response) => void held.push(response);
   for (const connector of ['files_1', 'mail_1'] as const) await crawls.schedule(connector);
@@ -79,7 +79,7 @@ async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> 
 }
 
 async function kafkaAway(platform: Platform, kafka: OwnKafka, topic: string): Promise<void> {
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
   const runEach = () =>
     Promise.all(

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/features/reconciliation/watchdog.js';
-import { crawlsOf, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -10,7 +10,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let held: Map<string, ServerResponse>;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     const env = { TASKS: `*=${endpoint.url}`, RECONCILE_INTERVAL_MS: '200' };
@@ -28,7 +28,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
   afterEach(() => platform.call('DELETE', '/schedule/all'));
 
   const post = (path: string) => platform.call('POST', path);
-  const stateOf = async (connector: string) =>
+  const getState = async (connector: string) =>
     (
       await platform.db.query<{ state: string }>('select state from schedules where connector = $1', [
         connector,
@@ -77,7 +77,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     const release = await holdQueue();
     const { status } = await post('/mail_1/pause');
     await release();
-    expect([status, await stateOf('mail_1')]).toEqual([200, 'paused']);
+    expect([status, await getState('mail_1')]).toEqual([200, 'paused']);
     expect(await crawls.outcome('mail_1', 'aborted')).toMatchObject({ runId });
     await crawls.expectWhole();
   });
@@ -87,7 +87,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     const runId = await crawls.run('files_1');
     await waitFor(() => held.size === 1, { what: 'the order', ...SLOW });
     const pausing = post('/files_1/pause').catch(() => undefined);
-    await waitFor(async () => (await stateOf('files_1')) === 'paused', { what: 'the commit', ...SLOW });
+    await waitFor(async () => (await getState('files_1')) === 'paused', { what: 'the commit', ...SLOW });
     await platform.crawl.kill();
     await pausing;
     await platform.addCrawl({}, true);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
-import { crawlsOf, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -14,7 +14,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = (_asked, response) => void held.push(response);
@@ -34,9 +34,9 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
 
   const post = (path: string, scheduleConfig?: object) =>
     platform.call('POST', path, scheduleConfig && { body: { scheduleConfig } });
-  const revisionsOf = async (connector: 'files_1' | 'files_3') =>
+  const getRevisions = async (connector: 'files_1' | 'files_3') =>
     (await platform.queues.listSchedulers(connector, 0, 10)).map(({ revision }) => revision);
-  const revisionOf = async (connector: string) =>
+  const getRevision = async (connector: string) =>
     (
       await platform.db.query<{ revision: number }>(
         'select revision::float8 as revision from schedules where connector = $1',
@@ -67,7 +67,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
 
   it('a replacement that timed out and is carried out later leaves the schedule before it working', async () => {
     await crawls.schedule('files_3', hourly);
-    const before = await revisionOf('files_3');
+    const before = await getRevision('files_3');
     platform.redis?.pause();
     const answer = await post('/files_3/schedule', { ...daily, hour: 3 });
     expect([answer.status, answer.body.error.code]).toEqual([503, 'NOTHING_DONE']);
@@ -75,7 +75,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     // The late command has been carried out; what was there before it still is.
     const late = await waitFor(
       async () => {
-        const found = await revisionsOf('files_3');
+        const found = await getRevisions('files_3');
         if (!found.includes(before)) throw new Error(`no scheduler of ${before}: ${found.join()}`);
         return found.length === 2 && sorted(found);
       },
@@ -99,7 +99,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     platform.redis?.resume();
     await crawls.schedule('files_1', daily);
     await crawls.expectWhole();
-    expect(await revisionsOf('files_1')).toEqual([await revisionOf('files_1')]);
+    expect(await getRevisions('files_1')).toEqual([await getRevision('files_1')]);
   });
 
   it('while it is away the API is ready, reads and stops; what needs the queue is 503; the log stays short', async () => {
@@ -142,12 +142,12 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
 
   it('a worker without its queue is not ready', async () => {
     const worker = await platform.addCrawl({ ROLE: 'worker' });
-    const statusOf = async () => (await fetch(`${worker.url}/health/ready`)).status;
-    expect(await statusOf()).toBe(200);
+    const getStatus = async () => (await fetch(`${worker.url}/health/ready`)).status;
+    expect(await getStatus()).toBe(200);
     await platform.redis?.stop();
-    await waitFor(async () => (await statusOf()) === 503, { what: 'a worker that is not ready', ...SLOW });
+    await waitFor(async () => (await getStatus()) === 503, { what: 'a worker that is not ready', ...SLOW });
     await platform.redis?.start();
-    await waitFor(async () => (await statusOf()) === 200, { what: 'a worker that is ready', ...SLOW });
+    await waitFor(async () => (await getStatus()) === 200, { what: 'a worker that is ready', ...SLOW });
     await worker.stop();
   });
 });

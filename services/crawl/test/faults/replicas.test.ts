@@ -1,14 +1,14 @@
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { beginLocked } from '../../src/features/schedules/queries.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 describeEachBackend('two replicas on %s', (backend) => {
   let platform: Platform;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     platform = await startPlatform({ backend, env: { RECONCILE_INTERVAL_MS: '200', ROLE: 'api' } });
   });

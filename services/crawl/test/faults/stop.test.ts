@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Connector } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/features/reconciliation/watchdog.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
@@ -19,7 +19,7 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
   let endpoint: Endpoint;
   let aheadMs = 0;
   const held = new Map<string, ServerResponse>();
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = ({ method, body }, response) => {
@@ -130,8 +130,8 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     const data = { kind: 'run', orgId: platform.admin.orgId, connector: 'wiki_1', runId } as const;
     const opts = { jobId: `run-${runId}-0`, removeOnComplete: { count: 10 } };
     await platform.queues.fill('wiki_1', [{ data, opts }]);
-    const stateOf = () => platform.queues.jobState('wiki_1', opts.jobId);
-    await waitFor(async () => !isPending(await stateOf()), { what: 'the end of the job', ...SLOW });
-    expect(await stateOf()).toBe('unknown');
+    const getState = () => platform.queues.jobState('wiki_1', opts.jobId);
+    await waitFor(async () => !isPending(await getState()), { what: 'the end of the job', ...SLOW });
+    expect(await getState()).toBe('unknown');
   });
 });

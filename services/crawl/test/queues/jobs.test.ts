@@ -9,7 +9,7 @@ import {
   waitFor,
 } from '@platform/testing';
 import { type Job, type Queue, UnrecoverableError } from 'bullmq';
-import { queueNameOf } from '../../src/connectors.js';
+import { toQueueName } from '../../src/connectors.js';
 import { loadCrawlConfig } from '../../src/config.js';
 import {
   createEngine,
@@ -52,7 +52,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
       log,
     });
     await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
-    queue = engine.queue(queueNameOf(connector), {}) as Queue;
+    queue = engine.queue(toQueueName(connector), {}) as Queue;
   }, 60_000);
   afterEach(() => worker?.close());
   afterAll(async () => {
@@ -65,7 +65,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
 
   /** One at a time: on PostgreSQL the ends of two at once can leave one more in the history, until the next one ends. */
   const work = (processor: Processor) => {
-    worker = engine.worker(queueNameOf(connector), processor, { concurrency: 1 });
+    worker = engine.worker(toQueueName(connector), processor, { concurrency: 1 });
   };
   /** @returns the id of its job. */
   async function addRun(attemptsLeft: number): Promise<string> {

@@ -12,12 +12,12 @@ import {
 import type { Job } from 'bullmq';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { queueNameOf } from '../../src/connectors.js';
+import { toQueueName } from '../../src/connectors.js';
 import { createEngine, type Engine, migrateQueues } from '../../src/features/queues/engine.js';
-import { onceJobId, schedulerKeyOf, tickJobId } from '../../src/features/queues/job.js';
+import { onceJobId, toSchedulerKey, tickJobId } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/features/queues/queues.js';
 import { createDrift } from '../../src/features/reconciliation/drift.js';
-import { nextRunsAfter, planOf } from '../../src/features/schedules/plan.js';
+import { nextRunsAfter, createPlan } from '../../src/features/schedules/plan.js';
 import { type Schedule, upsertSchedule } from '../../src/features/schedules/queries.js';
 import type { ScheduleConfig } from '../../src/features/schedules/schemas.js';
 import { createCrawlMetrics } from '../../src/metrics.js';
@@ -70,7 +70,7 @@ describeEachBackend('the queues on %s', (backend) => {
   });
   beforeEach(() => (aheadMs = 0));
 
-  const scheduleOf = (type: object, nextRunAt: Date): Schedule => ({
+  const toSchedule = (type: object, nextRunAt: Date): Schedule => ({
     id: randomUUID(),
     orgId: randomUUID(),
     connector,
@@ -97,35 +97,35 @@ describeEachBackend('the queues on %s', (backend) => {
   });
 
   it('a clock that is set back over a job of a scheduler keeps no schedule from its next time', async () => {
-    const schedule = scheduleOf({ scheduleType: 'monthly', dayOfMonth: 1, hour: 0, minute: 0 }, new Date());
-    const times = nextRunsAfter(planOf(schedule), Date.now(), 2);
-    const tickOf = (revision: number, index: number) =>
-      tickJobId(schedulerKeyOf({ ...schedule, revision }), times[index] ?? 0);
-    const queue = engine.queue(queueNameOf(connector), { settings: repeatSettings });
+    const schedule = toSchedule({ scheduleType: 'monthly', dayOfMonth: 1, hour: 0, minute: 0 }, new Date());
+    const times = nextRunsAfter(createPlan(schedule), Date.now(), 2);
+    const toTick = (revision: number, index: number) =>
+      tickJobId(toSchedulerKey({ ...schedule, revision }), times[index] ?? 0);
+    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings });
     // The scheduler's own job, which no backend lets anybody remove, is delivered before its time.
     await queues.apply(schedule);
-    const first = (await queue.getJob(tickOf(1, 0))) as Job;
+    const first = (await queue.getJob(toTick(1, 0))) as Job;
     await first.promote();
-    const worker = engine.worker(queueNameOf(connector), () => Promise.resolve(), {
+    const worker = engine.worker(toQueueName(connector), () => Promise.resolve(), {
       settings: repeatSettings,
     });
-    await waitFor(async () => (await queues.jobState(connector, tickOf(1, 0))) === 'completed', {
+    await waitFor(async () => (await queues.jobState(connector, toTick(1, 0))) === 'completed', {
       what: 'the first run',
     });
     await worker.close();
     // Its scheduler is lost and made anew: that time has had its job, the one after it has not.
     await queues.clear(schedule);
     await queues.apply(schedule);
-    expect(await queues.jobState(connector, tickOf(1, 0))).toBe('completed');
-    expect(await queues.jobState(connector, tickOf(1, 1))).toBe('delayed');
+    expect(await queues.jobState(connector, toTick(1, 0))).toBe('completed');
+    expect(await queues.jobState(connector, toTick(1, 1))).toBe('delayed');
     // A later revision has every time of its own.
     const replaced = { ...schedule, revision: 2 };
     await queues.apply(replaced);
     await queues.clear(schedule);
-    expect(await queues.jobState(connector, tickOf(2, 0))).toBe('delayed');
-    expect(await queues.jobState(connector, tickOf(1, 1))).toBe('unknown');
-    expect(await queues.findScheduler(connector, schedulerKeyOf(schedule))).toBeUndefined();
-    expect(await queues.findScheduler(connector, schedulerKeyOf(replaced))).toMatchObject({
+    expect(await queues.jobState(connector, toTick(2, 0))).toBe('delayed');
+    expect(await queues.jobState(connector, toTick(1, 1))).toBe('unknown');
+    expect(await queues.findScheduler(connector, toSchedulerKey(schedule))).toBeUndefined();
+    expect(await queues.findScheduler(connector, toSchedulerKey(replaced))).toMatchObject({
       scheduleId: schedule.id,
       revision: 2,
     });
@@ -136,7 +136,7 @@ describeEachBackend('the queues on %s', (backend) => {
   it('what is scheduled while the queues are compared is not taken for a difference', async () => {
     const last = connectors.at(-1) ?? connector;
     const wanted = {
-      ...scheduleOf({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date(Date.now() + 60_000)),
+      ...toSchedule({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date(Date.now() + 60_000)),
       connector: last,
       nextRunAt: new Date(Date.now() + 60_000),
     };
@@ -165,7 +165,7 @@ describeEachBackend('the queues on %s', (backend) => {
   it("a one-off job's time is told by the service's clock", async () => {
     aheadMs = 3_600_000;
     const nextRunAt = new Date(Date.now() + aheadMs - 1);
-    const schedule = scheduleOf({ scheduleType: 'once', scheduledTime: nextRunAt.toISOString() }, nextRunAt);
+    const schedule = toSchedule({ scheduleType: 'once', scheduledTime: nextRunAt.toISOString() }, nextRunAt);
     await queues.apply(schedule);
     expect(await queues.jobState(connector, onceJobId(schedule.id, 1))).toBe('waiting');
   });

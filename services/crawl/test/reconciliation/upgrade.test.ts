@@ -1,6 +1,6 @@
 import { waitFor } from '@platform/testing';
-import { earlierSchedulerKeyOf, schedulerKeyOf } from '../../src/features/queues/job.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { getEarlierSchedulerKey, toSchedulerKey } from '../../src/features/queues/job.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 const MINUTE_MS = 60_000;
@@ -10,7 +10,7 @@ describeEachBackend(
   'an upgrade from a version that names its job schedulers in another way, on %s',
   (backend) => {
     let platform: Platform;
-    const crawls = crawlsOf(() => platform);
+    const crawls = createCrawls(() => platform);
     beforeAll(async () => {
       platform = await startPlatform({ backend, clockAheadMs: 0 });
     });
@@ -25,11 +25,11 @@ describeEachBackend(
         'select id, revision::float8 as revision from schedules',
       );
       const { id: scheduleId = '', revision = 0 } = rows[0] ?? {};
-      const key = schedulerKeyOf({ connector, orgId, revision });
+      const key = toSchedulerKey({ connector, orgId, revision });
       const data = { kind: 'tick', orgId, connector, scheduleId, revision } as const;
       await platform.queues.addScheduler(
         connector,
-        earlierSchedulerKeyOf({ connector, orgId }),
+        getEarlierSchedulerKey({ connector, orgId }),
         pattern,
         data,
       );

@@ -1,8 +1,8 @@
 import { createLogger } from '@platform/service-kit';
 import { Registry } from 'prom-client';
-import { queueNameOf } from '../../src/connectors.js';
+import { toQueueName } from '../../src/connectors.js';
 import { createEngine, type Engine } from '../../src/features/queues/engine.js';
-import { earlierSchedulerKeyOf, tickJobId } from '../../src/features/queues/job.js';
+import { getEarlierSchedulerKey, tickJobId } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues } from '../../src/features/queues/queues.js';
 import { createWatchdog } from '../../src/features/reconciliation/watchdog.js';
 import { findStatus } from '../../src/features/schedules/status.queries.js';
@@ -35,7 +35,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
       overdueGraceMs: MINUTE_MS,
       misfireGraceMs: times.misfireGraceMs,
     })(() => false);
-  const expectedOf = async (orgId: string) => {
+  const getExpected = async (orgId: string) => {
     const found = await findStatus(rows.pool, orgId, 'files_1');
     return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
   };
@@ -44,26 +44,26 @@ describe('the watchdog and a schedule whose job is lost', () => {
     const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now = at + times.misfireGraceMs + 5;
     await watch();
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'skipped' }]);
-    expect(await expectedOf(orgId)).toEqual([at + MINUTE_MS, 1]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'skipped' }]);
+    expect(await getExpected(orgId)).toEqual([at + MINUTE_MS, 1]);
     expect(await rows.newLifecycle().begin(job(at + MINUTE_MS))).toMatchObject({
       run: { scheduledFor: new Date(at + MINUTE_MS) },
     });
-    expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
+    expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
     // The run stands for every time that has passed.
-    expect(await expectedOf(orgId)).toEqual([at + times.misfireGraceMs + MINUTE_MS, 1]);
+    expect(await getExpected(orgId)).toEqual([at + times.misfireGraceMs + MINUTE_MS, 1]);
   });
 
   it('that skips what it missed starts a lost run within its grace, once for all that it missed', async () => {
     const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now = at + 2 * MINUTE_MS + 5;
     await watch();
-    expect(await rows.runsOf(id)).toEqual([{ state: 'waiting', reason: null }]);
-    expect(await expectedOf(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'waiting', reason: null }]);
+    expect(await getExpected(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
     // A job of the missed tick itself would find its run; the others were overtaken.
     for (const minute of [1, 2])
       expect(await rows.newLifecycle().begin(job(at + minute * MINUTE_MS))).toBeUndefined();
-    expect(await rows.runsOf(id)).toHaveLength(1);
+    expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
   it('that skips what it missed skips a one-off that is too late, and starts one that is not', async () => {
@@ -77,8 +77,8 @@ describe('the watchdog and a schedule whose job is lost', () => {
     ]);
     rows.now = at + MINUTE_MS + 5;
     await watch();
-    expect(await rows.runsOf(inTime.id)).toMatchObject([{ state: 'waiting' }]);
-    expect(await rows.runsOf(late.id)).toMatchObject([{ state: 'skipped' }]);
+    expect(await rows.getRuns(inTime.id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await rows.getRuns(late.id)).toMatchObject([{ state: 'skipped' }]);
   });
 
   it('that makes up for it has one late run for all that it missed', async () => {
@@ -86,22 +86,22 @@ describe('the watchdog and a schedule whose job is lost', () => {
     rows.now = at + 10 * MINUTE_MS + 5;
     await watch();
     expect(await rows.newLifecycle().begin(job(at + 10 * MINUTE_MS))).toBeUndefined();
-    expect((await rows.runsOf(id)).map(({ state }) => state)).toEqual(['waiting']);
-    expect(await expectedOf(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
+    expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['waiting']);
+    expect(await getExpected(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
   });
 
   it('knows the job that the scheduler of an earlier version made', async () => {
     const { id, orgId, connector, revision } = await rows.scheduleMinutely();
-    const queue = engine.queue(queueNameOf(connector), {});
+    const queue = engine.queue(toQueueName(connector), {});
     queue.on('error', () => undefined);
     const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
-    const jobId = tickJobId(earlierSchedulerKeyOf({ connector, orgId }), at);
-    await queue.add(queueNameOf(connector), data, { jobId });
+    const jobId = tickJobId(getEarlierSchedulerKey({ connector, orgId }), at);
+    await queue.add(toQueueName(connector), data, { jobId });
     await queue.close();
     rows.now = at + MINUTE_MS + 5;
     await watch();
-    expect(await rows.runsOf(id)).toEqual([]);
-    expect(await expectedOf(orgId)).toEqual([at, 0]);
+    expect(await rows.getRuns(id)).toEqual([]);
+    expect(await getExpected(orgId)).toEqual([at, 0]);
   });
 
   it('leaves alone what a tick begins while it looks', async () => {
@@ -116,7 +116,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     await tick.query('commit');
     tick.release();
     await watching;
-    expect(await rows.runsOf(id)).toEqual([]);
-    expect(await expectedOf(orgId)).toEqual([next.getTime(), 1]);
+    expect(await rows.getRuns(id)).toEqual([]);
+    expect(await getExpected(orgId)).toEqual([next.getTime(), 1]);
   });
 });

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
 describeEachBackend('an endpoint that is away for a while, on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     const env = { TASKS: `files_1=${endpoint.url}` };
@@ -31,10 +31,10 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     });
   const item = async () => (await platform.call('GET', '/files_1/schedule')).body.data;
   const stats = async () => (await platform.call('GET', '/stats')).body.data;
-  const postsOf = () => endpoint.asked.filter(({ method }) => method === 'POST');
+  const getPosts = () => endpoint.asked.filter(({ method }) => method === 'POST');
   const isWaiting = () =>
     waitFor(async () => (await item()).state === 'delayed', { what: 'a wait', ...SLOW });
-  const keysOf = (asked: readonly Asked[]) => new Set(asked.map(({ headers }) => headers['idempotency-key']));
+  const toKeys = (asked: readonly Asked[]) => new Set(asked.map(({ headers }) => headers['idempotency-key']));
 
   it('costs no attempt while it refuses connections, and what the run waits for is shown', async () => {
     await endpoint.stop();
@@ -60,7 +60,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     });
     await endpoint.start();
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1, reason: null });
-    expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`]));
+    expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
   });
 
   it.each(['pause', 'removal'])('a %s while it is away ends the run at once', async (what) => {
@@ -87,7 +87,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     await platform.addCrawl({}, true);
     await endpoint.start();
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
-    expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`]));
+    expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
     await crawls.expectWhole();
   });
 
@@ -102,7 +102,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       const scheduledTime = new Date(Date.now() + 500).toISOString();
       await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
-      await waitFor(() => postsOf().length > 0, { what: 'the order', ...SLOW });
+      await waitFor(() => getPosts().length > 0, { what: 'the order', ...SLOW });
       expect((await schedule()).status).toBe(201);
       endpoint.answer = (_asked, response) => {
         json(response, 200);
@@ -126,28 +126,28 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       ['a date', 429, () => new Date(Date.now() + 3_000).toUTCString()],
     ])('is asked again when Retry-After says so, in %s', async (_title, status, retryAfter) => {
       endpoint.answer = (_asked, response) => {
-        if (postsOf().length === 1) json(response, status, {}, { 'retry-after': retryAfter() });
+        if (getPosts().length === 1) json(response, status, {}, { 'retry-after': retryAfter() });
         else json(response, 200);
       };
       await schedule();
       const runId = await crawls.run('files_1');
       expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1 });
-      const [first, second, ...more] = postsOf();
+      const [first, second, ...more] = getPosts();
       expect(more).toEqual([]);
       expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1_900);
-      expect([second?.text, keysOf(postsOf())]).toEqual([first?.text, new Set([`${runId}-1`])]);
+      expect([second?.text, toKeys(getPosts())]).toEqual([first?.text, new Set([`${runId}-1`])]);
     });
 
     it('gets the same order again when its answer was lost', async () => {
       endpoint.answer = (_asked, response) => {
-        if (postsOf().length === 1) response.destroy();
+        if (getPosts().length === 1) response.destroy();
         else json(response, 204);
       };
       await schedule();
       const runId = await crawls.run('files_1');
       expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1 });
-      expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`]));
-      expect(postsOf()).toHaveLength(2);
+      expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
+      expect(getPosts()).toHaveLength(2);
     });
 
     it('keeps its task when it is away in the middle of it', async () => {
@@ -180,7 +180,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       state = 'completed';
       expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1, reason: null });
       expect(endpoint.asked.map(({ method }) => method)).not.toContain('DELETE');
-      expect(postsOf()).toHaveLength(1);
+      expect(getPosts()).toHaveLength(1);
     });
 
     it.each(['before it has the task', 'while it has the task'])(
@@ -198,7 +198,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
         await schedule({ timeout });
         const runId = await crawls.run('files_1');
         expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
-        expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`]));
+        expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
         expect(endpoint.asked.map(({ method }) => method)).not.toContain('DELETE');
       },
     );
@@ -217,9 +217,9 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
         attempts: 2,
         reason: expect.stringMatching(/^The endpoint answered 503, for \d+ s$/),
       });
-      expect(keysOf(postsOf())).toEqual(new Set([`${runId}-1`, `${runId}-2`]));
+      expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`, `${runId}-2`]));
       // Each time that the order is posted, the attempt has all of its time.
-      for (const { headers, at } of postsOf())
+      for (const { headers, at } of getPosts())
         expect(
           Math.abs(Date.parse(String(headers['x-run-deadline'])) - performance.timeOrigin - at - timeout),
         ).toBeLessThan(5_000);
@@ -235,7 +235,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
             .rowCount === 1,
         { what: 'the run', ...SLOW },
       ); // prettier-ignore
-      expect(postsOf()).toHaveLength(1);
+      expect(getPosts()).toHaveLength(1);
     });
   }
 });

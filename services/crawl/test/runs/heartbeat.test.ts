@@ -1,13 +1,13 @@
 import { renewLeases } from '../../src/features/runs/holding.queries.js';
 import { findLost } from '../../src/features/reconciliation/queries.js';
-import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 describe('the heartbeat of a run', () => {
   const rows = useRunRows();
 
   it('writes no indexed column', async () => {
     const { job } = await rows.scheduleDaily();
-    const { run } = begunOf(await rows.newLifecycle().begin(job(at)));
+    const { run } = expectBegun(await rows.newLifecycle().begin(job(at)));
     const tx = await rows.pool.connect();
     try {
       await tx.query('begin');
@@ -28,7 +28,7 @@ describe('the heartbeat of a run', () => {
 
   it('keeps a run from being claimed by others and from counting as lost', async () => {
     const { job } = await rows.scheduleDaily();
-    const first = begunOf(await rows.newLifecycle().begin(job(at)));
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
     const isLost = async () =>
       (await findLost(rows.pool, new Date(rows.now), 500)).some(({ id }) => id === first.run.id);
     const renewedUntil = at + 2 * times.leaseMs;
@@ -38,7 +38,7 @@ describe('the heartbeat of a run', () => {
     expect(await rows.newLifecycle().begin(job(at))).toMatchObject({ busyUntil: renewedUntil });
     rows.now = renewedUntil + 1;
     expect(await isLost()).toBe(true);
-    const second = begunOf(await rows.newLifecycle().begin(job(at)));
+    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
     expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
     expect(await isLost()).toBe(false);
   });

@@ -8,8 +8,8 @@ describe('pruning', () => {
 
   it('keeps the newest 200 runs of a connector of an organisation', async () => {
     const [orgId, other] = [randomUUID(), randomUUID()];
-    const connectorsOf = { [orgId]: ['files_1', 'files_2'], [other]: ['files_1'] };
-    for (const [org, connectors] of Object.entries(connectorsOf))
+    const connectorsByOrg = { [orgId]: ['files_1', 'files_2'], [other]: ['files_1'] };
+    for (const [org, connectors] of Object.entries(connectorsByOrg))
       for (const connector of connectors)
         await rows.pool.query(
           `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,

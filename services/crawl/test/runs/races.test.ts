@@ -3,7 +3,7 @@ import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
 import type { BegunRun } from '../../src/features/runs/take-up.js';
 import { inTransaction } from '../../src/transaction.js';
-import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 /* What becomes of a run when things happen to it at the same time, or late. */
 
@@ -20,7 +20,7 @@ describe('a run under races', () => {
     await pausing.query('commit');
     pausing.release();
     expect(await beginning).toBeUndefined();
-    expect(await rows.runsOf(id)).toEqual([]);
+    expect(await rows.getRuns(id)).toEqual([]);
   });
 
   it('a run whose schedule is gone is aborted when its job comes again', async () => {
@@ -31,13 +31,13 @@ describe('a run under races', () => {
     rows.now += 60_000;
     const again = { ...job, data: { ...job.data, kind: 'run', runId: found.rows[0]?.id ?? '' } } as CrawlJob;
     expect(await rows.newLifecycle().begin(again)).toBeUndefined();
-    expect(await rows.runsOf(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
   });
 
   it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const begun = begunOf(await lifecycle.begin(job));
+    const begun = expectBegun(await lifecycle.begin(job));
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
@@ -47,33 +47,33 @@ describe('a run under races', () => {
     await pausing.query('commit');
     pausing.release();
     expect(await completing).toBe(false);
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'aborted' }]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'aborted' }]);
     const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
     expect(events.rowCount).toBe(0);
   });
 
   it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
     const { id, job } = await rows.scheduleOnce();
-    const begun = begunOf(await rows.newLifecycle().begin(job));
+    const begun = expectBegun(await rows.newLifecycle().begin(job));
     rows.now += times.leaseMs - 1;
     expect(await rows.newLifecycle().begin(job)).toMatchObject({ busyUntil: at + times.leaseMs });
     expect(await rows.newLifecycle().complete(begun)).toBe(true);
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'completed' }]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
   });
 
   it('a worker that lost its run to another changes nothing of it any more', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job));
+    const first = expectBegun(await lifecycle.begin(job));
     rows.now += times.leaseMs + 1;
-    const second = begunOf(await lifecycle.begin(job));
+    const second = expectBegun(await lifecycle.begin(job));
     expect(await lifecycle.fail(first, 'too late')).toBe('void');
     expect(await lifecycle.complete(first)).toBe(false);
     await lifecycle.handBack(first);
     expect(await renewLeases(rows.pool, [first.run, second.run], new Date(rows.now + 1))).toEqual(
       new Set([second.run]),
     );
-    expect(await rows.runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
     const progressAfter = async ({ run }: typeof first) => {
       await saveProgress(rows.pool, run, 50);
       const found = await rows.pool.query('select progress from runs where schedule_id = $1', [id]);
@@ -87,20 +87,20 @@ describe('a run under races', () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     expect(await mayCancel(first)).toBe(true);
     // Lost, and claimed by another.
     rows.now += times.leaseMs + 1;
-    const second = begunOf(await lifecycle.begin(job(at)));
+    const second = expectBegun(await lifecycle.begin(job(at)));
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
     // Handed back: whoever claims the run goes on with the same task.
     await lifecycle.handBack(second);
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
     // An attempt that has failed is gone on with by nobody, and the next one has another task.
-    const third = begunOf(await lifecycle.begin(job(at)));
+    const third = expectBegun(await lifecycle.begin(job(at)));
     await lifecycle.fail(third, 'too late');
     expect(await mayCancel(third)).toBe(true);
-    const fourth = begunOf(await lifecycle.begin(job(at, 1)));
+    const fourth = expectBegun(await lifecycle.begin(job(at, 1)));
     expect([await mayCancel(third), await mayCancel(fourth)]).toEqual([true, true]);
     await rows.pool.query(`update runs set state = 'aborted' where id = $1`, [fourth.run.id]);
     expect(await mayCancel(fourth)).toBe(true);
@@ -108,7 +108,7 @@ describe('a run under races', () => {
 
   it('nobody cancels the task of a run that was queued again after it was lost', async () => {
     const { job } = await rows.scheduleDaily();
-    const first = begunOf(await rows.newLifecycle().begin(job(at)));
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
     rows.now += times.leaseMs + 1;
     const until = new Date(rows.now + 60_000);
     await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
@@ -118,16 +118,16 @@ describe('a run under races', () => {
   it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job));
+    const first = expectBegun(await lifecycle.begin(job));
     await lifecycle.handBack(first);
     await lifecycle.handBack(first);
-    const second = begunOf(await lifecycle.begin(job));
+    const second = expectBegun(await lifecycle.begin(job));
     expect(second.run.attempts).toBe(1);
     await lifecycle.handBack(first);
-    expect(await rows.runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
     expect(await lifecycle.fail(second, 'away')).toBe('retry');
     expect(await lifecycle.fail(second, 'away')).toBe('retry');
-    expect(await rows.runsOf(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
   });
 
   it('a tick that is delivered twice at once has one run', async () => {
@@ -135,20 +135,20 @@ describe('a run under races', () => {
     const begun = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().begin(job(at))));
     expect(begun.filter((one) => one && 'run' in one)).toHaveLength(1);
     expect(begun.filter((one) => one && 'busyUntil' in one)).toHaveLength(2);
-    expect(await rows.runsOf(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
   });
 
   it('a run that lost its worker lets neither an event out nor is it counted by the one that it left', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     rows.now += times.leaseMs + 1;
-    const second = begunOf(await lifecycle.begin(job(at)));
+    const second = expectBegun(await lifecycle.begin(job(at)));
     expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
     expect(await lifecycle.complete(first)).toBe(false);
-    expect(await rows.runsOf(id)).toEqual([{ state: 'active', reason: null }]);
-    expect(await rows.countOf(orgId)).toEqual({ completed: 0, events: 0 });
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 0, events: 0 });
     expect(await lifecycle.complete(second)).toBe(true);
-    expect(await rows.countOf(orgId)).toEqual({ completed: 1, events: 1 });
+    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 });

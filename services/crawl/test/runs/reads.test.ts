@@ -1,6 +1,6 @@
 import { type ExpectedJob, findActivePage, findOverdue } from '../../src/features/reconciliation/queries.js';
 import { findStatus, findStatuses } from '../../src/features/schedules/status.queries.js';
-import { at, begunOf, useRunRows } from '../support/run-rows.js';
+import { at, expectBegun, useRunRows } from '../support/run-rows.js';
 
 describe('what is read of schedules and runs', () => {
   const rows = useRunRows();
@@ -8,7 +8,7 @@ describe('what is read of schedules and runs', () => {
   it('a finished one-off job that left the history is shown no longer', async () => {
     const { id, orgId, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const begun = begunOf(await lifecycle.begin(job));
+    const begun = expectBegun(await lifecycle.begin(job));
     await lifecycle.complete(begun);
     expect((await findStatus(rows.pool, orgId, 'files_1'))?.run?.state).toBe('completed');
     await rows.pool.query('delete from runs where schedule_id = $1', [id]);

@@ -33,7 +33,7 @@ describeEachBackend('runs on %s', (backend) => {
       const run = await latest(connector);
       return run?.outcome === wanted && run;
     }, { what: `the outcome ${wanted}`, timeoutMs: 15_000 }); // prettier-ignore
-  const eventsOf = async (connector = 'files_1') =>
+  const getEvents = async (connector = 'files_1') =>
     (
       await platform.db.query(`select event from sync_events.outbox where event_key like $1`, [
         `%:${connector}`,
@@ -90,7 +90,7 @@ describeEachBackend('runs on %s', (backend) => {
   });
 
   it('a task that keeps failing is tried 1 + maxRetries times, and lets no event out', async () => {
-    const before = await eventsOf();
+    const before = await getEvents();
     const { failed } = (await platform.call('GET', '/stats')).body.data;
     endpoint.answer = (_asked, response) => {
       json(response, 500);
@@ -100,7 +100,7 @@ describeEachBackend('runs on %s', (backend) => {
     const run = await outcome('failed');
     expect(run).toMatchObject({ attempts: 3, reason: 'The endpoint answered 500', eventId: null });
     expect(endpoint.asked).toHaveLength(3);
-    expect(await eventsOf()).toBe(before);
+    expect(await getEvents()).toBe(before);
     expect((await platform.call('GET', '/stats')).body.data.failed).toBe(failed + 1);
   });
 
@@ -147,7 +147,7 @@ describeEachBackend('runs on %s', (backend) => {
   });
 
   it('removal aborts a run in progress, and no event follows', async () => {
-    const before = await eventsOf();
+    const before = await getEvents();
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
     await schedule();
@@ -156,7 +156,7 @@ describeEachBackend('runs on %s', (backend) => {
     await platform.call('DELETE', '/files_1/schedule');
     held.forEach((response) => json(response, 200));
     await outcome('aborted');
-    expect(await eventsOf()).toBe(before);
+    expect(await getEvents()).toBe(before);
     expect((await platform.call('GET', '/stats')).body.data.active).toBe(0);
   });
 
@@ -241,6 +241,6 @@ describeEachBackend('runs on %s', (backend) => {
     expect(body.pagination).toEqual({ page: 2, limit: 2, total: 5, totalPages: 3 });
     expect(body.data).toHaveLength(2);
     expect(Date.parse(body.data[0].startedAt)).toBeGreaterThanOrEqual(Date.parse(body.data[1].startedAt));
-    expect(await eventsOf('chat_1')).toBe(5);
+    expect(await getEvents('chat_1')).toBe(5);
   });
 });

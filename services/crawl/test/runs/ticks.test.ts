@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { findStatus } from '../../src/features/schedules/status.queries.js';
-import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 /* What a tick reads and writes, and what it makes of that. */
 
@@ -12,7 +12,7 @@ describe('a tick', () => {
     const lifecycle = rows.newLifecycle();
     const statements = jest.spyOn(pg.Client.prototype, 'query');
     const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
-    const begun = begunOf(await lifecycle.begin(job(at)));
+    const begun = expectBegun(await lifecycle.begin(job(at)));
     expect(statements).toHaveBeenCalledTimes(1);
     expect(await lifecycle.complete(begun)).toBe(true);
     expect(statements).toHaveBeenCalledTimes(2);
@@ -22,8 +22,8 @@ describe('a tick', () => {
     expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
       new Date(at + 86_400_000),
     );
-    expect(await rows.runsOf(id)).toEqual([{ state: 'completed', reason: null }]);
-    expect(await rows.countOf(orgId)).toEqual({ completed: 1, events: 1 });
+    expect(await rows.getRuns(id)).toEqual([{ state: 'completed', reason: null }]);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
     const found = await rows.pool.query('select event_id from runs where schedule_id = $1', [id]);
     expect(found.rows).toEqual(
       (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [begun.run.id]))
@@ -31,7 +31,7 @@ describe('a tick', () => {
     );
     // The answer was lost, and the write repeated.
     expect(await lifecycle.complete(begun)).toBe(false);
-    expect(await rows.countOf(orgId)).toEqual({ completed: 1, events: 1 });
+    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
   it('a one-off that is skipped ends with its schedule, or not at all', async () => {
@@ -41,10 +41,10 @@ describe('a tick', () => {
       `alter table schedules add constraint unbroken check (state <> 'finished' or id <> '${id}')`,
     );
     await expect(rows.newLifecycle().begin(job)).rejects.toThrow('unbroken');
-    expect(await rows.runsOf(id)).toEqual([]);
+    expect(await rows.getRuns(id)).toEqual([]);
     await rows.pool.query('alter table schedules drop constraint unbroken');
     expect(await rows.newLifecycle().begin(job)).toBeUndefined();
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'skipped' }]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'skipped' }]);
     const found = await rows.pool.query('select state from schedules where id = $1', [id]);
     expect(found.rows).toEqual([{ state: 'finished' }]);
   });
@@ -53,29 +53,29 @@ describe('a tick', () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     rows.now += 10 * 86_400_000;
-    const begun = begunOf(await lifecycle.begin(job(at + 4 * 86_400_000)));
+    const begun = expectBegun(await lifecycle.begin(job(at + 4 * 86_400_000)));
     await lifecycle.complete(begun);
     for (const day of [2, 9]) expect(await lifecycle.begin(job(at + day * 86_400_000))).toBeUndefined();
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'completed' }]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
     expect(await lifecycle.begin(job(at + 11 * 86_400_000))).toBeDefined();
   });
 
   it('a tick that is skipped for being late stands for none that may still start', async () => {
-    const { id, job: jobOf } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
-    const job = (minute: number) => jobOf(at + minute * 60_000);
+    const { id, job: getJob } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    const job = (minute: number) => getJob(at + minute * 60_000);
     const lifecycle = rows.newLifecycle();
     rows.now += times.misfireGraceMs + 90_000;
     expect(await lifecycle.begin(job(0))).toBeUndefined();
     expect(await lifecycle.begin(job(1))).toBeUndefined();
     expect(await lifecycle.begin(job(2))).toMatchObject({ run: { scheduledFor: new Date(at + 120_000) } });
     expect(await lifecycle.begin(job(6))).toBeUndefined();
-    expect((await rows.runsOf(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
+    expect((await rows.getRuns(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
   });
 
   it('a retry of a tick takes up the run that there is, and tries to make none', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     expect(await lifecycle.fail(first, 'away')).toBe('retry');
     const statements = jest.spyOn(pg.Client.prototype, 'query');
     const second = await lifecycle.begin(job(at, 1));
@@ -107,12 +107,12 @@ describe('a tick', () => {
     );
     rows.now += times.misfireGraceMs + 1;
     expect(await rows.newLifecycle().begin(job(at))).toBeUndefined();
-    expect(await rows.runsOf(id)).toEqual([
+    expect(await rows.getRuns(id)).toEqual([
       { state: 'skipped', reason: 'Missed: it could have started only 300 s late' },
     ]);
     await rows.pool.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
     expect(await rows.newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
-    expect(await rows.runsOf(id)).toHaveLength(1);
+    expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
   it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {
@@ -120,7 +120,7 @@ describe('a tick', () => {
     const asked = await rows.newLifecycle().begin(job(at));
     expect(asked).toBeDefined();
     expect(await rows.newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
-    expect(await rows.runsOf(id)).toEqual([
+    expect(await rows.getRuns(id)).toEqual([
       { state: 'active', reason: null },
       { state: 'skipped', reason: 'The run before was still in progress' },
     ]);

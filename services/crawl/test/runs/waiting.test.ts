@@ -1,7 +1,7 @@
 import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { TaskServiceAway } from '../../src/features/tasks/task.js';
 import { inTransaction } from '../../src/transaction.js';
-import { at, begunOf, times, useRunRows } from '../support/run-rows.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
 
@@ -15,7 +15,7 @@ describe('a run whose endpoint is away', () => {
     const lifecycle = rows.newLifecycle();
     const pauses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
-      const begun = begunOf(await lifecycle.begin(job(at)));
+      const begun = expectBegun(await lifecycle.begin(job(at)));
       expect(begun.run.attempts).toBe(1);
       const followed = await lifecycle.postpone(begun, away());
       if (typeof followed === 'string') throw new Error(followed);
@@ -23,7 +23,7 @@ describe('a run whose endpoint is away', () => {
       rows.now = followed.until;
     }
     expect(pauses).toEqual([1_000, 1_000, 1_000, 1_500, 2_250, 3_375]);
-    expect(await rows.runsOf(id)).toEqual([
+    expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'Waiting for the endpoint since 2030-01-01T00:00:00.000Z: The endpoint answered 503' },
     ]); // prettier-ignore
   });
@@ -31,49 +31,49 @@ describe('a run whose endpoint is away', () => {
   it('waits as long as it is asked to, within its grace, and then has used up an attempt', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     expect(await lifecycle.postpone(first, away(20_000))).toEqual({ until: at + 20_000 });
     rows.now = at + 20_000;
-    const second = begunOf(await lifecycle.begin(job(at)));
+    const second = expectBegun(await lifecycle.begin(job(at)));
     expect(await lifecycle.postpone(second, away(86_400_000))).toEqual({ until: at + times.endpointGraceMs });
     rows.now = at + times.endpointGraceMs;
-    const third = begunOf(await lifecycle.begin(job(at)));
+    const third = expectBegun(await lifecycle.begin(job(at)));
     expect(third.run).toMatchObject({ attempts: 1, awaySince: new Date(at) });
     expect(await lifecycle.postpone(third, away(1))).toBe('retry');
-    expect(await rows.runsOf(id)).toEqual([
+    expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
     // The next attempt has a grace of its own; it is the last.
-    const fourth = begunOf(await lifecycle.begin(job(at, 1)));
+    const fourth = expectBegun(await lifecycle.begin(job(at, 1)));
     expect(fourth.run).toMatchObject({ attempts: 2, awaySince: null });
     rows.now += times.endpointGraceMs;
     expect(await lifecycle.postpone(fourth, away())).toMatchObject({ until: rows.now + 1_000 });
     rows.now += times.endpointGraceMs;
-    const last = begunOf(await lifecycle.begin(job(at, 1)));
+    const last = expectBegun(await lifecycle.begin(job(at, 1)));
     expect(await lifecycle.postpone(last, away())).toBe('failed');
   });
 
   it('is not put back by a worker that has lost it, however often its write is repeated', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     await lifecycle.postpone(first, away());
     await lifecycle.postpone(first, away());
-    const second = begunOf(await lifecycle.begin(job(at)));
+    const second = expectBegun(await lifecycle.begin(job(at)));
     expect(second.run.attempts).toBe(1);
     expect(await lifecycle.postpone(first, away())).toBe('void');
-    expect(await rows.runsOf(id)).toMatchObject([{ state: 'active' }]);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'active' }]);
   });
 
   it('that is queued again after it was lost has a grace of its own', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = begunOf(await lifecycle.begin(job(at)));
+    const first = expectBegun(await lifecycle.begin(job(at)));
     await lifecycle.postpone(first, away());
     rows.now += times.endpointGraceMs + 3_600_000;
     const until = new Date(rows.now + 60_000);
     await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
-    const second = begunOf(await lifecycle.begin(job(at)));
+    const second = expectBegun(await lifecycle.begin(job(at)));
     expect(second.run).toMatchObject({ attempts: 1, awaySince: null });
     expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../../src/features/queues/job.js';
+import { onceJobId, runJobId, toSchedulerKey, tickJobId } from '../../src/features/queues/job.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { DueJob } from '../support/queue-view.js';
 
@@ -30,7 +30,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
   }
 
   /** Ticks of the schedule as it is, one-off jobs that it was before, and runs that were asked for and ended. */
-  async function jobsOf(count: number): Promise<DueJob[]> {
+  async function createJobs(count: number): Promise<DueJob[]> {
     const { orgId } = platform.admin;
     const { id: scheduleId, revision, nextRunAt } = await findSchedule();
     const { rows } = await platform.db.query<{ id: string }>(
@@ -46,7 +46,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
       const at = nextRunAt.getTime() + index * MINUTE_MS;
       if (index % 3 === 0) {
         const opts = { repeat: { pattern: scheduleConfig.cronExpression, tz: 'UTC' } };
-        const jobId = tickJobId(schedulerKeyOf({ connector, orgId, revision }), at);
+        const jobId = tickJobId(toSchedulerKey({ connector, orgId, revision }), at);
         return { data: { ...job, kind: 'tick', scheduleId, revision }, opts: { ...opts, jobId } };
       }
       if (index % 3 === 1) {
@@ -65,7 +65,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
       expect(
         (await platform.call('POST', `/${connector}/schedule`, { token, body: { scheduleConfig } })).status,
       ).toBe(201);
-    const jobs = await jobsOf(DUE);
+    const jobs = await createJobs(DUE);
     expect(await platform.queues.fill(connector, jobs)).toBe(DUE);
     const { token } = quiet;
     const asked = await platform.call('POST', `/${connector}/run`, { token });

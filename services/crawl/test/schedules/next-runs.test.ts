@@ -22,7 +22,7 @@ describe('the next runs, over HTTP', () => {
     cronExpression,
     timezone,
   });
-  const atOf = async (scheduleConfig: object, count?: number) =>
+  const getAt = async (scheduleConfig: object, count?: number) =>
     (await preview(scheduleConfig, count)).map(({ at }) => at.replace(':00.000Z', ''));
 
   it.each([
@@ -58,7 +58,7 @@ describe('the next runs, over HTTP', () => {
     ['a week from Sunday on', { scheduleType: 'weekly', daysOfWeek: [6, 0], hour: 9, minute: 0 }, ['2028-01-01T09:00', '2028-01-02T09:00', '2028-01-08T09:00']],
     ['one time', { scheduleType: 'once', scheduledTime: '2028-01-01T09:00:00+01:00' }, ['2028-01-01T08:00']],
   ])('%s', async (_title, config, expected) => {
-    expect(await atOf(config, expected.length)).toEqual(expected);
+    expect(await getAt(config, expected.length)).toEqual(expected);
   }); // prettier-ignore
 
   it('in zones on both sides of UTC the same moment is the old and the new year', async () => {

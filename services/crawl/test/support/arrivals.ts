@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createSyncEventConsumer, keyOf, type SyncEvent } from '@platform/events';
+import { createSyncEventConsumer, toKey, type SyncEvent } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { crawlsOf, SLOW } from './crawls.js';
+import { createCrawls, SLOW } from './crawls.js';
 import type { Platform } from './platform.js';
 
 /** How many events of the outbox wait for Kafka, or were taken by it. */
@@ -17,7 +17,7 @@ export async function expectEventsArrived(given: {
   readonly topic: string;
 }): Promise<SyncEvent[]> {
   const { platform, brokers, topic } = given;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   await crawls.expectWhole();
   await waitFor(async () => (await countEvents(platform, 'waiting')) === 0, { what: 'publishing', ...SLOW });
   const arrived: SyncEvent[] = [];
@@ -39,7 +39,7 @@ export async function expectEventsArrived(given: {
   await consumer.stop();
   const byKey = new Map<string, Set<string>>();
   for (const event of arrived)
-    byKey.set(keyOf(event), (byKey.get(keyOf(event)) ?? new Set()).add(event.eventId));
+    byKey.set(toKey(event), (byKey.get(toKey(event)) ?? new Set()).add(event.eventId));
   const firstCopies = new Map([...byKey].map(([key, eventIds]) => [key, [...eventIds]]));
   expect(firstCopies).toEqual(await crawls.eventsByKey());
   return arrived;

@@ -30,7 +30,7 @@ export interface Crawls {
   expectWhole(): Promise<void>;
 }
 
-export function crawlsOf(platform: () => Platform): Crawls {
+export function createCrawls(platform: () => Platform): Crawls {
   const call = (method: string, path: string, body?: unknown) => platform().call(method, path, { body });
   const until = (path: string, wanted: number, body?: () => unknown) =>
     waitFor(

@@ -21,7 +21,7 @@ import { type ServiceProcess, startService } from './service-process.js';
 /* Crawl as a process, over a database of its own: what can be killed can be tested. */
 
 const services = fileURLToPath(new URL('../../..', import.meta.url));
-const pathOf = (service: string, file: string) => join(services, service, file);
+const toPath = (service: string, file: string) => join(services, service, file);
 
 /** Where the queues can be. */
 export type Backend = 'redis' | 'postgres';
@@ -70,7 +70,7 @@ export interface Platform {
 }
 
 const database = (service: string, adminUrl: string | undefined, after?: (url: string) => Promise<void>) => {
-  const migrationsDir = pathOf(service, 'prisma/migrations');
+  const migrationsDir = toPath(service, 'prisma/migrations');
   return createTestDatabase({
     template: service,
     migrationsDir,
@@ -110,7 +110,7 @@ const PATIENT = { DATABASE_TIMEOUT_MS: '10000' };
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {
   const admin = { email: 'admin@example.com', password: 'correct-Horse-battery-9' };
   const service = await startService({
-    program: pathOf('identity', 'dist/server.js'),
+    program: toPath('identity', 'dist/server.js'),
     env: {
       DATABASE_URL: databaseUrl,
       ...PATIENT,
@@ -154,7 +154,7 @@ export async function startPlatform(options: {
   const startCrawl = async (env: Record<string, string> = {}, isReadyAwaited = true) => {
     const replica = await startService({
       isReadyAwaited,
-      program: pathOf('crawl', 'dist/server.js'),
+      program: toPath('crawl', 'dist/server.js'),
       env: {
         DATABASE_URL: crawlDatabase.url,
         ...(options.crawlAdminUrl === undefined && PATIENT),

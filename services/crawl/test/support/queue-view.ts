@@ -2,7 +2,7 @@ import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import type { JobsOptions, Queue } from 'bullmq';
-import { queueNameOf } from '../../src/connectors.js';
+import { toQueueName } from '../../src/connectors.js';
 import { createEngine, type Engine } from '../../src/features/queues/engine.js';
 import type { CrawlJobData } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/features/queues/queues.js';
@@ -26,7 +26,7 @@ export interface QueueView extends Pick<
 }
 
 async function findConcurrency(engine: Engine, connector: Connector): Promise<number | null> {
-  const queue = engine.queue(queueNameOf(connector), {}) as Queue<CrawlJobData>;
+  const queue = engine.queue(toQueueName(connector), {}) as Queue<CrawlJobData>;
   try {
     return await queue.getGlobalConcurrency();
   } finally {
@@ -45,7 +45,7 @@ async function addScheduler(
     data,
   }: { connector: Connector; key: string; pattern: string; data: CrawlJobData },
 ): Promise<void> {
-  const name = queueNameOf(connector);
+  const name = toQueueName(connector);
   await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
   const queue = engine.queue(name, { settings: repeatSettings });
   try {
@@ -56,7 +56,7 @@ async function addScheduler(
 }
 
 async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
-  const name = queueNameOf(connector);
+  const name = toQueueName(connector);
   await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
   const queue = engine.queue(name, {}) as Queue<CrawlJobData>;
   try {

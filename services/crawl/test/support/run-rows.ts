@@ -22,7 +22,7 @@ export const times = {
 };
 
 /** @throws when there is nothing in this worker's hands. */
-export function begunOf(begun: BegunRun | BusyRun | undefined): BegunRun {
+export function expectBegun(begun: BegunRun | BusyRun | undefined): BegunRun {
   if (!begun || 'busyUntil' in begun) throw new Error('not begun');
   return begun;
 }
@@ -92,7 +92,7 @@ export function useRunRows() {
     scheduleMinutely: (more: object = {}) =>
       scheduleTicks({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }, '* * * * *'),
     /** In the order in which they were made. */
-    async runsOf(id: string) {
+    async getRuns(id: string) {
       const found = await pool.query<{ state: string; reason: string | null }>(
         'select state, reason from runs where schedule_id = $1 order by id',
         [id],
@@ -100,7 +100,7 @@ export function useRunRows() {
       return found.rows;
     },
     /** What an organisation's runs left: their number in its statistics, and their events. */
-    async countOf(orgId: string) {
+    async getCount(orgId: string) {
       const found = await pool.query<{ completed: number; events: number }>(
         `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
            (select count(*) from sync_events.outbox where org_id = $1::text)::int as events`,

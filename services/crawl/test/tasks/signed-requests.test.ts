@@ -5,16 +5,16 @@ import { findFreePort } from '@platform/embedded';
 import { migrate } from '@platform/service-kit';
 import { callUrl, createTestDatabase, SERVICE_SECRET, waitFor } from '@platform/testing';
 import { signatureHeaders } from '../../src/features/tasks/signature.js';
-import { crawlsOf, SLOW } from '../support/crawls.js';
+import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform, TASK_SECRET } from '../support/platform.js';
 import { startService } from '../support/service-process.js';
 
-const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, `file://${__filename}`));
+const toPath = (path: string) => fileURLToPath(new URL(`../../${path}`, `file://${__filename}`));
 
 /** The program of the README, on a port. */
 async function startSample(port: number): Promise<ChildProcess> {
-  const program = /```js\n(.*?)```/s.exec(readFileSync(pathOf('README.md'), 'utf8'))?.[1] ?? '';
+  const program = /```js\n(.*?)```/s.exec(readFileSync(toPath('README.md'), 'utf8'))?.[1] ?? '';
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     env: { PATH: process.env['PATH'], PORT: String(port), SECRET: TASK_SECRET },
     stdio: 'inherit',
@@ -31,7 +31,7 @@ describe('requests to endpoints', () => {
   let endpoint: Endpoint;
   let sample: ChildProcess;
   let sampleUrl: string;
-  const crawls = crawlsOf(() => platform);
+  const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     const port = await findFreePort();
@@ -98,11 +98,11 @@ describe('requests to endpoints', () => {
 
     const database = await createTestDatabase({
       template: 'mail',
-      migrationsDir: pathOf('../mail/prisma/migrations'),
-      migrate: async (url) => void (await migrate(url, pathOf('../mail/prisma/migrations'))),
+      migrationsDir: toPath('../mail/prisma/migrations'),
+      migrate: async (url) => void (await migrate(url, toPath('../mail/prisma/migrations'))),
     });
     const mail = await startService({
-      program: pathOf('../mail/dist/server.js'),
+      program: toPath('../mail/dist/server.js'),
       env: {
         DATABASE_URL: database.url,
         IDENTITY_URL: platform.identityUrl,

@@ -5,7 +5,7 @@ import {
   password,
   type Platform,
   startPlatform,
-  statusesOf,
+  getStatuses,
   tokenIn,
 } from './platform.js';
 
@@ -52,7 +52,7 @@ test('of ten right guesses at once one logs in', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   const answers = await Promise.all(Array.from({ length: 10 }, () => login(email, code)));
-  expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+  expect(getStatuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
 });
 
 /** Each from a network of its own ten times at most: more is refused before the code is looked at. */
@@ -92,7 +92,7 @@ test('guesses from one network leave the code to its owner elsewhere', async () 
   const guesses = Array.from({ length: 14 }, (_, index) =>
     platform.post('login', { email, otp: wrong(code, index + 1) }, headers),
   );
-  expect(new Set(statusesOf(await Promise.all(guesses)))).toEqual(new Set([401, 429]));
+  expect(new Set(getStatuses(await Promise.all(guesses)))).toEqual(new Set([401, 429]));
   expect((await login(email, code)).status).toBe(200);
 });
 

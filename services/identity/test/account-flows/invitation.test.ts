@@ -5,7 +5,7 @@ import {
   password,
   type Platform,
   startPlatform,
-  statusesOf,
+  getStatuses,
   tokenIn,
 } from './platform.js';
 
@@ -27,7 +27,7 @@ async function invite(): Promise<{ id: string; email: string; token: string }> {
   return { ...user, token: tokenIn(await platform.mailTo(user.email, invited)) };
 }
 
-const auditOf = async (id: string): Promise<string[]> =>
+const getAudit = async (id: string): Promise<string[]> =>
   (
     await platform.identity.db.query<{ action: string }>(
       'select action from audit_entries where subject_id = $1 order by id',
@@ -51,7 +51,7 @@ test('an invited member gets a link, accepts it, is logged in, and is told that 
   expect(me.body).toEqual({ user });
   expect((await platform.post('login', { email, password })).status).toBe(200);
   expect((await platform.mailTo(email, /^Your account is ready$/)).text).toContain('Hello Ada Lovelace,');
-  expect(await auditOf(id)).toEqual(['user.invited', 'invitation.accepted']);
+  expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
 });
 
 test('the link leads to a page that can be followed, and that lets nothing but its own script run', async () => {
@@ -82,7 +82,7 @@ test('who has not accepted yet logs in neither with a password nor with a code, 
 test('of ten at once one accepts; afterwards the link is dead', async () => {
   const { email, token } = await invite();
   const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token)));
-  expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
+  expect(getStatuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
   expect((await accept(token, { password: newPassword })).status).not.toBe(200);
   expect((await platform.post('login', { email, password })).status).toBe(200);
 });
@@ -167,7 +167,7 @@ test('an invitation works for seven days; then the member is withdrawn, and the 
   expect((await accept(late.token)).body).toEqual(linkInvalid);
   const again = await inviteElsewhere(late.email);
   expect([again.status, again.body.user?.orgId]).toEqual([201, orgId]);
-  expect(await auditOf(late.id)).toEqual(['user.invited', 'invitation.lapsed']);
+  expect(await getAudit(late.id)).toEqual(['user.invited', 'invitation.lapsed']);
   // Who accepted keeps the address.
   expect((await inviteElsewhere(early.email)).status).toBe(409);
   const old = await platform.identity.call('PATCH', `/api/v1/users/${late.id}`, {
@@ -215,5 +215,5 @@ test('the sweep withdraws lapsed invitations by itself, and nobody can put that 
   expect((await accept(token)).body).toEqual(linkInvalid);
   await platform.identity.sweep();
   for (const { id } of [lapsing, asked])
-    expect(await auditOf(id)).toEqual(['user.invited', 'invitation.lapsed']);
+    expect(await getAudit(id)).toEqual(['user.invited', 'invitation.lapsed']);
 });

@@ -86,7 +86,7 @@ test('a mail carries the id of the request that caused it to the mail service, a
   expect(paths).toContain('/api/v1/oauth2/introspect/batch');
 });
 
-const invitationOf = async (id: string) => {
+const getInvitation = async (id: string) => {
   const list = await platform.identity.call('GET', '/api/v1/users', { token: platform.session });
   return (list.body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
     ?.invitation;
@@ -101,7 +101,7 @@ test('a mail whose outcome stays unknown is tried twice and given up, and the me
   await platform.drained();
   // Of the member: a notice, which is not tried again, and a code.
   expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([2, 3]);
-  expect(await invitationOf(invited.id)).toEqual({
+  expect(await getInvitation(invited.id)).toEqual({
     state: 'unknown',
     reason: 'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived',
   });
@@ -111,7 +111,7 @@ test('a mail whose outcome stays unknown is tried twice and given up, and the me
   // Who asks for the link again may get it.
   await platform.post('password/forgot', { email: invited.email });
   await platform.mailTo(invited.email, /invited/, 3);
-  expect(await invitationOf(invited.id)).toEqual({ state: 'pending' });
+  expect(await getInvitation(invited.id)).toEqual({ state: 'pending' });
   expect((await platform.post('invitations/accept', { token: first ?? '', password })).status).toBe(200);
 });
 
@@ -124,7 +124,7 @@ test('an invitation to somebody who does not exist is tried once, and its member
     body: create,
   });
   await platform.drained();
-  expect(await invitationOf(body.user.id as string)).toEqual({
+  expect(await getInvitation(body.user.id as string)).toEqual({
     state: 'undeliverable',
     reason: 'The recipient does not exist (550 5.1.1)',
   });
@@ -133,9 +133,9 @@ test('an invitation to somebody who does not exist is tried once, and its member
   platform.inbox.unknown.delete(email);
   await platform.post('password/forgot', { email });
   const token = tokenIn(await platform.mailTo(email, /invited/));
-  expect(await invitationOf(body.user.id as string)).toEqual({ state: 'pending' });
+  expect(await getInvitation(body.user.id as string)).toEqual({ state: 'pending' });
   expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
-  expect(await invitationOf(body.user.id as string)).toBeNull();
+  expect(await getInvitation(body.user.id as string)).toBeNull();
 });
 
 // The last one, because it moves the clock of identity and not that of the mail service.

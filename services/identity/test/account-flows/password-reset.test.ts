@@ -4,7 +4,7 @@ import {
   password,
   type Platform,
   startPlatform,
-  statusesOf,
+  getStatuses,
   tokenIn,
 } from './platform.js';
 
@@ -61,7 +61,7 @@ test('of ten at once one changes the password', async () => {
   const token = await requestReset(email);
   const chosen = Array.from({ length: 10 }, (_, index) => `chosen-password-${index}`);
   const answers = await Promise.all(chosen.map((each) => reset(token, each)));
-  expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
+  expect(getStatuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
   const winner = chosen[answers.findIndex(({ status }) => status === 200)] ?? '';
   expect((await login(email, winner)).status).toBe(200);
 });

@@ -99,5 +99,5 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
   };
 }
 
-export const statusesOf = (answers: readonly Answer[]): number[] =>
+export const getStatuses = (answers: readonly Answer[]): number[] =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);

@@ -16,7 +16,7 @@ async function login(email: string, address: string, userAgent = chrome(140), se
 }
 
 /** Whatever was to be mailed has been. */
-async function alarmsOf(email: string): Promise<number> {
+async function countAlarms(email: string): Promise<number> {
   await platform.drained();
   return platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? '')).length;
 }
@@ -25,7 +25,7 @@ test('the first sign-in, and later ones from the same network and program, are t
   const { email } = await platform.createUser();
   expect(await login(email, '192.0.2.1')).toBe(200);
   expect(await login(email, '192.0.2.200', chrome(141))).toBe(200);
-  expect(await alarmsOf(email)).toBe(0);
+  expect(await countAlarms(email)).toBe(0);
 });
 
 test.each([
@@ -41,14 +41,14 @@ test.each([
   expect(text).toMatch(device);
   expect(text).toContain(address);
   expect(await login(email, address, agent)).toBe(200);
-  expect(await alarmsOf(email)).toBe(1);
+  expect(await countAlarms(email)).toBe(1);
 }); // prettier-ignore
 
 test('a wrong password from anywhere is no sign-in', async () => {
   const { email } = await platform.createUser();
   await login(email, '192.0.2.1');
   expect(await login(email, '203.0.113.9', chrome(140), 'not-the-password')).toBe(401);
-  expect(await alarmsOf(email)).toBe(0);
+  expect(await countAlarms(email)).toBe(0);
 });
 
 test('what is stored is bounded, names no network, and keeps what was seen last', async () => {
@@ -61,11 +61,11 @@ test('what is stored is bounded, names no network, and keeps what was seen last'
   );
   expect(rows[0]?.count).toBe('50');
   expect(rows[0]?.text).not.toContain('10.0.');
-  const before = await alarmsOf(email);
+  const before = await countAlarms(email);
   await login(email, at(54));
-  expect(await alarmsOf(email)).toBe(before);
+  expect(await countAlarms(email)).toBe(before);
   await login(email, at(0));
-  expect(await alarmsOf(email)).toBe(before + 1);
+  expect(await countAlarms(email)).toBe(before + 1);
 });
 
 test('what signs in from this machine past every gateway, as the launcher does, is not where the person does', async () => {
@@ -73,7 +73,7 @@ test('what signs in from this machine past every gateway, as the launcher does, 
   const body = { email, password };
   expect((await platform.post('login', body, { 'user-agent': 'node' })).status).toBe(200);
   expect(await login(email, '127.0.0.1')).toBe(200);
-  expect(await alarmsOf(email)).toBe(0);
+  expect(await countAlarms(email)).toBe(0);
   expect(await login(email, '203.0.113.9')).toBe(200);
-  expect(await alarmsOf(email)).toBe(1);
+  expect(await countAlarms(email)).toBe(1);
 });

@@ -86,8 +86,8 @@ test('a filter reads a bounded range of one index, however much there is, and sa
 
 test('the retention deletes what is older, counts it no more, and the last 30 days cannot be deleted', async () => {
   const { orgId, session: own } = await identity.createOrganisation('old@example.com');
-  const totalOf = async () => (await page(1, 1, own)).body.pagination.total as number;
-  const before = await totalOf();
+  const getTotal = async () => (await page(1, 1, own)).body.pagination.total as number;
+  const before = await getTotal();
   const insert = (days: number) =>
     identity.db.query(
       `insert into audit_entries (id, org_id, action, created_at)
@@ -97,9 +97,9 @@ test('the retention deletes what is older, counts it no more, and the last 30 da
       [orgId, days],
     );
   for (const days of [731, 800, 729]) await insert(days);
-  expect(await totalOf()).toBe(before + 3);
+  expect(await getTotal()).toBe(before + 3);
   await identity.sweep();
-  expect(await totalOf()).toBe(before + 1);
+  expect(await getTotal()).toBe(before + 1);
   await expect(
     identity.db.query(
       `delete from audit_entries where org_id = $1 and created_at > now() - interval '29 days'`,

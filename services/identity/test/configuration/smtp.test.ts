@@ -75,7 +75,7 @@ test('which client is the mail service is a setting', async () => {
   const other = await startIdentity({
     environment: { SERVICE_CLIENTS: `mail:${secret},${id}:${secret}`, CONFIG_CLIENT_ID: id },
   });
-  const scopeOf = async (clientId: string) => {
+  const getScope = async (clientId: string) => {
     const { body } = await other.call('POST', '/api/v1/oauth2/token', {
       raw: 'grant_type=client_credentials',
       headers: {
@@ -86,8 +86,8 @@ test('which client is the mail service is a setting', async () => {
     return body.scope as string;
   };
   try {
-    expect(await scopeOf(id)).toBe('token:introspect FETCH_CONFIG');
-    expect(await scopeOf('mail')).toBe('token:introspect');
+    expect(await getScope(id)).toBe('token:introspect FETCH_CONFIG');
+    expect(await getScope('mail')).toBe('token:introspect');
   } finally {
     await other.close();
   }

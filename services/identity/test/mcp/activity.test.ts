@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const activityOf = ({ id }: Pick<CreatedToken, 'id'>, token: string, query = '') =>
+const getActivity = ({ id }: Pick<CreatedToken, 'id'>, token: string, query = '') =>
   identity.call('GET', `/api/v1/personal-access-tokens/${id}/activity${query}`, { token });
 async function written(token: CreatedToken, calls: number) {
   for (;;) {
-    const { body } = await activityOf(token, session, '?limit=100');
+    const { body } = await getActivity(token, session, '?limit=100');
     if (body.data.length >= calls) return body.data;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -92,7 +92,7 @@ test('pages follow one another, newest first, each call once', async () => {
   const seen: object[] = [];
   let cursor: string | null = null;
   do {
-    const { body } = await activityOf(
+    const { body } = await getActivity(
       token,
       session,
       `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
@@ -102,7 +102,7 @@ test('pages follow one another, newest first, each call once', async () => {
   } while (cursor !== null);
   expect(seen).toEqual(all);
   for (const query of ['?limit=0', '?limit=101', '?limit=x', '?cursor=x', '?other=1'])
-    expect((await activityOf(token, session, query)).status).toBe(400);
+    expect((await getActivity(token, session, query)).status).toBe(400);
 });
 
 test("the owner reads it, and an administrator's session; nobody else learns that there is such a token", async () => {
@@ -114,19 +114,19 @@ test("the owner reads it, and an administrator's session; nobody else learns tha
   const foreign = await identity.createOrganisation(`a-${randomUUID()}@example.com`);
   const adminToken = await identity.createToken(session, { scopes: ['pat:read'] });
   const without = await identity.createToken(owner.session, { scopes: ['user:read'] });
-  const statusFor = async (credential: string) => (await activityOf(token, credential)).status;
+  const statusFor = async (credential: string) => (await getActivity(token, credential)).status;
   expect(await statusFor(owner.session)).toBe(200);
   expect(await statusFor(token.accessToken)).toBe(200);
   expect(await statusFor(session)).toBe(200);
   expect(await statusFor(without.accessToken)).toBe(403);
-  const unknown = await activityOf({ id: randomUUID() }, session);
+  const unknown = await getActivity({ id: randomUUID() }, session);
   expect(unknown.status).toBe(404);
   for (const credential of [other.session, foreign.session, adminToken.accessToken]) {
-    const { status, body } = await activityOf(token, credential);
+    const { status, body } = await getActivity(token, credential);
     expect([status, body]).toEqual([404, unknown.body]);
   }
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${token.id}`, { token: owner.session });
-  expect((await activityOf(token, owner.session)).body.data).toEqual([call]);
+  expect((await getActivity(token, owner.session)).body.data).toEqual([call]);
 });
 
 test('what is gathered is written at the end, what can not be written is kept and never doubled', async () => {
@@ -156,7 +156,7 @@ test('what is gathered is written at the end, what can not be written is kept an
 
 const someCaller = () =>
   ({ orgId: identity.orgId, userId: randomUUID(), kind: 'pat', credentialId: randomUUID() }) as const;
-const keptOf = async ({ credentialId }: ReturnType<typeof someCaller>): Promise<number> => {
+const countKept = async ({ credentialId }: ReturnType<typeof someCaller>): Promise<number> => {
   const { rows } = await identity.db.query('select count(*)::int from tool_calls where credential_id = $1', [credentialId]);
   return rows[0].count as number;
 }; // prettier-ignore
@@ -189,7 +189,7 @@ test('while the table can not be written calls wait for it, and none is lost', a
   await Promise.all(agents);
   await stop();
   expect(before).toBeLessThan(11_000);
-  expect(await keptOf(caller)).toBe(15_000);
+  expect(await countKept(caller)).toBe(15_000);
 });
 
 test('a connection that breaks at the end costs no call', async () => {
@@ -203,7 +203,7 @@ test('a connection that breaks at the end costs no call', async () => {
   const { record, stop } = recordFor(caller, { query } as unknown as typeof identity.db);
   void record();
   await stop();
-  expect(await keptOf(caller)).toBe(1);
+  expect(await countKept(caller)).toBe(1);
 });
 
 test('calls are deleted when their days are over, and not before; none is changed', async () => {

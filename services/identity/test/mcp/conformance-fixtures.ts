@@ -21,10 +21,10 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
 const image = { type: 'image', data: PNG, mimeType: 'image/png' } as const;
-const textOf = (text: string) => ({ type: 'text', text }) as const;
+const toText = (text: string) => ({ type: 'text', text }) as const;
 const embedded = (uri: string, mimeType: string, text: string) =>
   ({ type: 'resource', resource: { uri, mimeType, text } }) as const;
-const said = (text: string): CallToolResult => ({ content: [textOf(text)] });
+const said = (text: string): CallToolResult => ({ content: [toText(text)] });
 
 type Result = CallToolResult | InputRequiredResult;
 type Call = (context: ServerContext) => Result | Promise<Result>;
@@ -32,7 +32,7 @@ type Call = (context: ServerContext) => Result | Promise<Result>;
 const invalid = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 const state = createRequestStateCodec<{ round: number }>({ key: 'k'.repeat(32) });
 /** The round that the client has answered; 0: none. */
-async function roundOf(context: ServerContext): Promise<number> {
+async function getRound(context: ServerContext): Promise<number> {
   const given = context.mcpReq.requestState<string>();
   if (given === undefined) return 0;
   try {
@@ -45,7 +45,7 @@ async function roundOf(context: ServerContext): Promise<number> {
 const elicit = (message: string, name: string) =>
   inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] } }); // prettier-ignore
 const sample = (text: string, maxTokens: number) =>
-  inputRequired.createMessage({ messages: [{ role: 'user', content: textOf(text) }], maxTokens });
+  inputRequired.createMessage({ messages: [{ role: 'user', content: toText(text) }], maxTokens });
 const answered = ({ mcpReq }: ServerContext, key: string): boolean =>
   mcpReq.inputResponses?.[key] !== undefined;
 const declares = ({ mcpReq }: ServerContext, capability: string): boolean => {
@@ -61,7 +61,7 @@ const asking = (key: string, request: ReturnType<typeof elicit>): Call => (conte
 const inRounds =
   (...rounds: Record<string, ReturnType<typeof elicit>>[]): Call =>
   async (context) => {
-    const round = await roundOf(context);
+    const round = await getRound(context);
     const inputRequests = rounds[round];
     if (!inputRequests) return said('state-ok');
     return inputRequired({ inputRequests, requestState: await state.mint({ round: round + 1 }, context) });
@@ -76,7 +76,7 @@ export const fixtureTools: Readonly<Record<string, Call>> = {
     content: [embedded('test://embedded-resource', 'text/plain', 'This is an embedded resource content.')],
   }),
   test_multiple_content_types: () => ({
-    content: [textOf('Multiple content types test:'), image, embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}')],
+    content: [toText('Multiple content types test:'), image, embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}')],
   }), // prettier-ignore
   test_missing_capability: (context) => {
     if (declares(context, 'sampling')) return said('ok');
@@ -125,19 +125,19 @@ const saying = (...content: GetPromptResult['messages'][number]['content'][]): G
 });
 
 const prompts: Readonly<Record<string, Prompt>> = {
-  test_simple_prompt: { get: () => saying(textOf('This is a simple prompt for testing.')) },
+  test_simple_prompt: { get: () => saying(toText('This is a simple prompt for testing.')) },
   test_prompt_with_arguments: {
     arguments: needed('arg1', 'arg2'),
-    get: ({ arg1, arg2 }) => saying(textOf(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
+    get: ({ arg1, arg2 }) => saying(toText(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)),
   },
   test_prompt_with_embedded_resource: {
     arguments: needed('resourceUri'),
-    get: ({ resourceUri = '' }) => saying(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.'), textOf('Please process the embedded resource above.')),
+    get: ({ resourceUri = '' }) => saying(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.'), toText('Please process the embedded resource above.')),
   },
-  test_prompt_with_image: { get: () => saying(image, textOf('Please analyze the image above.')) },
+  test_prompt_with_image: { get: () => saying(image, toText('Please analyze the image above.')) },
   test_input_required_result_prompt: {
     get: (_args, context) => {
-      if (answered(context, 'user_context')) return saying(textOf('With that context.'));
+      if (answered(context, 'user_context')) return saying(toText('With that context.'));
       return inputRequired({ inputRequests: { user_context: elicit('What context should the prompt use?', 'context') } });
     },
   },

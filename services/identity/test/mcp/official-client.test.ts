@@ -26,7 +26,7 @@ async function connect(token: string): Promise<Client> {
   return client;
 }
 
-const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
 test('a session and a token initialise, list and call; the structured content is what the text says', async () => {
   const pat = await identity.createToken(session, { name: 'agent', scopes: ['user:read', 'pat:read'] });
@@ -36,7 +36,7 @@ test('a session and a token initialise, list and call; the structured content is
   ] as const) {
     const client = await connect(token);
     expect(client.getServerVersion()).toMatchObject({ name: 'workspace-knowledge-platform' });
-    expect((await namesOf(client)).slice(0, 2)).toEqual(['whoami', 'list_my_tokens']);
+    expect((await listNames(client)).slice(0, 2)).toEqual(['whoami', 'list_my_tokens']);
     // The client checks the structured content against the output schema.
     const who = await client.callTool({ name: 'whoami', arguments: {} });
     expect(who).toMatchObject({
@@ -74,7 +74,7 @@ test('every tool has a title, a description, an object schema both ways and all 
 test('the list holds what the token can call, and what it can not is refused by name', async () => {
   const reader = await identity.createToken(session, { scopes: ['user:read'] });
   const client = await connect(reader.accessToken);
-  expect(await namesOf(client)).toEqual(['whoami']);
+  expect(await listNames(client)).toEqual(['whoami']);
   const refused = await client.callTool({ name: 'list_my_tokens', arguments: {} });
   expect(refused).toMatchObject({
     isError: true,
@@ -82,7 +82,7 @@ test('the list holds what the token can call, and what it can not is refused by 
   });
   expect(refused).not.toHaveProperty('structuredContent');
   const none = await identity.createToken(session, { scopes: ['kb:read'] });
-  expect(await namesOf(await connect(none.accessToken))).toEqual([]);
+  expect(await listNames(await connect(none.accessToken))).toEqual([]);
 });
 
 test('wrong arguments are an error of the tool that names them, an unknown tool one of the protocol', async () => {

@@ -20,7 +20,7 @@ const storedToken = async (id: string) =>
     string,
     unknown
   >;
-const daysOf = ({ createdAt, expiresAt }: CreatedToken) =>
+const getDays = ({ createdAt, expiresAt }: CreatedToken) =>
   expiresAt === null ? null : (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
 
 test('the answer has the decided shape, and the row holds a hash in place of the token', async () => {
@@ -41,7 +41,7 @@ test('the answer has the decided shape, and the row holds a hash in place of the
       accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]+$/),
     },
   });
-  expect(daysOf(token)).toBeCloseTo(30, 3);
+  expect(getDays(token)).toBeCloseTo(30, 3);
   const row = await storedToken(token.id);
   expect(row).toMatchObject({
     name: 'ci',
@@ -67,7 +67,7 @@ test.each([
   ['never', null],
 ])('expiryDays %s is kept', async (expiryDays, days) => {
   const token = await identity.createToken(member.session, { expiryDays });
-  const keptDays = daysOf(token);
+  const keptDays = getDays(token);
   expect(keptDays === null ? null : Math.round(keptDays)).toBe(days);
   expect((await storedToken(token.id)).expires_at).toEqual(
     token.expiresAt === null ? null : new Date(token.expiresAt),

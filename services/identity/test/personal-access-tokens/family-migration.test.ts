@@ -18,16 +18,16 @@ async function createLine(length: number): Promise<CreatedToken[]> {
   while (line.length < length) line.push(await create(line.at(-1)?.accessToken ?? ''));
   return line;
 }
-const idsOf = (tokens: readonly (CreatedToken | undefined)[]) => tokens.map((token) => token?.id);
+const getIds = (tokens: readonly (CreatedToken | undefined)[]) => tokens.map((token) => token?.id);
 
 /** As the first migration left them: revoked before families were known, and their tokens joined to nothing. */
 async function revokeAlone(tokens: readonly (CreatedToken | undefined)[]): Promise<void> {
-  for (const id of idsOf(tokens))
+  for (const id of getIds(tokens))
     await identity.call('DELETE', `${path}/${id}`, { token: session, body: { keepDescendants: true } });
   await identity.db.query(
     `update personal_access_tokens t set parent_id = null from audit_entries a
      where a.subject_id = t.id and a.action = 'token.created' and a.credential_id = any($1::uuid[])`,
-    [idsOf(tokens)],
+    [getIds(tokens)],
   );
 }
 

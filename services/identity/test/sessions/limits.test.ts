@@ -20,7 +20,7 @@ const attempt = (email: string, password: string, from = address): Promise<Answe
     headers: { 'x-forwarded-for': from },
   });
 
-const statusesOf = (answers: readonly Answer[]) =>
+const getStatuses = (answers: readonly Answer[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 const many = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
@@ -36,7 +36,7 @@ function expectLimited({ status, headers, body }: Answer): void {
 test('30 guesses at once are 10 guesses; then the right password waits there, and not elsewhere', async () => {
   const { email } = await identity.createMember(await identity.login());
   const answers = await Promise.all(many(30, (index) => attempt(email, `guess-number-${index}`)));
-  expect(statusesOf(answers)).toEqual([...many(10, () => 401), ...many(20, () => 429)]);
+  expect(getStatuses(answers)).toEqual([...many(10, () => 401), ...many(20, () => 429)]);
   expectLimited(await attempt(email, admin.password));
   expectLimited(await attempt(email.toUpperCase(), admin.password));
   expect((await attempt(email, admin.password, '198.51.100.1')).status).toBe(200);
@@ -44,7 +44,7 @@ test('30 guesses at once are 10 guesses; then the right password waits there, an
 
 test('an account that does not exist is limited alike', async () => {
   const answers = await Promise.all(many(12, () => attempt('nobody@example.com', 'some-password')));
-  expect(statusesOf(answers)).toEqual([...many(10, () => 401), 429, 429]);
+  expect(getStatuses(answers)).toEqual([...many(10, () => 401), 429, 429]);
 });
 
 test('an account gets 100 failures over all networks, and an IPv6 network is its /64', async () => {
@@ -52,11 +52,11 @@ test('an account gets 100 failures over all networks, and an IPv6 network is its
   const inOneNetwork = await Promise.all(
     many(12, (index) => attempt(email, 'guess-guess', `2001:db8::${index}`)),
   );
-  expect(statusesOf(inOneNetwork)).toEqual([...many(10, () => 401), 429, 429]);
+  expect(getStatuses(inOneNetwork)).toEqual([...many(10, () => 401), 429, 429]);
   const elsewhere = await Promise.all(
     many(95, (index) => attempt(email, 'guess-guess', `2001:db8:1:${index}::1`)),
   );
-  expect(statusesOf(elsewhere).filter((status) => status === 401)).toHaveLength(90);
+  expect(getStatuses(elsewhere).filter((status) => status === 401)).toHaveLength(90);
 });
 
 test('the right password forgets the failures of its account', async () => {
@@ -74,7 +74,7 @@ test('one address gets 100 failures over all accounts, others go on', async () =
   const answers = await Promise.all(
     many(110, (index) => attempt(`nobody-${index}@example.com`, 'some-password')),
   );
-  expect(statusesOf(answers)).toEqual([...many(100, () => 401), ...many(10, () => 429)]);
+  expect(getStatuses(answers)).toEqual([...many(100, () => 401), ...many(10, () => 429)]);
   expectLimited(await attempt(admin.email, admin.password));
   expect((await attempt(admin.email, admin.password, '198.51.100.2')).status).toBe(200);
 });
@@ -82,7 +82,7 @@ test('one address gets 100 failures over all accounts, others go on', async () =
 test('the longest e-mail there may be is limited as any other, and none is kept in clear', async () => {
   const email = `${'x'.repeat(242)}@example.com`;
   const answers = await Promise.all(many(11, () => attempt(email, 'some-password')));
-  expect(statusesOf(answers)).toEqual([...many(10, () => 401), 429]);
+  expect(getStatuses(answers)).toEqual([...many(10, () => 401), 429]);
   const { rows } = await identity.db.query(`select key from rate_limits where key like '%@%'`);
   expect(rows).toEqual([]);
 });

@@ -48,17 +48,17 @@ test('an unknown account, one without a password, a removed one and a wrong pass
 test('an account that is unknown costs the same hashing as one that is not', async () => {
   const passwords = createPasswords();
   const known = await passwords.hash('a-known-password');
-  const timeOf = async (hash: string | null | undefined) => {
+  const measureTime = async (hash: string | null | undefined) => {
     const before = process.cpuUsage();
     expect(await passwords.verify(hash, 'some-password')).toBe(false);
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
-  await timeOf(undefined);
+  await measureTime(undefined);
   const work = { known: Infinity, unknown: Infinity };
   for (let round = 0; round < 5; round += 1) {
-    work.known = Math.min(work.known, await timeOf(known));
-    work.unknown = Math.min(work.unknown, await timeOf(undefined));
+    work.known = Math.min(work.known, await measureTime(known));
+    work.unknown = Math.min(work.unknown, await measureTime(undefined));
   }
   // Without the decoy the unknown account would cost a thousandth.
   expect(work.unknown / work.known).toBeGreaterThan(0.3);

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
-const partsOf = (token: string) =>
+const getParts = (token: string) =>
   token
     .replace('pat_', '')
     .split('.')
@@ -45,20 +45,20 @@ async function signerOfIdentity(): Promise<(claims: object) => string> {
 
 test('a leaked signing key alone forges nothing', async () => {
   const token = await identity.createToken(session, { scopes: ['kb:read'] });
-  const [, claims] = partsOf(token.accessToken);
+  const [, claims] = getParts(token.accessToken);
   const sign = await signerOfIdentity();
   const forgeries = [
     { ...claims, scope: 'user:read' },
     { ...claims, jti: '01900000-0000-7000-8000-000000000000', scope: 'user:read' },
     { ...claims, kind: 'session' },
-    { ...partsOf(session)[1], iat: 1 },
+    { ...getParts(session)[1], iat: 1 },
   ];
   for (const forged of forgeries) expect((await me(sign(forged))).status).toBe(401);
 });
 
 test('a credential of another issuer, another key, another algorithm or the wrong form is refused', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
-  const [header, claims] = partsOf(token.accessToken);
+  const [header, claims] = getParts(token.accessToken);
   const sign = await signerOfIdentity();
   const stranger = generateKeyPairSync('ed25519')
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -85,7 +85,7 @@ test('a credential of another issuer, another key, another algorithm or the wron
 
 test('nobody is refused while the signing key is rotated under load, and the new key takes over', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
-  const [oldHeader] = partsOf(token.accessToken);
+  const [oldHeader] = getParts(token.accessToken);
   const traffic = [
     startTraffic(10, () => me(token.accessToken)),
     startTraffic(10, () => probe.whoami(token.accessToken)),
@@ -97,7 +97,7 @@ test('nobody is refused while the signing key is rotated under load, and the new
   ];
   const kid = await rotateKey(prisma, box, Date.now(), { activationDelayMs: 7_000 });
   const hasTakenOver = async () => {
-    const [header] = partsOf((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
+    const [header] = getParts((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
     return header.kid === kid;
   };
   await waitFor(hasTakenOver, { what: 'the new key to sign', timeoutMs: 20_000, intervalMs: 100 });

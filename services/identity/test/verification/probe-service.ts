@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { authPlugin, createIdentityClient, memberOf, requireMember, requireScopes } from '@platform/auth';
+import { authPlugin, createIdentityClient, getMember, requireMember, requireScopes } from '@platform/auth';
 import { type Clock, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
 import { type Answer, callUrl } from '@platform/testing';
 import { serviceClient } from '../identity.js';
@@ -40,7 +40,7 @@ export async function startProbeService(
     '/whoami',
     { onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])] },
     (request) => {
-      const { userId, role, email } = memberOf(request);
+      const { userId, role, email } = getMember(request);
       return { userId, role, email };
     },
   );

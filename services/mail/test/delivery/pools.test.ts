@@ -26,7 +26,7 @@ const start = (maxPools: number, idleMs: number) =>
     maxPools,
   });
 
-const configurationOf = (organisation: string): SmtpConfiguration => ({
+const createConfiguration = (organisation: string): SmtpConfiguration => ({
   host: '127.0.0.1',
   port: smtp.port,
   fromEmail: `noreply@${organisation}.example`,
@@ -35,7 +35,7 @@ const configurationOf = (organisation: string): SmtpConfiguration => ({
 
 function send(pools: ReturnType<typeof start>, organisation: string, number: number) {
   const id = `<${number}.${organisation}@corp.example>`;
-  return pools.attempt(organisation, configurationOf(organisation), {
+  return pools.attempt(organisation, createConfiguration(organisation), {
     messageId: id,
     signal: new AbortController().signal,
     from: `noreply@${organisation}.example`,
@@ -99,16 +99,16 @@ test('idle connections are closed, and the next mail opens another', async () =>
 test.each([
   ['in parts', (content: Buffer) => ({ attachments: [{ filename: 'a.bin', content }] })],
   ['in one piece', (raw: Buffer) => ({ raw, envelope: { from: 'a@b.example', to: 'to@example.com' } })],
-])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, bodyOf) => {
+])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, getBody) => {
   const pools = start(MAX_POOLS, 60_000);
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
-    const { outcome } = await pools.attempt('org-1', configurationOf('org-1'), {
+    const { outcome } = await pools.attempt('org-1', createConfiguration('org-1'), {
       messageId: '<1@corp.example>',
       signal: new AbortController().signal,
       from: 'noreply@org-1.example',
       to: 'to@example.com',
-      ...bodyOf(content),
+      ...getBody(content),
     });
     expect(outcome.state).toBe('sent');
     return new WeakRef(content);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => mail.close());
 
-const messageOf = (answer: { status: number; body: { error: { message: string } } }) => [
+const toMessage = (answer: { status: number; body: { error: { message: string } } }) => [
   answer.status,
   answer.body.error.message,
 ];
@@ -17,7 +17,7 @@ const messageOf = (answer: { status: number; body: { error: { message: string } 
 test('without a bearer: 401 with the message and the challenge', async () => {
   for (const path of [sendPath, reloadPath]) {
     const refused = await mail.call('POST', path, { body: letter() });
-    expect(messageOf(refused)).toEqual([401, 'Authorization header not found']);
+    expect(toMessage(refused)).toEqual([401, 'Authorization header not found']);
     expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="platform"');
   }
 });
@@ -32,7 +32,7 @@ test('a token without the scope, and any session, is 403 before anything else is
     [reloadPath, mail.session, 'FETCH_CONFIG'],
   ] as const) {
     const refused = await mail.call('POST', path, { token, raw: 'not even JSON' });
-    expect(messageOf(refused)).toEqual([403, 'Invalid token scope']);
+    expect(toMessage(refused)).toEqual([403, 'Invalid token scope']);
     expect(refused.headers.get('www-authenticate')).toContain(`error="insufficient_scope", scope="${scope}"`);
   }
 });
@@ -52,8 +52,8 @@ test('a revoked token is refused at once', async () => {
 
 test('a missing configuration is 404 before the body is looked at', async () => {
   const refused = await mail.call('POST', sendPath, { token: mail.token, raw: 'not even JSON' });
-  expect(messageOf(refused)).toEqual([404, 'Smtp Configuration not set']);
-  expect(messageOf(await mail.call('POST', reloadPath, { token: mail.token }))).toEqual([
+  expect(toMessage(refused)).toEqual([404, 'Smtp Configuration not set']);
+  expect(toMessage(await mail.call('POST', reloadPath, { token: mail.token }))).toEqual([
     404,
     'Smtp Configuration not set',
   ]);
@@ -76,7 +76,7 @@ test('records, preview and the connection test are for administrators', async ()
   ] as const) {
     expect((await mail.call(method, path)).status).toBe(401);
     const refused = await mail.call(method, path, { token: login.body.accessToken as string });
-    expect(messageOf(refused)).toEqual([403, 'Admin privileges required']);
+    expect(toMessage(refused)).toEqual([403, 'Admin privileges required']);
   }
 });
 

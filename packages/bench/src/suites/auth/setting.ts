@@ -35,12 +35,12 @@ export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded:
   const postgres = await startEmbeddedPostgres({ dataDir, settings, isTemporary: true });
   const small = await startBenchIdentity(postgres, 'bench_thousand');
   const large = isLargeNeeded ? await startBenchIdentity(postgres, 'bench_million') : small;
-  const tokensOf = async (identity: BenchIdentity, count: number) =>
+  const createManyTokens = async (identity: BenchIdentity, count: number) =>
     (await identity.createTokens(count)).map(({ accessToken }) => accessToken);
   progress('creating the tokens of the load through the API');
-  const smallTokens = await tokensOf(small, thousand.used);
+  const smallTokens = await createManyTokens(small, thousand.used);
   await fill(small.databaseUrl, { ...thousand });
-  const largeTokens = isLargeNeeded ? await tokensOf(large, million.used) : smallTokens;
+  const largeTokens = isLargeNeeded ? await createManyTokens(large, million.used) : smallTokens;
   if (isLargeNeeded) {
     progress('filling a database with 1,000,000 tokens of 100,000 members');
     await fill(large.databaseUrl, million);

@@ -67,7 +67,7 @@ export function throughputResult(
   const rate = (name: keyof typeof rates, note: string): Figure => ({
     name, value: median(rates[name]), unit: 'requests/s', note,
   }); // prettier-ignore
-  const ratioOf = (name: keyof typeof rates, base: keyof typeof rates): number =>
+  const toRatio = (name: keyof typeof rates, base: keyof typeof rates): number =>
     median(rates[name].map((value, round) => value / (rates[base][round] ?? Number.NaN)));
   const figures = [
     rate('bare', 'bare Fastify JSON route'),
@@ -91,13 +91,13 @@ export function throughputResult(
   const ratios: Ratio[] = [
     {
       name: 'verify_vs_bare',
-      value: ratioOf('thousand', 'bare'),
+      value: toRatio('thousand', 'bare'),
       goal: { min: 0.4 },
       note: 'thousand / bare',
     },
     {
       name: 'garbage_vs_bare',
-      value: ratioOf('garbage', 'bare'),
+      value: toRatio('garbage', 'bare'),
       goal: { min: 0.7 },
       note: 'garbage / bare',
     },
@@ -105,7 +105,7 @@ export function throughputResult(
   if (isLarge)
     ratios.push({
       name: 'million_vs_thousand',
-      value: ratioOf('million', 'thousand'),
+      value: toRatio('million', 'thousand'),
       goal: { min: 0.9 },
       note: 'million / thousand',
     });

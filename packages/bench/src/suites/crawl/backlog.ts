@@ -15,7 +15,7 @@ const RUNS_TIMEOUT_MS = 90_000;
 /** Of the events by their time, what lies between these shares: without the start and the last few. */
 const [FROM, TO] = [0.1, 0.95];
 
-function rateOf(seenAt: readonly number[]): number {
+function toRate(seenAt: readonly number[]): number {
   const sorted = seenAt.toSorted((a, b) => a - b);
   const [first, last] = [Math.floor(sorted.length * FROM), Math.floor(sorted.length * TO)];
   return ((last - first) * 1_000) / ((sorted[last] ?? 0) - (sorted[first] ?? 0));
@@ -57,7 +57,7 @@ export async function measureBacklog(
     await crawl.stop();
     const missed = DUE - events.keys.size;
     const doubled = events.seenAt.size - events.keys.size;
-    const rate = rateOf([...events.seenAt.values()]);
+    const rate = toRate([...events.seenAt.values()]);
     const raw = await measureRawRuns(backing.redis, DUE);
     return {
       figures: [

@@ -13,7 +13,7 @@ export interface StandIn {
 }
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const idOf = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`;
+const toId = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`;
 const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.example', name: 'Bench' };
 
 /** @param smtpPort - of the server that all organisations' configurations name, each with its own user. */
@@ -47,7 +47,7 @@ export async function startStandIn(organisations: number, smtpPort: number): Pro
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     tokens: Array.from({ length: organisations }, (_value, index) =>
-      mint({ sub: idOf(0), jti: idOf(index), org: idOf(index), kind: 'pat', scope: 'SEND_MAIL' }),
+      mint({ sub: toId(0), jti: toId(index), org: toId(index), kind: 'pat', scope: 'SEND_MAIL' }),
     ),
     close() {
       server.closeAllConnections();

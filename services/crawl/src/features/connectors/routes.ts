@@ -1,9 +1,9 @@
-import { connectors, eventTypeOf } from '@platform/events';
+import { connectors, toEventType } from '@platform/events';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../../authority.js';
 import { connectorKinds } from '../../connectors.js';
-import { answers, bearer, successOf } from '../../openapi.js';
+import { answers, bearer, successResponse } from '../../openapi.js';
 import { base } from '../schedules/params.js';
 
 const ConnectorItem = Type.Object(
@@ -18,7 +18,7 @@ const ConnectorItem = Type.Object(
 const data = connectors.map((connector) => ({
   connector,
   kind: connectorKinds[connector],
-  eventType: eventTypeOf(connector),
+  eventType: toEventType(connector),
 }));
 
 /** Administrators, with `crawl:read`. */
@@ -32,7 +32,7 @@ export function connectorRoutes(app: App): void {
         tags: ['Connectors'],
         summary: 'All connectors that can be crawled',
         security: bearer,
-        response: { 200: successOf(Type.Array(ConnectorItem)), ...answers(401, 403) },
+        response: { 200: successResponse(Type.Array(ConnectorItem)), ...answers(401, 403) },
       },
     },
     (_request, reply) => {

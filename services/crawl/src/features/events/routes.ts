@@ -1,9 +1,9 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@platform/events';
 import { type App, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../../authority.js';
-import { answers, bearer, successOf } from '../../openapi.js';
+import { answers, bearer, successResponse } from '../../openapi.js';
 import { base } from '../schedules/params.js';
 
 const EventsQuery = Type.Object(
@@ -26,7 +26,7 @@ const Event = Type.Object(
   { title: 'SyncEvent' },
 );
 const Events = Type.Object({
-  ...successOf(Type.Array(Event)).properties,
+  ...successResponse(Type.Array(Event)).properties,
   nextCursor: Type.Union([Type.String(), Type.Null()]),
   hasMore: Type.Boolean(),
 });
@@ -49,7 +49,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
     async (request) => {
       const { after, limit } = request.query;
       try {
-        const { data, nextCursor, hasMore } = await read({ orgId: memberOf(request).orgId, after, limit });
+        const { data, nextCursor, hasMore } = await read({ orgId: getMember(request).orgId, after, limit });
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
         return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };
       } catch (error) {

@@ -58,7 +58,7 @@ const COMMAND_TIMEOUT_MS = 1_500;
 /** Holds the id of the server that the queues were last compared on: it is gone after a flush, and another after a restart. */
 const COMPARED_KEY = `${PREFIX}:compared-on`;
 
-const serverIdOf = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
+const getServerId = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
 
 function createRedisEngine(redisUrl: string, log: Logger): Engine {
   const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
@@ -82,7 +82,7 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
     isVolatile: true,
     async afterDataLoss(rebuild) {
       const [info, comparedOn] = await Promise.all([forQueues.info('server'), forQueues.get(COMPARED_KEY)]);
-      const serverId = serverIdOf(info);
+      const serverId = getServerId(info);
       if (comparedOn === serverId) return false;
       if (await rebuild()) await forQueues.set(COMPARED_KEY, serverId);
       return true;

@@ -1,6 +1,6 @@
 import { createErrorReporter } from './error-reporter.js';
 
-const errorOf = (message: string) => new Error(message);
+const createError = (message: string) => new Error(message);
 
 test('an error of a connection is logged at once, and again a minute later with the number of those left out', () => {
   const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
@@ -9,12 +9,12 @@ test('an error of a connection is logged at once, and again a minute later with 
     { warn: (detail: object) => void lines.push(detail) } as never,
     'Queue error',
   );
-  for (let count = 0; count < 37; count += 1) report(errorOf('connect ECONNREFUSED'));
-  report(errorOf('another'));
+  for (let count = 0; count < 37; count += 1) report(createError('connect ECONNREFUSED'));
+  report(createError('another'));
   clock.mockReturnValue(59_999);
-  report(errorOf('connect ECONNREFUSED'));
+  report(createError('connect ECONNREFUSED'));
   clock.mockReturnValue(60_000);
-  report(errorOf('connect ECONNREFUSED'));
+  report(createError('connect ECONNREFUSED'));
   clock.mockRestore();
   expect(lines).toMatchObject([
     { err: { message: 'connect ECONNREFUSED' }, omitted: 0 },

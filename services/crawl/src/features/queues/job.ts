@@ -1,6 +1,6 @@
 import type { Connector } from '@platform/events';
 import type { Job, JobSchedulerJobOptions } from 'bullmq';
-import { jobKeyOf } from '../../connectors.js';
+import { toJobKey } from '../../connectors.js';
 import { parsePattern, type Recurrence } from '../schedules/recurrence.js';
 
 /**
@@ -31,18 +31,18 @@ export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'attemptsMade' | 
  * The key of the job scheduler that belongs to one revision of a schedule. Each revision has its own, so that a command for
  * one revision never changes another's, whenever the queue gets round to it.
  */
-export const schedulerKeyOf = (schedule: {
+export const toSchedulerKey = (schedule: {
   readonly connector: Connector;
   readonly orgId: string;
   readonly revision: number;
-}): string => `${jobKeyOf(schedule.connector, schedule.orgId)}-${schedule.revision}`;
+}): string => `${toJobKey(schedule.connector, schedule.orgId)}-${schedule.revision}`;
 
 /**
  * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
  * queue until the reconciler has replaced the scheduler.
  */
-export const earlierSchedulerKeyOf = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
-  jobKeyOf(schedule.connector, schedule.orgId);
+export const getEarlierSchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
+  toJobKey(schedule.connector, schedule.orgId);
 
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;

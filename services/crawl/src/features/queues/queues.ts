@@ -2,13 +2,13 @@ import { type Connector, connectors } from '@platform/events';
 import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions } from 'bullmq';
 import { validate as isUuid } from 'uuid';
-import { queueNameOf } from '../../connectors.js';
-import { planOf } from '../schedules/plan.js';
+import { toQueueName } from '../../connectors.js';
+import { createPlan } from '../schedules/plan.js';
 import type { Queued, Replaced } from '../schedules/queries.js';
 import { nextTime, parsePattern, type Recurrence, toPattern } from '../schedules/recurrence.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { createErrorReporter } from './error-reporter.js';
-import { type CrawlJobData, onceJobId, type RunJob, runJobId, schedulerKeyOf } from './job.js';
+import { type CrawlJobData, onceJobId, type RunJob, runJobId, toSchedulerKey } from './job.js';
 
 /*
  * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. What is added before a change
@@ -58,7 +58,7 @@ export interface CrawlQueues {
   close(): Promise<void>;
 }
 
-const schedulerOf = ({ key, template }: JobSchedulerJson<CrawlJobData>): Scheduler => {
+const toScheduler = ({ key, template }: JobSchedulerJson<CrawlJobData>): Scheduler => {
   const data = template?.data;
   return data?.kind === 'tick' && isUuid(data.orgId)
     ? { key, orgId: data.orgId, scheduleId: data.scheduleId, revision: data.revision }
@@ -101,10 +101,10 @@ export function openQueues(deps: {
   const { engine, retryDelayMs, concurrency, clock, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
   const reportError = createErrorReporter(log, 'Queue error');
-  function queueOf(connector: Connector): CrawlQueue {
+  function getQueue(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
     if (opened) return opened;
-    const queue = engine.queue(queueNameOf(connector), { settings: repeatSettings });
+    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings });
     queue.on('error', reportError);
     queues.set(connector, queue);
     // BullMQ remembers a start that failed, for good: the next question gets another queue.
@@ -117,7 +117,7 @@ export function openQueues(deps: {
 
   /** Adds to a queue; where a flush can have forgotten its limit, that is set in the same round trip. */
   async function addTo<T>(connector: Connector, add: (queue: CrawlQueue) => Promise<T>): Promise<T> {
-    const queue = queueOf(connector);
+    const queue = getQueue(connector);
     const limiting = engine.isVolatile ? queue.setGlobalConcurrency(concurrency) : undefined;
     const [, added] = await Promise.all([limiting, add(queue)]);
     return added;
@@ -127,11 +127,11 @@ export function openQueues(deps: {
     const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
     const repeat = toPattern(recurrence);
     const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId, revision };
-    const template = { name: queueNameOf(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
+    const template = { name: toQueueName(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
     const upsert = (startDate: number | undefined) =>
       addTo(connector, (queue) =>
         queue.upsertJobScheduler(
-          schedulerKeyOf(schedule),
+          toSchedulerKey(schedule),
           startDate === undefined ? repeat : { ...repeat, startDate },
           template,
         ),
@@ -154,7 +154,7 @@ export function openQueues(deps: {
     const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
     const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId, revision, at, ...traced() };
     await addTo(connector, (queue) =>
-      queue.add(queueNameOf(connector), data, {
+      queue.add(toQueueName(connector), data, {
         ...jobOptions(maxRetries + 1, retryDelayMs),
         jobId: onceJobId(scheduleId, revision),
         delay: Math.max(0, at - clock()),
@@ -165,7 +165,7 @@ export function openQueues(deps: {
   return {
     apply: (schedule) =>
       ask(() => {
-        const plan = planOf(schedule);
+        const plan = createPlan(schedule);
         return plan.kind === 'recurring'
           ? addScheduler(schedule, plan.recurrence)
           : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
@@ -173,10 +173,10 @@ export function openQueues(deps: {
     clear: (schedule) =>
       ask(async () => {
         const { id, connector, revision, config } = schedule;
-        const queue = queueOf(connector);
+        const queue = getQueue(connector);
         await (config.scheduleType === 'once'
           ? queue.remove(onceJobId(id, revision))
-          : queue.removeJobScheduler(schedulerKeyOf(schedule)));
+          : queue.removeJobScheduler(toSchedulerKey(schedule)));
       }),
     addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
       ask(async () => {
@@ -185,24 +185,24 @@ export function openQueues(deps: {
           jobId: runJobId(runId, recoveries),
         };
         const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
-        await addTo(connector, (queue) => queue.add(queueNameOf(connector), data, opts));
+        await addTo(connector, (queue) => queue.add(toQueueName(connector), data, opts));
       }),
-    jobState: (connector, jobId) => ask(() => queueOf(connector).getJobState(jobId)),
-    countSchedulers: (connector) => ask(() => queueOf(connector).getJobSchedulersCount()),
+    jobState: (connector, jobId) => ask(() => getQueue(connector).getJobState(jobId)),
+    countSchedulers: (connector) => ask(() => getQueue(connector).getJobSchedulersCount()),
     findScheduler: (connector, key) =>
       ask(async () => {
-        const found = await queueOf(connector).getJobScheduler(key);
-        return found && schedulerOf(found);
+        const found = await getQueue(connector).getJobScheduler(key);
+        return found && toScheduler(found);
       }),
     listSchedulers: (connector, offset, count) =>
       ask(async () =>
-        (await queueOf(connector).getJobSchedulers(offset, offset + count - 1, true)).map(schedulerOf),
+        (await getQueue(connector).getJobSchedulers(offset, offset + count - 1, true)).map(toScheduler),
       ),
     removeScheduler: (connector, key) =>
-      ask(async () => void (await queueOf(connector).removeJobScheduler(key))),
+      ask(async () => void (await getQueue(connector).removeJobScheduler(key))),
     limitConcurrency: () =>
       ask(async () => {
-        for (const connector of connectors) await queueOf(connector).setGlobalConcurrency(concurrency);
+        for (const connector of connectors) await getQueue(connector).setGlobalConcurrency(concurrency);
       }),
     afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
     ping: () => ask(() => engine.ping()),

@@ -2,10 +2,10 @@ import { type Connector, connectors } from '@platform/events';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { CrawlMetrics } from '../../metrics.js';
-import { onceJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
+import { onceJobId, toSchedulerKey, tickJobId } from '../queues/job.js';
 import type { CrawlQueues, Scheduler } from '../queues/queues.js';
 import { inSchedule } from '../schedules/locked.js';
-import { nextRunAfter, planOf } from '../schedules/plan.js';
+import { nextRunAfter, createPlan } from '../schedules/plan.js';
 import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
 import {
@@ -56,7 +56,7 @@ export function createDrift(deps: {
       const schedule = await findSchedule(tx, orgId, connector);
       if (schedule?.state !== 'active') return;
       // After a clock was set back the row may expect a later time, and would void every tick until then.
-      const plan = planOf(schedule);
+      const plan = createPlan(schedule);
       const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
       const expected = schedule.nextRunAt?.getTime() ?? 0;
       // A time that has passed is the watchdog's.
@@ -85,7 +85,7 @@ export function createDrift(deps: {
     const isRemoved = await inSchedule(pool, orgId, connector, async (tx) => {
       const schedule = await findSchedule(tx, orgId, connector);
       const isActive = schedule?.state === 'active';
-      if (isActive && (schedulerKeyOf(schedule) === key || (await hasDueJob(orphan, schedule)))) return false;
+      if (isActive && (toSchedulerKey(schedule) === key || (await hasDueJob(orphan, schedule)))) return false;
       await queues.removeScheduler(connector, key);
       return true;
     });
@@ -95,7 +95,7 @@ export function createDrift(deps: {
 
   async function isInQueue(schedule: ExpectedJob): Promise<boolean> {
     const { id, connector, revision, isRecurring, nextRunAt } = schedule;
-    if (isRecurring) return (await queues.findScheduler(connector, schedulerKeyOf(schedule))) !== undefined;
+    if (isRecurring) return (await queues.findScheduler(connector, toSchedulerKey(schedule))) !== undefined;
     // Past its time it is the watchdog's.
     if (nextRunAt === null || nextRunAt.getTime() <= clock()) return true;
     return isPending(await queues.jobState(connector, onceJobId(id, revision)));
@@ -130,7 +130,7 @@ export function createDrift(deps: {
         connector,
         page.flatMap(({ orgId }) => orgId ?? []),
       );
-      const wantedKeys = new Set(wanted.map((row) => schedulerKeyOf({ ...row, connector })));
+      const wantedKeys = new Set(wanted.map((row) => toSchedulerKey({ ...row, connector })));
       const orphans = page.filter(({ key }) => !wantedKeys.has(key));
       let removed = 0;
       const remove = async (orphan: Scheduler) => {

@@ -3,12 +3,12 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { CrawlMetrics } from '../../metrics.js';
 import type { Transaction } from '../../transaction.js';
-import { earlierSchedulerKeyOf, onceJobId, runJobId, schedulerKeyOf, tickJobId } from '../queues/job.js';
+import { getEarlierSchedulerKey, onceJobId, runJobId, toSchedulerKey, tickJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
 import { pruneSometimes } from '../runs/pruning.js';
 import { finishOneOff, insertRun } from '../runs/queries.js';
 import { inSchedule } from '../schedules/locked.js';
-import { nextRunAfter, planOf } from '../schedules/plan.js';
+import { nextRunAfter, createPlan } from '../schedules/plan.js';
 import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
 import { countMissed, type ExpectedJob, findOverdue, markOverdue } from './queries.js';
@@ -47,9 +47,9 @@ export interface WatchdogDeps {
 }
 
 /** The ids that the job of the expected run can have. */
-const jobIdsOf = (schedule: ExpectedJob, expected: number): readonly string[] =>
+const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =>
   schedule.isRecurring
-    ? [schedulerKeyOf(schedule), earlierSchedulerKeyOf(schedule)].map((key) => tickJobId(key, expected))
+    ? [toSchedulerKey(schedule), getEarlierSchedulerKey(schedule)].map((key) => tickJobId(key, expected))
     : [onceJobId(schedule.id, schedule.revision)];
 
 async function insertMissed(
@@ -96,7 +96,7 @@ export function createWatchdog(deps: WatchdogDeps) {
     if (schedule.config.scheduleType === 'once') return null;
     // The first time that is not too late itself.
     const past = clock() - (isSkipped ? misfireGraceMs + 1 : 0);
-    const next = nextRunAfter(planOf(schedule), past);
+    const next = nextRunAfter(createPlan(schedule), past);
     return next === undefined ? null : new Date(next);
   }
 
@@ -118,7 +118,7 @@ export function createWatchdog(deps: WatchdogDeps) {
   }
 
   async function isQueued(schedule: ExpectedJob): Promise<boolean> {
-    for (const jobId of jobIdsOf(schedule, schedule.nextRunAt?.getTime() ?? 0))
+    for (const jobId of getJobIds(schedule, schedule.nextRunAt?.getTime() ?? 0))
       if (isPending(await queues.jobState(schedule.connector, jobId))) return true;
     return false;
   }

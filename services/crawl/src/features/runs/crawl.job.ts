@@ -1,7 +1,7 @@
 import { connectors } from '@platform/events';
 import { type Clock, type Logger, withSpan } from '@platform/service-kit';
 import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
-import { queueNameOf } from '../../connectors.js';
+import { toQueueName } from '../../connectors.js';
 import type { CrawlWorker, Engine } from '../queues/engine.js';
 import type { CrawlJob } from '../queues/job.js';
 import { createErrorReporter } from '../queues/error-reporter.js';
@@ -23,7 +23,7 @@ export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'hande
 export interface CrawlJobDeps {
   readonly lifecycle: RunLifecycle;
   readonly activeRuns: ActiveRuns;
-  readonly taskOf: (connector: BegunRun['run']['connector']) => Task;
+  readonly getTask: (connector: BegunRun['run']['connector']) => Task;
   readonly saveProgress: (run: Holding, progress: number) => Promise<unknown>;
   readonly saveAway: (
     run: Holding,
@@ -37,7 +37,7 @@ export interface CrawlJobDeps {
   readonly stopping: AbortSignal;
 }
 
-const orderOf = ({ run, schedule }: BegunRun): TaskOrder => ({
+const toOrder = ({ run, schedule }: BegunRun): TaskOrder => ({
   runId: run.id,
   attempt: run.attempts,
   orgId: run.orgId,
@@ -50,10 +50,11 @@ const orderOf = ({ run, schedule }: BegunRun): TaskOrder => ({
 });
 
 /** What ties the log lines of a run, and of those that it calls, to the request that asked for it. */
-const requestIdOf = ({ id, requestId }: Pick<BegunRun['run'], 'id' | 'requestId'>): string => requestId ?? id;
+const getRequestId = ({ id, requestId }: Pick<BegunRun['run'], 'id' | 'requestId'>): string =>
+  requestId ?? id;
 
-const idsOf = (run: BegunRun['run']) => ({
-  requestId: requestIdOf(run),
+const getIds = (run: BegunRun['run']) => ({
+  requestId: getRequestId(run),
   runId: run.id,
   connector: run.connector,
   orgId: run.orgId,
@@ -74,10 +75,10 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
         reject(abort.signal.reason as RunStopped);
       });
     });
-    const task = deps.taskOf(run.connector)(orderOf(begun), {
+    const task = deps.getTask(run.connector)(toOrder(begun), {
       signal: abort.signal,
       deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
-      requestId: requestIdOf(run),
+      requestId: getRequestId(run),
       accepted: () => {
         progress.report(ACCEPTED_PROGRESS);
         if (run.awaySince !== null) void deps.saveAway(run, null).catch(() => undefined);
@@ -95,7 +96,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
         // What is shown while the task is under way: the task itself doesn't depend on it.
         void deps.saveAway(run, away).catch(() => undefined);
         deps.log.info(
-          { ...idsOf(run), reason },
+          { ...getIds(run), reason },
           away ? 'a task under way is out of sight' : 'a task is in sight again',
         );
       },
@@ -108,7 +109,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   }
 }
 
-function reasonOf(error: unknown, { schedule }: BegunRun): string {
+function toReason(error: unknown, { schedule }: BegunRun): string {
   if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
 }
@@ -146,7 +147,7 @@ export function createProcessor(deps: CrawlJobDeps) {
         await persist(() => lifecycle.handBack(begun), stopping);
         return { outcome: 'handed_back' };
       }
-      const reason = reasonOf(error, begun);
+      const reason = toReason(error, begun);
       return { outcome: await persist(() => lifecycle.fail(begun, reason), stopping), reason };
     }
     return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };
@@ -167,7 +168,7 @@ export function createProcessor(deps: CrawlJobDeps) {
     const { connector, awaySince } = begun.run;
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
     const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
-    deps.log[isTold ? 'warn' : 'debug']({ ...idsOf(begun.run), outcome, reason }, 'run settled');
+    deps.log[isTold ? 'warn' : 'debug']({ ...getIds(begun.run), outcome, reason }, 'run settled');
     if (outcome === 'void') leaveNoTrace(job);
     if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
     if (outcome === 'retry') throw new Error(reason);
@@ -200,7 +201,7 @@ export function startWorkers(
   };
   const reportError = createErrorReporter(options.log, 'Queue worker error');
   return connectors.map((connector) => {
-    const worker = engine.worker(queueNameOf(connector), processor, workerOptions);
+    const worker = engine.worker(toQueueName(connector), processor, workerOptions);
     worker.on('error', reportError);
     return worker;
   });

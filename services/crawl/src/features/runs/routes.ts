@@ -1,9 +1,9 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import { type App, PageQuery, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../../authority.js';
-import { answers, bearer, successOf } from '../../openapi.js';
-import { base, ConnectorPath, connectorOf, NoSchedule, noSchedule } from '../schedules/params.js';
+import { answers, bearer, successResponse } from '../../openapi.js';
+import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../schedules/params.js';
 import { RequestedRun, RunItem } from './schemas.js';
 import type { RunService } from './service.js';
 
@@ -21,11 +21,11 @@ export function runRoutes(app: App, service: RunService): void {
         summary: 'Run a scheduled connector now, beside its schedule',
         security: bearer,
         params: ConnectorPath,
-        response: { 202: successOf(RequestedRun), ...answers(400, 401, 403, 409), 404: NoSchedule },
+        response: { 202: successResponse(RequestedRun), ...answers(400, 401, 403, 409), 404: NoSchedule },
       },
     },
     async (request, reply) => {
-      const data = await service.request(memberOf(request).orgId, connectorOf(request.params), request.id);
+      const data = await service.request(getMember(request).orgId, toConnector(request.params), request.id);
       if (!data) return reply.code(404).send(noSchedule);
       return reply.code(202).send({ success: true, message: 'Run requested', data });
     },
@@ -42,13 +42,13 @@ export function runRoutes(app: App, service: RunService): void {
         params: ConnectorPath,
         querystring: PageQuery,
         response: {
-          200: Type.Object({ ...successOf(Type.Array(RunItem)).properties, pagination: Pagination }),
+          200: Type.Object({ ...successResponse(Type.Array(RunItem)).properties, pagination: Pagination }),
           ...answers(400, 401, 403),
         },
       },
     },
     async (request) => {
-      const page = await service.list(memberOf(request).orgId, connectorOf(request.params), request.query);
+      const page = await service.list(getMember(request).orgId, toConnector(request.params), request.query);
       return { success: true as const, message: 'Runs retrieved', ...page };
     },
   );

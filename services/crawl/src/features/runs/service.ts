@@ -1,5 +1,5 @@
 import type { Connector } from '@platform/events';
-import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
@@ -74,7 +74,7 @@ export function createRunService(deps: {
       const window = pageWindow(query, total);
       return {
         data: window ? await findRuns(prisma, orgId, connector, window) : [],
-        pagination: paginationOf(query, total),
+        pagination: toPagination(query, total),
       };
     },
   };

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queues/job.js';
 import { inTransaction } from '../../transaction.js';
 import { inSchedule } from '../schedules/locked.js';
-import { nextRunAfter, planOf } from '../schedules/plan.js';
+import { nextRunAfter, createPlan } from '../schedules/plan.js';
 import { nextTime } from '../schedules/recurrence.js';
 import type { Schedule } from '../schedules/queries.js';
 import { findScheduleById, findStanding, findTick, retakeRun } from './delivery.queries.js';
@@ -39,7 +39,7 @@ type Look = BegunRun | BusyRun | 'void' | 'unknown';
 /** How often a one-off job looks whether the run before it has ended. */
 const OVERLAP_LOOK_MS = 1_000;
 
-const tickOf = (revision: number, at: number): string => `${revision}:${at}`;
+const toTick = (revision: number, at: number): string => `${revision}:${at}`;
 
 /** Finds out what a delivered job is to do, and takes it into this worker's hands. */
 export function createTakeUp(deps: {
@@ -86,7 +86,7 @@ export function createTakeUp(deps: {
       id: uuidv7(),
       schedule,
       trigger: 'schedule',
-      tick: tickOf(schedule.revision, at),
+      tick: toTick(schedule.revision, at),
       jobId: job.id ?? '',
       state: isSkipped ? 'skipped' : 'active',
       scheduledFor: new Date(at),
@@ -120,7 +120,7 @@ export function createTakeUp(deps: {
     const now = clock();
     const { scheduleType, missedRunPolicy } = schedule.config;
     const isOnce = scheduleType === 'once';
-    const plan = planOf(schedule);
+    const plan = createPlan(schedule);
     // One that is left out doesn't stand for those that may still start.
     const mayStillStart = skipReason !== null && missedRunPolicy === 'skip' ? times.misfireGraceMs + 1 : 0;
     const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now - mayStillStart, at));
@@ -150,7 +150,7 @@ export function createTakeUp(deps: {
     const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
     const found = await findTick(pool, {
       scheduleId,
-      tick: tickOf(revision, at),
+      tick: toTick(revision, at),
       revision,
       scheduledFor: at,
     });

@@ -1,4 +1,4 @@
-import { cronOf } from './cron.js';
+import { toCron } from './cron.js';
 import { nextTime, nextTimes, parsePattern, toPattern } from './recurrence.js';
 import type { RecurringConfig } from './schemas.js';
 
@@ -8,7 +8,7 @@ const times = (cron: string, timezone: string, after: string, count: number) =>
     new Date(at).toISOString().slice(0, 16),
   );
 
-describe('cronOf', () => {
+describe('toCron', () => {
   const cases: [RecurringConfig, string][] = [
     [{ ...base, scheduleType: 'hourly', minute: 5, interval: 1 }, '5 * * * *'],
     [{ ...base, scheduleType: 'hourly', minute: 5, interval: 6 }, '5 */6 * * *'],
@@ -19,7 +19,7 @@ describe('cronOf', () => {
     [{ ...base, scheduleType: 'custom', cronExpression: '*/10 8-18 * * MON-FRI' }, '*/10 8-18 * * MON-FRI'],
   ];
   it.each(cases)('%o is %s', (config, cron) => {
-    expect(cronOf(config)).toBe(cron);
+    expect(toCron(config)).toBe(cron);
   });
 });
 

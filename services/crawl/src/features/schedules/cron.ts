@@ -1,6 +1,6 @@
 import { parseCron } from './parse-cron.js';
 import type { RecurringConfig } from './schemas.js';
-import { instantOf, offsetAt } from './zone-clock.js';
+import { toInstant, offsetAt } from './zone-clock.js';
 
 /*
  * The times of a cron expression. Pure: no clock of its own.
@@ -16,7 +16,7 @@ import { instantOf, offsetAt } from './zone-clock.js';
  */
 
 /** The cron expression of a schedule type. */
-export function cronOf(config: RecurringConfig): string {
+export function toCron(config: RecurringConfig): string {
   if (config.scheduleType === 'custom') return config.cronExpression;
   const { minute } = config;
   if (config.scheduleType === 'hourly')
@@ -59,7 +59,7 @@ function skippedTime(cron: string, timezone: string, after: number, before: numb
   for (let count = 0; count < MAX_WALL_TIMES; count += 1) {
     wall = nextMatch(cron, 'UTC', wall);
     if (wall === undefined) return undefined;
-    const { at, isSkipped } = instantOf(timezone, wall);
+    const { at, isSkipped } = toInstant(timezone, wall);
     if (at >= before) return undefined;
     if (isSkipped && at > after) return at;
   }
@@ -80,7 +80,7 @@ function findTime(cron: string, timezone: string, after: number): number | undef
 const MAX_ANSWERS = 1_000;
 const answers = new Map<string, { readonly after: number; readonly time: number }>();
 
-const keyOf = (cron: string, timezone: string): string => `${timezone} ${cron}`;
+const toKey = (cron: string, timezone: string): string => `${timezone} ${cron}`;
 
 function recall(key: string, after: number): number | undefined {
   const known = answers.get(key);
@@ -95,7 +95,7 @@ function remember(key: string, after: number, time: number): void {
 
 /** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */
 export const isTimeKnown = ({ cron, timezone, offsetMs }: CronRecurrence, after: number): boolean =>
-  recall(keyOf(cron, timezone), after - offsetMs) !== undefined;
+  recall(toKey(cron, timezone), after - offsetMs) !== undefined;
 
 /** @returns the first time after `after`, epoch ms; undefined when there is none. */
 export function nextCronTime(
@@ -103,7 +103,7 @@ export function nextCronTime(
   after: number,
 ): number | undefined {
   const from = after - offsetMs;
-  const key = keyOf(cron, timezone);
+  const key = toKey(cron, timezone);
   let time = recall(key, from);
   if (time === undefined) {
     time = findTime(cron, timezone, from);

@@ -1,9 +1,9 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { administrators } from '../../authority.js';
-import { answers, bearer, successOf } from '../../openapi.js';
+import { answers, bearer, successResponse } from '../../openapi.js';
 import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
-import { base, ConnectorPath, connectorOf, NoSchedule, noSchedule } from './params.js';
+import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from './params.js';
 import { ownBodyCheck } from './raw-body.js';
 import { PreviewBody } from './schemas.js';
 
@@ -24,13 +24,13 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
         security: bearer,
         params: ConnectorPath,
         querystring: NextRunsQuery,
-        response: { 200: successOf(NextRuns), ...answers(400, 401, 403), 404: NoSchedule },
+        response: { 200: successResponse(NextRuns), ...answers(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
       const data = await service.ofSchedule(
-        memberOf(request).orgId,
-        connectorOf(request.params),
+        getMember(request).orgId,
+        toConnector(request.params),
         request.query.count,
       );
       if (!data) return reply.code(404).send(noSchedule);
@@ -50,12 +50,12 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
         params: ConnectorPath,
         querystring: NextRunsQuery,
         body: PreviewBody,
-        response: { 200: successOf(NextRuns), ...answers(400, 401, 403) },
+        response: { 200: successResponse(NextRuns), ...answers(400, 401, 403) },
       },
     },
     (request, reply) => {
-      const { orgId } = memberOf(request);
-      const data = service.preview(orgId, connectorOf(request.params), request.body, request.query.count);
+      const { orgId } = getMember(request);
+      const data = service.preview(orgId, toConnector(request.params), request.body, request.query.count);
       void reply.send({ success: true, message, data });
     },
   );

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type pg from 'pg';
 import { localTime } from '../../local-time.js';
 import { invalidSchedule } from './errors.js';
-import { nextRunsAfter, type Planned, planOf } from './plan.js';
+import { nextRunsAfter, type Planned, createPlan } from './plan.js';
 import { findSchedule } from './queries.js';
 import { readScheduleConfig } from './validate-schedule.js';
 
@@ -44,7 +44,7 @@ export function createNextRunsService({
 }): NextRunsService {
   function toNextRuns(schedule: Planned, count: number): NextRuns {
     const { connector, config } = schedule;
-    const times = nextRunsAfter(planOf(schedule), clock(), count);
+    const times = nextRunsAfter(createPlan(schedule), clock(), count);
     return {
       connector,
       timezone: config.timezone,

@@ -12,7 +12,7 @@ export const ConnectorPath = Type.Object({
 });
 
 /** @throws AppError 400 for an unknown one. */
-export function connectorOf(params: { readonly connector: string }): Connector {
+export function toConnector(params: { readonly connector: string }): Connector {
   const connector = canonicalConnector(params.connector);
   if (!connector) throw unknownConnector();
   return connector;

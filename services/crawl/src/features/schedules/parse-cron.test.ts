@@ -7,11 +7,11 @@ it.each([
   ['0 0 * * 5-7,0', '0 0 * * 5,6,0'],
   ['5,5-6 */12,0 1,1-2 jan,1 *', '5,6 0,12 1,2 1 *'],
 ])('%s has the times of %s', (given, meant) => {
-  const timesOf = (expression: string) =>
+  const listTimes = (expression: string) =>
     parseCron(expression, { tz: 'UTC', currentDate: new Date('2026-11-22T00:00:00Z') })
       .take(20)
       .map((date) => date.getTime());
-  expect(timesOf(given)).toEqual(timesOf(meant));
+  expect(listTimes(given)).toEqual(listTimes(meant));
 });
 
 it('refuses what is no expression without its repeated values, too', () => {

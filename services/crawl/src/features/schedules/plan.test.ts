@@ -1,4 +1,4 @@
-import { nextRunsAfter, type Planned, planOf } from './plan.js';
+import { nextRunsAfter, type Planned, createPlan } from './plan.js';
 import { parsePattern, toPattern } from './recurrence.js';
 
 const HOUR_MS = 3_600_000;
@@ -20,11 +20,11 @@ const every = (
     missedRunPolicy: 'run_once',
   },
 });
-const timesOf = (planned: Planned, after: string, count: number) =>
-  nextRunsAfter(planOf(planned), Date.parse(after), count).map((at) =>
+const listTimes = (planned: Planned, after: string, count: number) =>
+  nextRunsAfter(createPlan(planned), Date.parse(after), count).map((at) =>
     new Date(at).toISOString().slice(0, 16),
   );
-const gapsOf = (times: readonly number[]) =>
+const getGaps = (times: readonly number[]) =>
   new Set(times.slice(1).map((at, index) => at - (times[index] ?? 0)));
 
 describe('every N hours', () => {
@@ -32,25 +32,25 @@ describe('every N hours', () => {
   const anchorAt = '2026-11-22T10:20:00Z';
 
   it('an interval that divides 24 keeps its local hours, whenever it was scheduled', () => {
-    expect(timesOf(every(6, { anchorAt }), anchorAt, 3)).toEqual([
+    expect(listTimes(every(6, { anchorAt }), anchorAt, 3)).toEqual([
       '2026-11-22T12:05', '2026-11-22T18:05', '2026-11-23T00:05',
     ]); // prettier-ignore
   });
 
   it('any other is counted from the first run on, across midnight', () => {
-    expect(timesOf(every(5, { anchorAt }), anchorAt, 5)).toEqual([
+    expect(listTimes(every(5, { anchorAt }), anchorAt, 5)).toEqual([
       '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
     ]); // prettier-ignore
     // Whenever it is asked: after a pause, by the watchdog, for the runs of next month.
-    expect(timesOf(every(5, { anchorAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
-    expect(timesOf(every(5, { anchorAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
+    expect(listTimes(every(5, { anchorAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
+    expect(listTimes(every(5, { anchorAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
   });
 
   it.each(Array.from({ length: 24 }, (_value, index) => index + 1))(
     '%i hours lie between two runs',
     (interval) => {
-      const times = nextRunsAfter(planOf(every(interval, { anchorAt })), Date.parse(anchorAt), 60);
-      expect(gapsOf(times)).toEqual(new Set([interval * HOUR_MS]));
+      const times = nextRunsAfter(createPlan(every(interval, { anchorAt })), Date.parse(anchorAt), 60);
+      expect(getGaps(times)).toEqual(new Set([interval * HOUR_MS]));
     },
   );
 
@@ -63,7 +63,7 @@ describe('every N hours', () => {
     for (let interval = 1; interval <= 24; interval += 1) {
       if (divisors.includes(interval)) continue;
       const planned = every(interval, { anchorAt: from, timezone });
-      expect(gapsOf(nextRunsAfter(planOf(planned), Date.parse(from), 40))).toEqual(
+      expect(getGaps(nextRunsAfter(createPlan(planned), Date.parse(from), 40))).toEqual(
         new Set([interval * HOUR_MS]),
       );
     }
@@ -72,17 +72,17 @@ describe('every N hours', () => {
   it("the first run is at the minute of the zone's clocks", () => {
     const planned = every(7, { anchorAt, timezone: 'Asia/Kathmandu' });
     // 10:20 UTC is 16:05 there.
-    expect(timesOf(planned, anchorAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
+    expect(listTimes(planned, anchorAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
   });
 
   it('jitter moves all of them, and the queue hands the same times back', () => {
     const planned = every(5, { anchorAt, jitterMs: 600_000 });
-    const plan = planOf(planned);
+    const plan = createPlan(planned);
     if (plan.kind !== 'recurring') throw new Error(plan.kind);
     const { pattern, tz } = toPattern(plan.recurrence);
     expect(parsePattern(pattern, tz)).toEqual(plan.recurrence);
     const times = nextRunsAfter(plan, Date.parse(anchorAt), 10);
-    expect(gapsOf(times)).toEqual(new Set([5 * HOUR_MS]));
+    expect(getGaps(times)).toEqual(new Set([5 * HOUR_MS]));
     expect(times[0]).toBeGreaterThan(Date.parse(anchorAt));
     expect(times[0]).toBeLessThanOrEqual(Date.parse(anchorAt) + HOUR_MS);
   });

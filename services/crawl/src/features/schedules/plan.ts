@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { jobKeyOf } from '../../connectors.js';
-import { cronOf, nextCronTime } from './cron.js';
+import { toJobKey } from '../../connectors.js';
+import { toCron, nextCronTime } from './cron.js';
 import type { Schedule } from './queries.js';
 import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
 import type { RecurringConfig, ScheduleConfig } from './schemas.js';
@@ -21,7 +21,7 @@ const HOURS_A_DAY = 24;
  * The same part of the jitter for every run of a connector of an organisation: schedules of many
  * organisations spread, while each keeps its period, and its next times can be told.
  */
-function offsetOf(jitterMs: number, jobKey: string): number {
+function toOffset(jitterMs: number, jobKey: string): number {
   if (jitterMs === 0) return 0;
   return createHash('sha256').update(jobKey).digest().readUInt32BE() % (jitterMs + 1);
 }
@@ -45,12 +45,12 @@ function findInterval(
   return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
 }
 
-export function planOf({ config, connector, orgId, anchorAt }: Planned): Plan {
-  const offsetMs = offsetOf(config.jitterMs, jobKeyOf(connector, orgId));
+export function createPlan({ config, connector, orgId, anchorAt }: Planned): Plan {
+  const offsetMs = toOffset(config.jitterMs, toJobKey(connector, orgId));
   if (config.scheduleType === 'once')
     return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
   const recurrence = findInterval(config, offsetMs, anchorAt) ?? {
-    cron: cronOf(config),
+    cron: toCron(config),
     timezone: config.timezone,
     offsetMs,
   };

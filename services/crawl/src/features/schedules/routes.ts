@@ -1,9 +1,9 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../../authority.js';
-import { answers, bearer, Success, successOf } from '../../openapi.js';
-import { base, ConnectorPath, connectorOf, NoSchedule, noSchedule } from './params.js';
+import { answers, bearer, Success, successResponse } from '../../openapi.js';
+import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from './params.js';
 import { ownBodyCheck } from './raw-body.js';
 import { ScheduleBody, ScheduleConfig } from './schemas.js';
 import type { ScheduleService } from './service.js';
@@ -27,11 +27,11 @@ function readRoutes(app: App, service: ScheduleService): void {
         summary: "The connector's current or next run",
         security,
         params,
-        response: { 200: successOf(StatusItem), ...answers(400, 401, 403), 404: NoSchedule },
+        response: { 200: successResponse(StatusItem), ...answers(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
-      const data = await service.status(memberOf(request).orgId, connectorOf(request.params));
+      const data = await service.status(getMember(request).orgId, toConnector(request.params));
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
@@ -45,13 +45,13 @@ function readRoutes(app: App, service: ScheduleService): void {
         tags,
         summary: "All of the organisation's, by connector",
         security,
-        response: { 200: successOf(Type.Array(StatusItem)), ...answers(401, 403) },
+        response: { 200: successResponse(Type.Array(StatusItem)), ...answers(401, 403) },
       },
     },
     async (request) => ({
       success: true as const,
       message: 'Job statuses retrieved',
-      data: await service.list(memberOf(request).orgId),
+      data: await service.list(getMember(request).orgId),
     }),
   );
 }
@@ -77,16 +77,16 @@ function writeRoutes(app: App, service: ScheduleService): void {
         security,
         params,
         body: ScheduleBody,
-        response: { 201: successOf(Scheduled), ...answers(400, 401, 403) },
+        response: { 201: successResponse(Scheduled), ...answers(400, 401, 403) },
       },
     },
     async (request, reply) => {
-      const data = await service.schedule(memberOf(request), connectorOf(request.params), request.body);
+      const data = await service.schedule(getMember(request), toConnector(request.params), request.body);
       return reply.code(201).send({ success: true, message: 'Job scheduled', data });
     },
   );
   const changed = (time: 'pausedAt' | 'resumedAt') => ({
-    200: successOf(Type.Object({ connector: Type.String(), orgId: Type.String(), [time]: Instant })),
+    200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), [time]: Instant })),
     ...answers(400, 401, 403),
   });
   app.post(
@@ -103,8 +103,8 @@ function writeRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      const { orgId } = memberOf(request);
-      const connector = connectorOf(request.params);
+      const { orgId } = getMember(request);
+      const connector = toConnector(request.params);
       const pausedAt = (await service.pause(orgId, connector)).toISOString();
       return { success: true as const, message: 'Job paused', data: { connector, orgId, pausedAt } };
     },
@@ -123,8 +123,8 @@ function writeRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      const { orgId } = memberOf(request);
-      const connector = connectorOf(request.params);
+      const { orgId } = getMember(request);
+      const connector = toConnector(request.params);
       const resumedAt = (await service.resume(orgId, connector)).toISOString();
       return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
     },
@@ -148,7 +148,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.remove(memberOf(request).orgId, connectorOf(request.params));
+      await service.remove(getMember(request).orgId, toConnector(request.params));
       return { success: true as const, message: 'Job removed' };
     },
   );
@@ -165,7 +165,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.removeAll(memberOf(request).orgId);
+      await service.removeAll(getMember(request).orgId);
       return { success: true as const, message: 'All jobs removed' };
     },
   );

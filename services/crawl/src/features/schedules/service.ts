@@ -3,7 +3,7 @@ import type { Connector } from '@platform/events';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { queueNameOf } from '../../connectors.js';
+import { toQueueName } from '../../connectors.js';
 import type { Transaction } from '../../transaction.js';
 import { onceJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
@@ -19,7 +19,7 @@ import {
   timeNotInFuture,
 } from './errors.js';
 import { allOrNothing, type ChangeSchedule } from './locked.js';
-import { hasSameTimes, isCounted, nextRunAfter, planOf } from './plan.js';
+import { hasSameTimes, isCounted, nextRunAfter, createPlan } from './plan.js';
 import {
   deleteSchedule,
   findConnectors,
@@ -32,7 +32,7 @@ import {
   upsertSchedule,
 } from './queries.js';
 import type { ScheduleConfig } from './schemas.js';
-import { type StatusItem, statusItemOf } from './status-item.js';
+import { type StatusItem, toStatusItem } from './status-item.js';
 import { findStatus, findStatuses } from './status.queries.js';
 import { readScheduleBody } from './validate-schedule.js';
 
@@ -91,7 +91,7 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
   const { orgId, userId } = principal;
   const scheduledAt = new Date(now);
-  const plan = planOf({ orgId, connector, config, anchorAt: scheduledAt });
+  const plan = createPlan({ orgId, connector, config, anchorAt: scheduledAt });
   const next = nextRunAfter(plan, now);
   if (next === undefined) throw timeNotInFuture();
   return {
@@ -116,8 +116,8 @@ async function keepAnchor(tx: Transaction, wanted: NewSchedule, now: number): Pr
   const current = await findSchedule(tx, wanted.orgId, wanted.connector);
   if (!current) return wanted;
   const kept = { ...wanted, anchorAt: current.anchorAt };
-  const plan = planOf(kept);
-  if (!hasSameTimes(planOf(current), plan)) return wanted;
+  const plan = createPlan(kept);
+  if (!hasSameTimes(createPlan(current), plan)) return wanted;
   return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
@@ -184,7 +184,7 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
       });
       await clearQueue(previous);
       return {
-        jobId: `${queueNameOf(connector)}:${revision}`,
+        jobId: `${toQueueName(connector)}:${revision}`,
         connector,
         scheduleConfig: wanted.config,
         scheduledAt: wanted.scheduledAt.toISOString(),
@@ -193,12 +193,12 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
 
     async status(orgId, connector) {
       const found = await findStatus(pool, orgId, connector);
-      return found && statusItemOf(found.schedule, found.run, clock());
+      return found && toStatusItem(found.schedule, found.run, clock());
     },
 
     async list(orgId) {
       const now = clock();
-      return (await findStatuses(pool, orgId)).map(({ schedule, run }) => statusItemOf(schedule, run, now));
+      return (await findStatuses(pool, orgId)).map(({ schedule, run }) => toStatusItem(schedule, run, now));
     },
 
     async pause(orgId, connector) {
@@ -220,7 +220,7 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
       await changeOne(orgId, connector, async (tx) => {
         const paused = await findSchedule(tx, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
-        const next = nextRunAfter(planOf(paused), now);
+        const next = nextRunAfter(createPlan(paused), now);
         const schedule = await markResumed(tx, paused.id, new Date(next ?? now));
         if (next === undefined && schedule.config.missedRunPolicy === 'skip')
           await resumeLate(tx, schedule, now);

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { jobKeyOf, queueNameOf } from '../../connectors.js';
+import { toJobKey, toQueueName } from '../../connectors.js';
 import type { RunState } from '../runs/run-state.js';
 import type { Schedule } from './queries.js';
 import { ScheduleConfig } from './schemas.js';
@@ -72,7 +72,7 @@ const runStateShown: Readonly<Record<RunState, JobState>> = {
   skipped: 'failed',
 };
 
-export function stateOf(
+export function getState(
   schedule: Pick<Schedule, 'state' | 'nextRunAt'>,
   run: ShownRun | undefined,
   now: number,
@@ -85,12 +85,12 @@ export function stateOf(
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
 /** `now` in epoch ms. */
-export function statusItemOf(schedule: Schedule, run: ShownRun | undefined, now: number): StatusItem {
+export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, now: number): StatusItem {
   const { connector, orgId, nextRunAt, metadata } = schedule;
-  const state = stateOf(schedule, run, now);
+  const state = getState(schedule, run, now);
   return {
-    id: jobKeyOf(connector, orgId),
-    name: queueNameOf(connector),
+    id: toJobKey(connector, orgId),
+    name: toQueueName(connector),
     data: {
       connector,
       scheduleConfig: schedule.config,

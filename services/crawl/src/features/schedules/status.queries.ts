@@ -40,7 +40,7 @@ export interface ScheduleStatus {
   readonly run: ShownRun | undefined;
 }
 
-const statusOf = (row: Row): ScheduleStatus => ({
+const getStatus = (row: Row): ScheduleStatus => ({
   schedule: row,
   run:
     row.run_state === null
@@ -62,11 +62,11 @@ export async function findStatus(
   connector: string,
 ): Promise<ScheduleStatus | undefined> {
   const { rows } = await db.query<Row>({ name: 'schedule_status', text: ofOne, values: [orgId, connector] });
-  return rows[0] && statusOf(rows[0]);
+  return rows[0] && getStatus(rows[0]);
 }
 
 /** All of one organisation: at most one per connector type. */
 export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
   const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: ofAll, values: [orgId] });
-  return rows.map(statusOf);
+  return rows.map(getStatus);
 }

@@ -5,7 +5,7 @@ const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 const read = (scheduleConfig: unknown, options: object = {}) =>
   readScheduleBody({ scheduleConfig, ...options }, now);
 const cron = (cronExpression: unknown) => read({ scheduleType: 'custom', cronExpression });
-const faultOf = (result: ReturnType<typeof readScheduleBody>) =>
+const toFault = (result: ReturnType<typeof readScheduleBody>) =>
   'faults' in result
     ? result.faults.map(({ field, message }) => `${field} ${message}`).join('; ')
     : 'accepted';
@@ -31,7 +31,7 @@ it.each([
   '0 0 * * 7,7', '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', `${'1,'.repeat(490)}1 * * * *`,
   `${Array.from({ length: 60 }, (_v, minute) => minute).join(',')} * * * *`,
 ])('takes the cron expression %s', (expression) => {
-  expect(faultOf(cron(expression))).toBe('accepted');
+  expect(toFault(cron(expression))).toBe('accepted');
 }); // prettier-ignore
 
 it.each([
@@ -51,35 +51,35 @@ it.each([
   [`${'1,'.repeat(600)}1 * * * *`, 'must NOT have more than 1000 characters'],
   [5, 'must be string'],
 ])('refuses the cron expression %s', (expression, reason) => {
-  expect(faultOf(cron(expression))).toContain(reason);
+  expect(toFault(cron(expression))).toContain(reason);
 });
 
 it.each(['Mars/Olympus', '+02:00', '', 'Europe/Berlin; drop'])('refuses the zone %j', (timezone) => {
-  expect(faultOf(read({ ...daily, timezone }))).toContain('scheduleConfig.timezone');
+  expect(toFault(read({ ...daily, timezone }))).toContain('scheduleConfig.timezone');
 });
 
 it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'Asia/Kathmandu'])(
   'takes the zone %s',
   (timezone) => {
-    expect(faultOf(read({ ...daily, timezone }))).toBe('accepted');
+    expect(toFault(read({ ...daily, timezone }))).toBe('accepted');
   },
 );
 
 it.each(['tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-02-30T00:00:00Z', 1_900_000_000_000])(
   'refuses %j as an instant',
   (scheduledTime) => {
-    expect(faultOf(read({ scheduleType: 'once', scheduledTime }))).toContain('scheduledTime');
+    expect(toFault(read({ scheduleType: 'once', scheduledTime }))).toContain('scheduledTime');
   },
 );
 
 it('takes an instant with any offset', () => {
-  expect(faultOf(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe(
+  expect(toFault(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe(
     'accepted',
   );
 });
 
 it('tells all faults at once, in terms of the type', () => {
-  const text = faultOf(read({ scheduleType: 'daily', hour: 24, interval: 2 }, { priority: 11, foo: 1 }));
+  const text = toFault(read({ scheduleType: 'daily', hour: 24, interval: 2 }, { priority: 11, foo: 1 }));
   for (const part of [
     'minute is required',
     'hour must be <= 23',
@@ -93,13 +93,13 @@ it('tells all faults at once, in terms of the type', () => {
 it('refuses metadata that is no object, or nests without end', () => {
   let deep: object = {};
   for (let level = 0; level < 5_000; level += 1) deep = { deep };
-  expect(faultOf(read(daily, { metadata: deep }))).toContain('metadata must not nest deeper');
-  expect(faultOf(read(daily, { metadata: [] }))).toContain('metadata must be object');
-  expect(faultOf(read(daily, { metadata: { a: [{ b: null }], ä: '☃' } }))).toBe('accepted');
+  expect(toFault(read(daily, { metadata: deep }))).toContain('metadata must not nest deeper');
+  expect(toFault(read(daily, { metadata: [] }))).toContain('metadata must be object');
+  expect(toFault(read(daily, { metadata: { a: [{ b: null }], ä: '☃' } }))).toBe('accepted');
 });
 
 it.each([undefined, null, 'text', [], 5])('refuses %j as a body', (body) => {
-  expect(faultOf(readScheduleBody(body, now))).toContain('body must be a JSON object');
+  expect(toFault(readScheduleBody(body, now))).toContain('body must be a JSON object');
 });
 
 it.each([
@@ -111,5 +111,5 @@ it.each([
   { scheduleType: 'constructor' },
   { scheduleType: 'yearly' },
 ])('refuses %j as a configuration', (config) => {
-  expect(faultOf(read(config))).toMatch(/scheduleConfig/);
+  expect(toFault(read(config))).toMatch(/scheduleConfig/);
 });

@@ -1,7 +1,7 @@
 import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { cronOf, isTimeKnown, nextCronTime } from './cron.js';
+import { toCron, isTimeKnown, nextCronTime } from './cron.js';
 import { parseCron } from './parse-cron.js';
 import {
   configSchemas,
@@ -20,19 +20,19 @@ import { isTimeZone } from './zone-clock.js';
 const FIRES_WITHIN_YEARS = 5;
 
 const compile = createValidatorCompiler();
-const checkOf = (schema: unknown) =>
+const createCheck = (schema: unknown) =>
   compile({ schema, httpPart: 'body', method: 'POST', url: '' }) as ((value: unknown) => boolean) & {
     errors?: Parameters<typeof describeFaults>[0] | null;
   };
 
 const configChecks = Object.fromEntries(
-  Object.entries(configSchemas).map(([type, schema]) => [type, checkOf(schema)]),
-) as Record<ScheduleType, ReturnType<typeof checkOf>>;
-const checkOptions = checkOf(
+  Object.entries(configSchemas).map(([type, schema]) => [type, createCheck(schema)]),
+) as Record<ScheduleType, ReturnType<typeof createCheck>>;
+const checkOptions = createCheck(
   Type.Object({ scheduleConfig: Type.Unknown(), ...optionProperties }, { additionalProperties: false }),
 );
 
-function runCheck(check: ReturnType<typeof checkOf>, value: unknown, context: string): FaultDetail[] {
+function runCheck(check: ReturnType<typeof createCheck>, value: unknown, context: string): FaultDetail[] {
   return check(value) ? [] : describeFaults(check.errors ?? [], context);
 }
 
@@ -83,7 +83,7 @@ function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
     return Number.isFinite(Date.parse(config.scheduledTime))
       ? []
       : [{ field: 'scheduleConfig.scheduledTime', message: 'is not an ISO 8601 instant with its offset' }];
-  const fault = findCronFault(cronOf(config), config.timezone, now);
+  const fault = findCronFault(toCron(config), config.timezone, now);
   const field = config.scheduleType === 'custom' ? 'cronExpression' : 'scheduleType';
   return fault === undefined ? [] : [{ field: `scheduleConfig.${field}`, message: fault }];
 }

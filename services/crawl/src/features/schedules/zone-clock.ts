@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** By the name in small letters: only what Intl knows gets here, and that is some 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatOf(zone: string): Intl.DateTimeFormat {
+function getFormat(zone: string): Intl.DateTimeFormat {
   const key = zone.toLowerCase();
   const known = formats.get(key);
   if (known) return known;
@@ -30,7 +30,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    formatOf(name);
+    getFormat(name);
     return true;
   } catch {
     return false;
@@ -40,7 +40,7 @@ export function isTimeZone(name: string): boolean {
 /** How far the zone's clocks are ahead of UTC at an instant, in ms. */
 export function offsetAt(zone: string, at: number): number {
   const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-  for (const { type, value } of formatOf(zone).formatToParts(at)) parts[type] = Number(value);
+  for (const { type, value } of getFormat(zone).formatToParts(at)) parts[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
 }
@@ -50,7 +50,7 @@ export function offsetAt(zone: string, at: number): number {
  * are set forward past it, the instant is as long after the change as the wall time was meant to be
  * (RFC 5545 §3.3.5 reads a missing local time in the same way).
  */
-export function instantOf(zone: string, wall: number): { readonly at: number; readonly isSkipped: boolean } {
+export function toInstant(zone: string, wall: number): { readonly at: number; readonly isSkipped: boolean } {
   const before = offsetAt(zone, wall - DAY_MS);
   const after = offsetAt(zone, wall + DAY_MS);
   const first = wall - Math.max(before, after);

@@ -1,8 +1,8 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
 import { administrators } from '../../authority.js';
 import { crawlErrors } from '../../error-family.js';
-import { answers, bearer, successOf } from '../../openapi.js';
+import { answers, bearer, successResponse } from '../../openapi.js';
 import { base } from '../schedules/params.js';
 import { Statistics } from './service.js';
 
@@ -20,7 +20,7 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
 };
 
 /** Administrators, with `crawl:read`. */
-export function statisticsRoutes(app: App, statisticsOf: (orgId: string) => Promise<Statistics>): void {
+export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
   app.get(
     `${base}/stats`,
     {
@@ -31,13 +31,13 @@ export function statisticsRoutes(app: App, statisticsOf: (orgId: string) => Prom
         tags: ['Crawl schedules'],
         summary: "Counts of the organisation's jobs and runs",
         security: bearer,
-        response: { 200: successOf(Statistics), ...answers(401, 403, 500) },
+        response: { 200: successResponse(Statistics), ...answers(401, 403, 500) },
       },
     },
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await statisticsOf(memberOf(request).orgId),
+      data: await loadStatistics(getMember(request).orgId),
     }),
   );
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type pg from 'pg';
 import { isInProgress } from '../runs/run-state.js';
-import { type JobState, stateOf } from '../schedules/status-item.js';
+import { type JobState, getState } from '../schedules/status-item.js';
 import { findStatuses } from '../schedules/status.queries.js';
 import { findTotals } from './queries.js';
 
@@ -43,7 +43,7 @@ export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; read
     for (const { schedule, run } of statuses)
       // A finished one-off job is among the totals already.
       if (schedule.state !== 'finished' || (run && isInProgress(run.state)))
-        counts[stateOf(schedule, run, now)] += 1;
+        counts[getState(schedule, run, now)] += 1;
     const repeatable = statuses.filter(
       ({ schedule }) => schedule.state === 'active' && schedule.config.scheduleType !== 'once',
     ).length;

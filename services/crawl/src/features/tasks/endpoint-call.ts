@@ -46,7 +46,7 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   }
 }
 
-const textOf = (header: string | string[] | undefined): string | undefined => [header].flat()[0];
+const toText = (header: string | string[] | undefined): string | undefined => [header].flat()[0];
 
 export interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -63,7 +63,7 @@ export interface EndpointAccess {
   readonly clock: Clock;
 }
 
-function headersOf({ method, url, requestId, order }: EndpointRequest, { secrets, clock }: EndpointAccess) {
+function toHeaders({ method, url, requestId, order }: EndpointRequest, { secrets, clock }: EndpointAccess) {
   return {
     accept: 'application/json',
     'x-request-id': requestId,
@@ -104,19 +104,19 @@ export async function callEndpoint(
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: headersOf(request, access),
+      headers: toHeaders(request, access),
       ...(order && { body: order.body }),
       signal:
         method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
     });
     const { statusCode: status, headers, body } = response;
-    const retryAfterMs = readRetryAfter(textOf(headers['retry-after']), access.clock());
+    const retryAfterMs = readRetryAfter(toText(headers['retry-after']), access.clock());
     if (AWAY_STATUSES.has(status)) {
       const given = AbortSignal.timeout(DUMP_TIMEOUT_MS);
       await body.dump({ limit: MAX_BODY_BYTES, signal: given }).catch(() => undefined);
       throw new TaskServiceAway(`The endpoint answered ${status}`, retryAfterMs);
     }
-    return { status, location: textOf(headers['location']), retryAfterMs, body: await readBody(body) };
+    return { status, location: toText(headers['location']), retryAfterMs, body: await readBody(body) };
   } catch (error) {
     throw asFault(error);
   }

@@ -67,7 +67,7 @@ function readProgress({ status, body }: EndpointAnswer): Progress {
 }
 
 /** @throws Error when the location isn't of the endpoint's own origin. */
-function statusUrlOf(endpoint: URL, location: string | undefined): URL {
+function toStatusUrl(endpoint: URL, location: string | undefined): URL {
   if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
   if (!URL.canParse(location, endpoint.href))
     throw new Error('The endpoint answered with a Location that is no URL');
@@ -145,7 +145,7 @@ export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
       return;
     }
     if (answer.status !== 202) throw new Error(`The endpoint answered ${answer.status}`);
-    const statusUrl = statusUrlOf(endpoint, answer.location);
+    const statusUrl = toStatusUrl(endpoint, answer.location);
     context.accepted();
     try {
       await follow(statusUrl, context, answer.retryAfterMs);

@@ -1,6 +1,6 @@
 import type { App } from '@platform/service-kit';
 import { answers } from '../../openapi.js';
-import { clientOf } from '../known-clients/client.js';
+import { getClient } from '../known-clients/client.js';
 import { LoginAnswer } from '../sessions/schemas.js';
 import {
   AcceptInvitationBody,
@@ -22,7 +22,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
     '/api/v1/auth/otp',
     { schema: { ...schema, operationId: 'requestCode', summary: 'Mail a code to log in with' } },
     async (request, reply) => {
-      await service.requestCode(request.body.email, clientOf(request));
+      await service.requestCode(request.body.email, getClient(request));
       return reply.code(202).send(accepted);
     },
   );
@@ -30,7 +30,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
     '/api/v1/auth/password/forgot',
     { schema: { ...schema, operationId: 'forgotPassword', summary: 'Mail a link to choose a new password' } },
     async (request, reply) => {
-      await service.requestReset(request.body.email, clientOf(request));
+      await service.requestReset(request.body.email, getClient(request));
       return reply.code(202).send(accepted);
     },
   );
@@ -66,7 +66,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
       },
     },
     async (request) => {
-      await service.resetPassword(request.body, clientOf(request));
+      await service.resetPassword(request.body, getClient(request));
       return { message: 'Password changed' };
     },
   );
@@ -84,6 +84,6 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
     async (request, reply) =>
       reply
         .header('cache-control', 'no-store')
-        .send(await service.acceptInvitation(request.body, clientOf(request))),
+        .send(await service.acceptInvitation(request.body, getClient(request))),
   );
 }

@@ -10,7 +10,7 @@ import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { OpenSession } from '../sessions/opening.js';
 import type { Passwords } from '../sessions/passwords.js';
-import { endSessionsOf } from '../sessions/queries.js';
+import { endSessions } from '../sessions/queries.js';
 import type { LoginAnswer } from '../sessions/schemas.js';
 import { changePassword, setFirstPassword } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
@@ -105,7 +105,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         if (!user) return undefined;
         await secrets.forget(tx, userId);
         await endMailPauses(tx, user.email);
-        const sessionsEnded = String(await endSessionsOf(tx, userId, at));
+        const sessionsEnded = String(await endSessions(tx, userId, at));
         // The link proved who it is.
         const actor = { actorId: userId, credential: null, client };
         const entry = { orgId: user.orgId, actor, subjectId: userId, reason: 'reset' };

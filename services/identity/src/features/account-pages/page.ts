@@ -115,7 +115,7 @@ interface Page {
 
 const escapeAttribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-const pageOf = (
+const toPage = (
   { title, purpose, endpoint, fields, action, done }: Page,
   appUrl: string | undefined,
 ): string => {
@@ -172,16 +172,16 @@ const reset: Page = {
 
 /** @param appUrl - of the web app whose sign-in the pages lead on to; without one they only say how to go on. */
 export const accountPages = (appUrl: string | undefined) => ({
-  invite: pageOf(invitation, appUrl),
-  'reset-password': pageOf(reset, appUrl),
+  invite: toPage(invitation, appUrl),
+  'reset-password': toPage(reset, appUrl),
 });
 
-const sourceOf = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
+const toSource = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 
 /** Only this script and style run, and the page talks to the platform alone. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
-  'content-security-policy': `default-src 'none'; script-src ${sourceOf(script)}; style-src ${sourceOf(style)}; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; script-src ${toSource(script)}; style-src ${toSource(style)}; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
 } as const;

@@ -1,7 +1,7 @@
 import { tooManyRequests } from '@platform/service-kit';
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { keyOf } from './key.js';
+import { toKey } from './key.js';
 
 /*
  * Attempts at what is open to everyone, counted in PostgreSQL so that all replicas count together.
@@ -10,7 +10,7 @@ import { keyOf } from './key.js';
 const WINDOW_SECONDS = 15 * 60;
 
 /** Whoever has an IPv6 address has at least its /64. */
-function networkOf(address: string): string {
+function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
   const groups = head === '' ? [] : head.split(':');
@@ -80,22 +80,22 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
   }
   return {
     async begin(subject, address, isKnown = () => Promise.resolve(false)) {
-      const network = networkOf(address);
-      await consume(addresses, keyOf(network));
-      await consume(pairs, keyOf(`${subject} ${network}`));
+      const network = toNetwork(address);
+      await consume(addresses, toKey(network));
+      await consume(pairs, toKey(`${subject} ${network}`));
       if (!subjects) return;
       try {
-        await consume(subjects, keyOf(subject));
+        await consume(subjects, toKey(subject));
       } catch (refusal) {
         if (!(await isKnown())) throw refusal;
       }
     },
     async succeed(subject, address) {
-      const network = networkOf(address);
+      const network = toNetwork(address);
       await Promise.all([
-        pairs.delete(keyOf(`${subject} ${network}`)),
-        subjects?.reward(keyOf(subject)),
-        addresses.reward(keyOf(network)),
+        pairs.delete(toKey(`${subject} ${network}`)),
+        subjects?.reward(toKey(subject)),
+        addresses.reward(toKey(network)),
       ]);
     },
   };

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../resources.js';
-import { keyOf } from './key.js';
+import { toKey } from './key.js';
 import { countUp, deleteCounts } from './queries.js';
 
 /*
@@ -16,7 +16,7 @@ const PAUSE_MS = 60_000;
 const MAILS_PER_DAY = 20;
 const DAY_MS = 24 * 60 * 60_000;
 
-const pauseKey = (kind: MailKind, email: string): string => `mail:minute:${keyOf(`${kind} ${email}`)}`;
+const pauseKey = (kind: MailKind, email: string): string => `mail:minute:${toKey(`${kind} ${email}`)}`;
 
 /**
  * @param isKnown - asked when the mails of the day are used up: strangers must not keep mails from the owner, who still
@@ -30,7 +30,7 @@ export async function allowMail(
 ): Promise<boolean> {
   // The mail of the last minute is on its way, and good: another would only fill the mailbox.
   if ((await countUp(tx, pauseKey(kind, email), at, PAUSE_MS)) > 1) return false;
-  const count = await countUp(tx, `mail:day:${keyOf(email)}`, at, DAY_MS);
+  const count = await countUp(tx, `mail:day:${toKey(email)}`, at, DAY_MS);
   return count <= MAILS_PER_DAY || (await isKnown());
 }
 

@@ -1,6 +1,6 @@
-import { memberOf, type UserPrincipal } from '@platform/auth';
+import { getMember, type UserPrincipal } from '@platform/auth';
 import type { FastifyRequest } from 'fastify';
-import { type ClientAddress, clientOf } from '../known-clients/client.js';
+import { type ClientAddress, getClient } from '../known-clients/client.js';
 
 /** A member, and where the request came from. */
 export interface Caller extends UserPrincipal {
@@ -8,9 +8,9 @@ export interface Caller extends UserPrincipal {
 }
 
 /** The member behind the request. @throws AppError 403 for a service. */
-export const callerOf = (request: FastifyRequest): Caller => ({
-  ...memberOf(request),
-  client: clientOf(request),
+export const getCaller = (request: FastifyRequest): Caller => ({
+  ...getMember(request),
+  client: getClient(request),
 });
 
 /** A token or a session, by its id. */
@@ -28,7 +28,7 @@ export interface Actor {
   readonly client: ClientAddress | null;
 }
 
-export const actorOf = ({ userId, kind, credentialId, client }: Caller): Actor => ({
+export const toActor = ({ userId, kind, credentialId, client }: Caller): Actor => ({
   actorId: userId,
   credential: { kind, id: credentialId },
   client,
@@ -40,5 +40,5 @@ export const platformActor: Actor = { actorId: null, credential: null, client: n
 const MAX_USER_AGENT_LENGTH = 512;
 
 /** As it is stored: what a client says of itself can be of any length. */
-export const userAgentOf = (client: ClientAddress | null): string | null =>
+export const getUserAgent = (client: ClientAddress | null): string | null =>
   client?.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;

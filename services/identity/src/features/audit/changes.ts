@@ -3,7 +3,7 @@ import type { Changes } from './queries.js';
 type Value = string | number | null;
 
 /** What differs, as the audit tells it. @param before - undefined: there was nothing. */
-export function changesOf<K extends string>(
+export function findChanges<K extends string>(
   before: Readonly<Partial<Record<K, Value>>> | undefined,
   after: Readonly<Partial<Record<K, Value>>> | undefined,
   fields: readonly K[],

@@ -2,7 +2,7 @@ import type { PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
-import { type Actor, userAgentOf } from './actor.js';
+import { type Actor, getUserAgent } from './actor.js';
 import { firstIdAt } from './first-id.js';
 
 /** What is written down, and by what name. */
@@ -67,7 +67,7 @@ export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry)
       credentialKind: credential?.kind ?? null,
       credentialId: credential?.id ?? null,
       address: client?.address ?? null,
-      userAgent: userAgentOf(client),
+      userAgent: getUserAgent(client),
       subjectId: entry.subjectId,
       reason: entry.reason ?? null,
       detail: entry.detail ?? {},

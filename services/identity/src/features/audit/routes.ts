@@ -1,4 +1,4 @@
-import { memberOf, requireSession } from '@platform/auth';
+import { getMember, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
@@ -20,6 +20,6 @@ export function auditRoutes(app: App, service: AuditService): void {
         response: { 200: AuditPage, ...answers(400, 401, 403) },
       },
     },
-    (request) => service.list(memberOf(request), request.query),
+    (request) => service.list(getMember(request), request.query),
   );
 }

@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import { pageWindow, paginationOf, validationError } from '@platform/service-kit';
+import { pageWindow, toPagination, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import {
   type AuditFilter,
@@ -47,13 +47,13 @@ export const createAuditService = (prisma: Prisma): AuditService => ({
       const found = await searchAuditEntries(prisma, orgId, filter, { offset: (page - 1) * limit, limit });
       return {
         data: found.rows.map(toEntry),
-        pagination: paginationOf(query, found.total),
+        pagination: toPagination(query, found.total),
         searchedFrom: found.searchedFrom?.toISOString() ?? null,
       };
     }
     const total = await countAuditEntries(prisma, orgId);
     const window = pageWindow(query, total);
     const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
-    return { data: rows.map(toEntry), pagination: paginationOf(query, total), searchedFrom: null };
+    return { data: rows.map(toEntry), pagination: toPagination(query, total), searchedFrom: null };
   },
 });

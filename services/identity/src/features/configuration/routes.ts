@@ -1,9 +1,9 @@
-import { memberOf, requireScopes, requireService, requireSession } from '@platform/auth';
+import { getMember, requireScopes, requireService, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { callerOf } from '../audit/actor.js';
+import { getCaller } from '../audit/actor.js';
 import {
   OrgQuery,
   SavedSmtpConfig,
@@ -34,7 +34,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
         response: { 200: SmtpConfigAnswer, ...answers(401, 403, 404) },
       },
     },
-    async (request) => ({ smtp: await service.getSmtp(memberOf(request).orgId) }),
+    async (request) => ({ smtp: await service.getSmtp(getMember(request).orgId) }),
   );
   app.post(
     path,
@@ -52,7 +52,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
     },
     async (request) => ({
       message: 'SMTP configuration saved',
-      smtp: await service.saveSmtp(callerOf(request), request.body),
+      smtp: await service.saveSmtp(getCaller(request), request.body),
     }),
   );
   app.delete(
@@ -68,7 +68,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
       },
     },
     async (request) => {
-      await service.removeSmtp(callerOf(request));
+      await service.removeSmtp(getCaller(request));
       return { message: 'SMTP configuration removed' };
     },
   );

@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
-import { actorOf, type Caller } from '../audit/actor.js';
-import { changesOf } from '../audit/changes.js';
+import { toActor, type Caller } from '../audit/actor.js';
+import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { lockAdministration } from '../users/administration.js';
@@ -91,11 +91,11 @@ export function createConfigurationService(deps: {
     const old = before ? tryOpenSnapshot(orgId, before) : undefined;
     const present = row && openSnapshot(orgId, row);
     const isPasswordKept = old !== undefined && old.password === present?.password;
-    const changes = changesOf(before ?? undefined, row, fields);
+    const changes = findChanges(before ?? undefined, row, fields);
     await insertAuditEntry(tx, {
       orgId,
       action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
-      actor: actorOf(caller),
+      actor: toActor(caller),
       subjectId: orgId,
       detail: { password: isPasswordKept ? 'unchanged' : 'changed' },
       changes,

@@ -1,4 +1,4 @@
-import { clientIdOf, familyOf, networkOf } from './client.js';
+import { toClientId, toFamily, toNetwork } from './client.js';
 
 test.each([
   ['192.0.2.77', '192.0.2.0/24'],
@@ -12,7 +12,7 @@ test.each([
   ['fe80::1%eth0', 'fe80:0:0::/48'],
   ['not an address', 'unknown'],
 ])('the network of %s is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(toNetwork(address)).toBe(network);
 });
 
 const firefox = (version: number) =>
@@ -26,21 +26,21 @@ test.each([
   [undefined, 'unknown'],
   ['💥', 'unknown'],
 ])('the family of %j is %s', (userAgent, family) => {
-  expect(familyOf(userAgent)).toBe(family);
+  expect(toFamily(userAgent)).toBe(family);
 });
 
 test('a new version in the same network is the same client, another program or network is not', () => {
-  const known = clientIdOf({ address: '192.0.2.1', userAgent: firefox(140) });
-  expect(clientIdOf({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
-  expect(clientIdOf({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
-  expect(clientIdOf({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
+  const known = toClientId({ address: '192.0.2.1', userAgent: firefox(140) });
+  expect(toClientId({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
+  expect(toClientId({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
+  expect(toClientId({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
 });
 
 test('a hostile user agent costs little', () => {
   // Processor time, which other work on the machine doesn't change.
   const before = process.cpuUsage();
   for (const part of ['(', 'Mozilla/5.0 ', ' ', 'a'.repeat(50), 'version/1.'])
-    familyOf(part.repeat(20_000 / part.length));
+    toFamily(part.repeat(20_000 / part.length));
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(200);
 });

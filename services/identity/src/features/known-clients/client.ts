@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { digestOf } from '@platform/auth';
+import { toDigest } from '@platform/auth';
 import Bowser from 'bowser';
 import type { FastifyRequest } from 'fastify';
 
@@ -16,7 +16,7 @@ export interface ClientAddress {
 /** 127.0.0.0/8 and ::1, also as IPv6 writes IPv4. */
 const loopback = /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/i;
 
-export const clientOf = ({
+export const getClient = ({
   id,
   ip,
   headers,
@@ -42,7 +42,7 @@ function expandIpv6(address: string): string[] {
 }
 
 /** The /24 of an IPv4 address, the /48 of an IPv6 one: who moves inside it hasn't moved. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   const bare = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIPv4(bare)) return `${bare.split('.').slice(0, 3).join('.')}.0/24`;
   if (!isIPv6(bare)) return 'unknown';
@@ -52,7 +52,7 @@ export function networkOf(address: string): string {
 }
 
 /** The program's name without its version, and the system it runs on: "Firefox on Windows". */
-export function familyOf(userAgent: string | undefined): string {
+export function toFamily(userAgent: string | undefined): string {
   const text = userAgent?.slice(0, MAX_USER_AGENT_LENGTH).trim();
   if (!text) return 'unknown';
   const { browser, os } = Bowser.parse(text);
@@ -67,10 +67,10 @@ const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).repl
 /** When and from where something was asked for, as a mail tells it. */
 export const describeRequest = (client: ClientAddress, at: Date) => ({
   time: describeTime(at),
-  device: familyOf(client.userAgent),
+  device: toFamily(client.userAgent),
   ipAddress: client.address.slice(0, 64),
 });
 
 /** What is stored of it. */
-export const clientIdOf = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
-  digestOf(`${networkOf(client.address)} ${familyOf(client.userAgent)}`);
+export const toClientId = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
+  toDigest(`${toNetwork(client.address)} ${toFamily(client.userAgent)}`);

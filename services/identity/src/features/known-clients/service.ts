@@ -1,6 +1,6 @@
 import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { type ClientAddress, clientIdOf, describeRequest } from './client.js';
+import { type ClientAddress, toClientId, describeRequest } from './client.js';
 import { findUserByEmail } from '../users/queries.js';
 import { isClientKnown, noteClient, trimClients } from './queries.js';
 
@@ -15,7 +15,7 @@ export const createNoteSignIn =
   async (tx, userId, client, at) => {
     // What runs beside the service, as the launcher of `npm start` does, is not where the person signs in from.
     if (client.isLocal) return;
-    const { isNew, isFirst } = await noteClient(tx, userId, clientIdOf(client), at);
+    const { isNew, isFirst } = await noteClient(tx, userId, toClientId(client), at);
     if (!isNew || isFirst) return;
     await trimClients(tx, userId, MAX_CLIENTS);
     const detail = describeRequest(client, at);
@@ -33,5 +33,5 @@ export async function isKnownPlace(
   client: ClientAddress,
 ): Promise<boolean> {
   const account = await findUserByEmail(db, email);
-  return account !== null && isClientKnown(db, account.id, clientIdOf(client));
+  return account !== null && isClientKnown(db, account.id, toClientId(client));
 }

@@ -26,7 +26,7 @@ export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
   readonly lastUsed: LastUsed;
 }): Liveness {
-  const idsOf = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
+  const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
   function judge({ claims, digest }: SignedCredential, row: LivenessRow | undefined): LiveOwner | undefined {
@@ -39,9 +39,9 @@ export function createDatabaseLiveness(deps: {
     try {
       const found = await findLiving(
         deps.pool,
-        idsOf(credentials, 'pat'),
-        idsOf(credentials, 'session'),
-        idsOf(credentials, 'service'),
+        getIds(credentials, 'pat'),
+        getIds(credentials, 'session'),
+        getIds(credentials, 'service'),
       );
       const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
@@ -51,7 +51,7 @@ export function createDatabaseLiveness(deps: {
   }
 
   return coalesce({
-    keyOf: ({ digest }) => digest,
+    toKey: ({ digest }) => digest,
     ask,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,

@@ -2,7 +2,7 @@ import { createCatalogue } from './catalogue.js';
 import { READ_ONLY, type Tool } from './tool.js';
 
 const server = { name: 'test', version: '1' };
-const toolsOf = (count: number): Tool[] =>
+const createTestTools = (count: number): Tool[] =>
   Array.from({ length: count }, (_, index) => ({
     name: `tool_${index}`, title: '', description: '', annotations: READ_ONLY, isAdminOnly: false, scopes: [],
     inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, call: async () => ({}),
@@ -10,10 +10,10 @@ const toolsOf = (count: number): Tool[] =>
 const narrowedTo = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
 
 test('views that differ in one tool are two, for as many tools as there can be', () => {
-  const { viewOf } = createCatalogue(toolsOf(53), server);
+  const { getView } = createCatalogue(createTestTools(53), server);
   const principal = { role: 'admin', kind: 'session' } as never;
   for (const last of ['tool_1', 'tool_52'])
-    expect([...viewOf(principal, narrowedTo('tool_0', last)).names]).toEqual(['tool_0', last]);
-  expect([...viewOf(principal, narrowedTo('tool_0')).names]).toEqual(['tool_0']);
-  expect(() => createCatalogue(toolsOf(54), server)).toThrow(RangeError);
+    expect([...getView(principal, narrowedTo('tool_0', last)).names]).toEqual(['tool_0', last]);
+  expect([...getView(principal, narrowedTo('tool_0')).names]).toEqual(['tool_0']);
+  expect(() => createCatalogue(createTestTools(54), server)).toThrow(RangeError);
 });

@@ -35,7 +35,7 @@ export interface ToolView {
 /** All tools of this server. */
 export interface Catalogue {
   find(name: string): ToolEntry | undefined;
-  viewOf(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
+  getView(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
 }
 
 /** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
@@ -99,7 +99,7 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
   const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
     find: (name) => byName.get(name),
-    viewOf(principal, narrowing) {
+    getView(principal, narrowing) {
       // Scopes, role, kind and narrowing count only through what they leave visible: a bit for each tool is the key.
       const isShown = ({ tool }: ToolEntry) =>
         canCall(principal, tool) && (!narrowing || isWithin(narrowing, tool));

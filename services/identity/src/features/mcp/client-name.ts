@@ -17,7 +17,7 @@ interface Source {
  * or the `User-Agent`. Before that revision the name comes with `initialize` alone, which a stateless
  * endpoint doesn't remember.
  */
-export function clientNameOf({ headers, body }: Source): string | undefined {
+export function getClientName({ headers, body }: Source): string | undefined {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
   const info = params?._meta?.[CLIENT_INFO_META_KEY] as
     { name?: unknown; version?: unknown } | null | undefined;

@@ -13,7 +13,7 @@ import { createToolServers } from './tool-server.js';
 /** The remote tools, below HTTP. */
 export interface ToolEndpoint {
   /** What a caller can see and call. */
-  viewOf(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
+  getView(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
   /**
    * The JSON-RPC answer to a plain message, as JSON.
    *
@@ -24,7 +24,7 @@ export interface ToolEndpoint {
   readonly createServer: CreateServer;
 }
 
-const answerOf = (id: string | number, result: string): string =>
+const toAnswer = (id: string | number, result: string): string =>
   `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 
 export function createToolEndpoint(deps: {
@@ -42,13 +42,13 @@ export function createToolEndpoint(deps: {
 
   async function answerCall({ id, era, args }: PlainCall, caller: Caller, entry: ToolEntry): Promise<string> {
     const result = await callTool(caller, entry, args);
-    return answerOf(id, toResultJson(result, era === 'modern' ? modernMembers : ''));
+    return toAnswer(id, toResultJson(result, era === 'modern' ? modernMembers : ''));
   }
 
   return {
-    viewOf: catalogue.viewOf,
+    getView: catalogue.getView,
     answer(message, caller) {
-      if (message.method === 'tools/list') return answerOf(message.id, caller.view.listJson(message.era));
+      if (message.method === 'tools/list') return toAnswer(message.id, caller.view.listJson(message.era));
       const entry = catalogue.find(message.name);
       return entry && answerCall(message, caller, entry);
     },

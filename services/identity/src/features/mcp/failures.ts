@@ -24,7 +24,7 @@ const isOutage = (fault: ServiceFault | AppError): boolean =>
 const isOutcomeUnknown = (fault: ServiceFault | AppError, { annotations }: Tool): boolean =>
   fault instanceof AppError && fault.statusCode >= 500 && !annotations.readOnlyHint;
 
-function textOf(fault: ServiceFault | AppError, tool: Tool): string {
+function toText(fault: ServiceFault | AppError, tool: Tool): string {
   const details =
     fault instanceof AppError
       ? fault.details?.map(({ field, message }) => `${field} ${message}`).join('; ')
@@ -40,7 +40,7 @@ export function createFailures(log: Logger): DescribeFailure {
   const logServerError = createServerErrorLog();
   return (thrown, tool, { requestId, principal, signal }) => {
     const fault = thrown instanceof ServiceFault ? thrown : translateError(thrown);
-    const text = textOf(fault, tool);
+    const text = toText(fault, tool);
     const fields = { tool: tool.name, requestId, credentialId: principal.credentialId };
     if (signal.aborted) {
       log.debug({ err: fault.cause ?? fault, ...fields }, 'tool call given up');

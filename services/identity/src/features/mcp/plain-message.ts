@@ -56,7 +56,7 @@ function isModernEnvelope(meta: Json, method: string, name: string | undefined, 
   );
 }
 
-function eraOf(meta: unknown, method: string, name: string | undefined, headers: Headers): Era | undefined {
+function getEra(meta: unknown, method: string, name: string | undefined, headers: Headers): Era | undefined {
   const version = headers['mcp-protocol-version'];
   if (meta !== undefined && !isObject(meta)) return undefined;
   if (version === MODERN_VERSION)
@@ -80,11 +80,11 @@ export function readPlainMessage(
   // Whoever names a token wants to be told of progress, on a stream.
   if (isObject(meta) && meta['progressToken'] !== undefined) return undefined;
   if (method === 'tools/list') {
-    const era = hasOnly(params, listKeys) ? eraOf(meta, method, undefined, headers) : undefined;
+    const era = hasOnly(params, listKeys) ? getEra(meta, method, undefined, headers) : undefined;
     return era && { id, era, method };
   }
   const { name, arguments: args = {} } = params;
   if (method !== 'tools/call' || typeof name !== 'string' || !isObject(args)) return undefined;
-  const era = hasOnly(params, callKeys) ? eraOf(meta, method, name, headers) : undefined;
+  const era = hasOnly(params, callKeys) ? getEra(meta, method, name, headers) : undefined;
   return era && { id, era, method, name, args };
 }

@@ -18,7 +18,7 @@ export type CreateServer = (caller: Caller) => Server;
 type AuthInfo = NonNullable<McpRequestContext['authInfo']>;
 
 /** The SDK carries what it doesn't know in `authInfo.extra`. */
-export const authInfoOf = (caller: Caller): AuthInfo => {
+export const toAuthInfo = (caller: Caller): AuthInfo => {
   const { token, userId, grantedScopes } = caller.context.principal;
   return { token, clientId: userId, scopes: [...grantedScopes], extra: { caller } };
 };

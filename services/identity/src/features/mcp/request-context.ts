@@ -1,7 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientAddress, clientOf } from '../known-clients/client.js';
-import { clientNameOf } from './client-name.js';
+import { type ClientAddress, getClient } from '../known-clients/client.js';
+import { getClientName } from './client-name.js';
 import type { ToolContext } from './tool.js';
 
 const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\x21-\x7e]{1,128})?$/;
@@ -11,7 +11,7 @@ const wellFormed = (form: RegExp, value: unknown): string | undefined =>
   typeof value === 'string' && form.test(value) ? value : undefined;
 
 /** W3C Trace Context from the headers, or from the metadata of the message, where MCP has it. */
-function traceOf({ headers, body }: FastifyRequest) {
+function getTrace({ headers, body }: FastifyRequest) {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
   const traced = headers.traceparent === undefined ? params?._meta : headers;
   return {
@@ -34,7 +34,7 @@ export class RequestContext implements ToolContext {
   constructor(principal: UserPrincipal, request: FastifyRequest, reply: FastifyReply) {
     this.principal = principal;
     this.requestId = request.id;
-    const { traceparent, tracestate } = traceOf(request);
+    const { traceparent, tracestate } = getTrace(request);
     this.traceparent = traceparent;
     this.tracestate = tracestate;
     this.#request = request;
@@ -42,11 +42,11 @@ export class RequestContext implements ToolContext {
   }
 
   get client(): string | undefined {
-    return clientNameOf(this.#request);
+    return getClientName(this.#request);
   }
 
   get address(): ClientAddress {
-    return clientOf(this.#request);
+    return getClient(this.#request);
   }
 
   get signal(): AbortSignal {

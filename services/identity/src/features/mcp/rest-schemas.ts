@@ -20,20 +20,20 @@ const mapValues = <A, B>(record: Readonly<Record<string, A>>, map: (value: A) =>
  * The fields of the body are checked by the endpoint alone: one rule decides, and its faults are in
  * the words of the one that knows (a schedule's in those of its type).
  */
-export function argumentsOf(operation: Operation): Pick<Tool, 'inputSchema'> & { checkedSchema: ToolSchema } {
+export function toArguments(operation: Operation): Pick<Tool, 'inputSchema'> & { checkedSchema: ToolSchema } {
   const { pathParameters } = operation;
   const body = operation.body as ObjectSchema | undefined;
   const parameters = mapValues(pathParameters?.properties ?? {}, asSegment);
   const required = pathParameters?.required ?? [];
-  const schemaOf = (fields: Readonly<Record<string, JsonSchema>>, names: readonly string[]): ToolSchema => ({
+  const toSchema = (fields: Readonly<Record<string, JsonSchema>>, names: readonly string[]): ToolSchema => ({
     type: 'object',
     properties: { ...parameters, ...fields },
     ...(names.length > 0 && { required: names }),
     additionalProperties: false,
   });
   return {
-    inputSchema: schemaOf(body?.properties ?? {}, [...required, ...(body?.required ?? [])]),
-    checkedSchema: schemaOf(
+    inputSchema: toSchema(body?.properties ?? {}, [...required, ...(body?.required ?? [])]),
+    checkedSchema: toSchema(
       mapValues(body?.properties ?? {}, () => ({})),
       required,
     ),
@@ -41,7 +41,7 @@ export function argumentsOf(operation: Operation): Pick<Tool, 'inputSchema'> & {
 }
 
 /** What the operation answers, or a part of it: `['data']`. */
-export function answerOf({ answer }: Operation, path: readonly string[] = []): ToolSchema {
+export function toAnswer({ answer }: Operation, path: readonly string[] = []): ToolSchema {
   let schema = answer;
   for (const name of path)
     schema = name === '[]' ? (schema?.['items'] as JsonSchema) : (schema as ObjectSchema).properties[name];

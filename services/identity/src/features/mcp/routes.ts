@@ -1,4 +1,4 @@
-import { memberOf, requireMember, scopeCatalogue } from '@platform/auth';
+import { getMember, requireMember, scopeCatalogue } from '@platform/auth';
 import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -6,7 +6,7 @@ import { readAnswerForm } from './answer-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { readNarrowing } from './narrowing.js';
 import { readPlainMessage } from './plain-message.js';
-import { authInfoOf, createProtocolHandler } from './protocol-handler.js';
+import { toAuthInfo, createProtocolHandler } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
 import type { CountRequest } from './request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
@@ -52,20 +52,20 @@ function assertOneMessage(body: unknown): void {
 function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
   const { fetch } = createProtocolHandler(endpoint.createServer, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
-    countRequest(memberOf(request).credentialId);
+    countRequest(getMember(request).credentialId);
     next();
   };
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     assertOneMessage(request.body);
     const form = readAnswerForm(request.headers.accept);
-    const principal = memberOf(request);
-    const view = endpoint.viewOf(principal, readNarrowing(request));
+    const principal = getMember(request);
+    const view = endpoint.getView(principal, readNarrowing(request));
     const caller = { view, form, context: new RequestContext(principal, request, reply) };
     const plain = readPlainMessage(request.body, request.headers, form);
     const answer = plain && endpoint.answer(plain, caller);
     if (answer !== undefined) return reply.type('application/json').send(await answer);
     const webRequest = toWebRequest(request, publicUrl + PATH, caller.context.signal);
-    const response = await fetch(webRequest, { authInfo: authInfoOf(caller), parsedBody: request.body });
+    const response = await fetch(webRequest, { authInfo: toAuthInfo(caller), parsedBody: request.body });
     return sendWebResponse(reply, response);
   }
   scope.post(

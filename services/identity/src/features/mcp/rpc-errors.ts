@@ -2,7 +2,7 @@ import { AppError, type ErrorFamily } from '@platform/service-kit';
 import { MessageFault } from './schemas.js';
 
 /** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
-const codeOf = (status: number, code: string): number =>
+const getCode = (status: number, code: string): number =>
   code === 'INVALID_JSON'
     ? -32_700
     : status >= 500
@@ -18,7 +18,7 @@ export const jsonRpcErrors: ErrorFamily = {
     jsonrpc: '2.0',
     id: null,
     error: {
-      code: codeOf(status, code),
+      code: getCode(status, code),
       message: [message, ...details.map((fault) => `${fault.field} ${fault.message}`)].join(': '),
     },
   }),

@@ -7,7 +7,7 @@ import {
   ServiceFault,
   type ServiceFaultKind,
 } from '@platform/clients';
-import { callContextOf } from './call-context.js';
+import { toCallContext } from './call-context.js';
 import type { ToolContext } from './tool.js';
 import type { Waits } from './waits.js';
 
@@ -87,7 +87,7 @@ export async function waitForRun(
 ): Promise<Waited> {
   const { maxMs, stopping } = waits;
   const signal = AbortSignal.any([context.signal, stopping]);
-  const callContext = { ...callContextOf(context), signal };
+  const callContext = { ...toCallContext(context), signal };
   const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, MAX_UNTOLD_MS));
   const report = createReporter(context);
   let seen: Run | undefined;

@@ -151,5 +151,5 @@ export async function takeLink(
 }
 
 /** What was mailed to the account before works no more. */
-export const deleteSecretsOf = (db: Transaction, userId: string): Promise<unknown> =>
+export const deleteSecrets = (db: Transaction, userId: string): Promise<unknown> =>
   db.oneTimeSecret.deleteMany({ where: { userId } });

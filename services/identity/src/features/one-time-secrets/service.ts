@@ -1,9 +1,9 @@
-import { digestOf } from '@platform/auth';
+import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import {
-  deleteSecretsOf,
+  deleteSecrets,
   extendSecret,
   findLink,
   guessCode,
@@ -92,7 +92,7 @@ interface SecretKind {
   digests(secret: string): readonly [string, ...string[]];
 }
 
-const tokens: SecretKind = { make: makeToken, digests: (secret) => [digestOf(secret)] };
+const tokens: SecretKind = { make: makeToken, digests: (secret) => [toDigest(secret)] };
 
 /** A sealed secret that is copied to another address can't be opened there. */
 const sealContext = (purpose: SecretPurpose, subject: string): string =>
@@ -140,7 +140,7 @@ export function createOneTimeSecrets(deps: {
     { purpose, email, userId, at, endsAt }: SecretRequest,
     { make, digests }: SecretKind,
   ): Promise<{ readonly secret: string; readonly expiresAt: Date } | undefined> {
-    const subject = digestOf(email);
+    const subject = toDigest(email);
     const context = sealContext(purpose, subject);
     const expiresAt = endsAt ?? new Date(at.getTime() + secretLifetimes[purpose]);
     const present = await lockSecret(tx, purpose, subject);
@@ -171,7 +171,7 @@ export function createOneTimeSecrets(deps: {
 
   return {
     async issueCode(tx, email, userId, createdAt) {
-      const present = await lockSecret(tx, 'login_code', digestOf(email));
+      const present = await lockSecret(tx, 'login_code', toDigest(email));
       if (present && isExhausted(present, createdAt)) return 'exhausted';
       const request = { purpose: 'login_code', email, userId, at: createdAt, endsAt: undefined } as const;
       const digests = (secret: string) => codeDigests(secret, email);
@@ -188,10 +188,10 @@ export function createOneTimeSecrets(deps: {
       return issued && { token: issued.secret, expiresAt: issued.expiresAt };
     },
     guessCode: (email, code) =>
-      guessCode(prisma, digestOf(email), codeDigests(code, email), new Date(clock())),
-    isValid: (purpose, token) => hasLink(prisma, purpose, digestOf(token), new Date(clock())),
+      guessCode(prisma, toDigest(email), codeDigests(code, email), new Date(clock())),
+    isValid: (purpose, token) => hasLink(prisma, purpose, toDigest(token), new Date(clock())),
     async findLink(token) {
-      const found = await findLink(prisma, digestOf(token), new Date(clock()));
+      const found = await findLink(prisma, toDigest(token), new Date(clock()));
       if (!found?.user) return undefined;
       const { email, fullName, organisation } = found.user;
       return {
@@ -202,9 +202,9 @@ export function createOneTimeSecrets(deps: {
         expiresAt: found.expiresAt.toISOString(),
       };
     },
-    take: (tx, purpose, token) => takeLink(tx, purpose, digestOf(token), new Date(clock())),
+    take: (tx, purpose, token) => takeLink(tx, purpose, toDigest(token), new Date(clock())),
     async forget(tx, userId) {
-      await deleteSecretsOf(tx, userId);
+      await deleteSecrets(tx, userId);
     },
   };
 }

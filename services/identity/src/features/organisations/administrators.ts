@@ -2,11 +2,11 @@ import { AppError, type Clock, conflict, notFound } from '@platform/service-kit'
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
-import { changesOf } from '../audit/changes.js';
+import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { deleteSecretsOf } from '../one-time-secrets/queries.js';
+import { deleteSecrets } from '../one-time-secrets/queries.js';
 import type { Passwords } from '../sessions/passwords.js';
-import { endSessionsOf } from '../sessions/queries.js';
+import { endSessions } from '../sessions/queries.js';
 import { emailTaken } from '../users/errors.js';
 import { type Account, findUserByEmail, insertUser, setAdministrator } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
@@ -70,8 +70,8 @@ export async function makeAdministrator(
     await lockOrganisation(tx, orgId);
     if (!(await setAdministrator(tx, id, passwordHash)))
       throw conflict('REMOVED', 'The member was just removed');
-    await deleteSecretsOf(tx, id);
-    const sessionsEnded = await endSessionsOf(tx, id, at);
+    await deleteSecrets(tx, id);
+    const sessionsEnded = await endSessions(tx, id, at);
     const entry = { ...byCommand, orgId, subjectId: id };
     if (role !== 'admin')
       await insertAuditEntry(tx, {
@@ -95,7 +95,7 @@ export async function makeAdministrator(
     await insertAuditEntry(tx, {
       ...entry,
       action: 'user.created',
-      changes: changesOf(undefined, user, ['email', 'fullName', 'role']),
+      changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
     });
     return { orgId, userId: user.id, isNew: true, sessionsEnded: 0 };
   }

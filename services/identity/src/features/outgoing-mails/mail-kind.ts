@@ -17,11 +17,11 @@ const NOTICES: ReadonlySet<MailKind> = new Set(['account_created', 'suspicious_l
 /** Without a code or link in it: better not sent than sent twice. The others: better twice than not. */
 export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);
 
-export const lifetimeOf = (kind: MailKind): number => mailLifetimes[kind];
+export const getLifetime = (kind: MailKind): number => mailLifetimes[kind];
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = HOUR;
 
 /** Doubles, so that a mail waits at most as long again as the fault lasted; a code's waits are short. */
 export const retryDelay = (kind: MailKind, attempts: number): number =>
-  Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), lifetimeOf(kind) / 20, MAX_RETRY_MS);
+  Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), getLifetime(kind) / 20, MAX_RETRY_MS);

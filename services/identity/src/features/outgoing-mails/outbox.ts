@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
-import { lifetimeOf, type MailKind } from './mail-kind.js';
+import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { Letter } from './letters.js';
 import { insertMail, insertMails } from './queries.js';
@@ -48,13 +48,13 @@ export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Ou
       detail,
       requestId,
       createdAt: at,
-      expiresAt: new Date(at.getTime() + lifetimeOf(kind)),
+      expiresAt: new Date(at.getTime() + getLifetime(kind)),
       nextAttemptAt: at,
     });
   },
   async addLetters(db, kind, letters, requestId, at) {
     if (!wake || letters.length === 0) return;
-    const times = { createdAt: at, expiresAt: new Date(at.getTime() + lifetimeOf(kind)), nextAttemptAt: at };
+    const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };
     await insertMails(
       db,
       letters.map(({ userId, letter }) => {

@@ -21,7 +21,7 @@ const principal = (fields: Partial<UserPrincipal>): UserPrincipal => ({
 const pat = (scopes: string[], fields: Partial<UserPrincipal> = {}) =>
   principal({ kind: 'pat', grantedScopes: new Set(scopes), ...fields });
 
-function detailsOf(act: () => unknown) {
+function toDetails(act: () => unknown) {
   try {
     act();
   } catch (error) {
@@ -47,7 +47,7 @@ describe('scopes', () => {
 
   test('every scope that can not be granted is named, with its place and the reason', () => {
     expect(
-      detailsOf(() => grantScopes(pat(['kb:read']), ['kb:read', 'x', 'SEND_MAIL', 'user:read'], [])),
+      toDetails(() => grantScopes(pat(['kb:read']), ['kb:read', 'x', 'SEND_MAIL', 'user:read'], [])),
     ).toEqual([
       { field: 'scopes.1', message: 'unknown scope "x"' },
       { field: 'scopes.2', message: 'SEND_MAIL can be granted by an administrator only' },
@@ -59,7 +59,7 @@ describe('scopes', () => {
     const defaults = ['kb:read', 'config:read'] as const;
     expect(grantScopes(principal({}), undefined, defaults)).toEqual(['kb:read']);
     expect(grantScopes(principal({ role: 'admin' }), undefined, defaults)).toEqual([...defaults]);
-    expect(detailsOf(() => grantScopes(pat(['pat:write']), undefined, defaults))?.[0]?.field).toBe('scopes');
+    expect(toDetails(() => grantScopes(pat(['pat:write']), undefined, defaults))?.[0]?.field).toBe('scopes');
   });
 });
 
@@ -83,7 +83,7 @@ describe('expiry', () => {
     ['never is refused', own, 'never', 'expiryDays'],
   ] as const)('beside the end of the creating token: %s', (_what, expiresAt, requested, expected) => {
     const act = () => grantExpiry(token(expiresAt), requested, NOW);
-    const faults = detailsOf(act);
+    const faults = toDetails(act);
     expect(faults ? faults[0]?.field : act()).toBe(expected);
   });
 });

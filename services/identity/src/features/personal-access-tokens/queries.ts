@@ -1,6 +1,6 @@
 import type { PageWindow } from '@platform/service-kit';
 import type pg from 'pg';
-import { type Caller, userAgentOf } from '../audit/actor.js';
+import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix, createAuditId } from '../audit/queries.js';
 
 export interface NewToken {
@@ -86,7 +86,7 @@ export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): 
       maker.kind,
       maker.credentialId,
       maker.client.address,
-      userAgentOf(maker.client),
+      getUserAgent(maker.client),
       token.expiresAt?.toISOString() ?? null,
     ],
   });
@@ -253,7 +253,7 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
         kind,
         credentialId,
         from.address,
-        userAgentOf(from),
+        getUserAgent(from),
       ],
       query_timeout: REVOKE_TIMEOUT_MS,
     };

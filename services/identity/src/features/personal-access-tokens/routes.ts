@@ -1,8 +1,8 @@
-import { memberOf, requireAdmin, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { getMember, requireAdmin, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
-import { callerOf } from '../audit/actor.js';
+import { getCaller } from '../audit/actor.js';
 import {
   AdminToken,
   CreatedToken,
@@ -37,7 +37,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
       },
     },
     async (request, reply) => {
-      const token = await service.create(callerOf(request), request.body);
+      const token = await service.create(getCaller(request), request.body);
       const message = 'Token created. Copy it now: it is not shown again.';
       return reply.code(201).header('cache-control', 'no-store').send({ message, token });
     },
@@ -54,7 +54,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
         response: { 200: Type.Object({ tokens: Type.Array(Token) }), ...answers(401, 403) },
       },
     },
-    async (request) => ({ tokens: await service.listOwn(memberOf(request)) }),
+    async (request) => ({ tokens: await service.listOwn(getMember(request)) }),
   );
   app.delete(
     `${base}/:tokenId`,
@@ -72,7 +72,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
     },
     async (request) =>
       toRevoked(
-        await service.revokeOwn(callerOf(request), request.params.tokenId, request.body ?? undefined),
+        await service.revokeOwn(getCaller(request), request.params.tokenId, request.body ?? undefined),
       ),
   );
 }
@@ -92,7 +92,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
       },
     },
     (request, reply) => {
-      void reply.send({ scopes: service.grantableScopes(memberOf(request)) });
+      void reply.send({ scopes: service.grantableScopes(getMember(request)) });
     },
   );
 }
@@ -117,7 +117,7 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
         response: { 200: PageOf(AdminToken), ...answers(400, 401, 403) },
       },
     },
-    (request) => service.listOfOrganisation(memberOf(request), request.query),
+    (request) => service.listOfOrganisation(getMember(request), request.query),
   );
   app.delete(
     `${base}/admin/:tokenId`,
@@ -135,7 +135,7 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
     },
     async (request) =>
       toRevoked(
-        await service.revokeAny(callerOf(request), request.params.tokenId, request.body ?? undefined),
+        await service.revokeAny(getCaller(request), request.params.tokenId, request.body ?? undefined),
       ),
   );
 }

@@ -1,5 +1,5 @@
 import {
-  digestOf,
+  toDigest,
   invalidCredential,
   PAT_PREFIX,
   type Scope,
@@ -7,7 +7,7 @@ import {
   standardRefusals,
   type UserPrincipal,
 } from '@platform/auth';
-import { type Clock, type Page, type PageQuery, pageWindow, paginationOf } from '@platform/service-kit';
+import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../audit/actor.js';
@@ -115,7 +115,7 @@ export function createTokenService(deps: {
         ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
       };
       const { token, keyId } = keys.mint({ ...claims, ...times }, signJwt);
-      const row = { id, orgId, ownerId, name, scopes, tokenHash: digestOf(token), signingKeyId: keyId };
+      const row = { id, orgId, ownerId, name, scopes, tokenHash: toDigest(token), signingKeyId: keyId };
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
       if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
@@ -140,7 +140,7 @@ export function createTokenService(deps: {
       const total = await countActiveTokens(pool, orgId, now);
       const window = pageWindow(query, total);
       const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
-      return { data: rows.map(toAdminToken), pagination: paginationOf(query, total) };
+      return { data: rows.map(toAdminToken), pagination: toPagination(query, total) };
     },
 
     grantableScopes: (principal) =>

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { digestOf, INTROSPECTION_SCOPE } from '@platform/auth';
+import { toDigest, INTROSPECTION_SCOPE } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../config.js';
@@ -43,7 +43,7 @@ async function mintServiceToken({ prisma, keys, signJwt, clock }: Minting, clien
   const id = uuidv7();
   const { token } = keys.mint({ sub: clientId, jti: id, kind: 'service', scope, iat, exp }, signJwt);
   const expiresAt = new Date(exp * 1_000);
-  await insertServiceCredential(prisma, { id, clientId, tokenHash: digestOf(token), expiresAt });
+  await insertServiceCredential(prisma, { id, clientId, tokenHash: toDigest(token), expiresAt });
   return token;
 }
 
@@ -71,14 +71,14 @@ export function createServiceCredentials(
 ): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
   const nobody = digest(uuidv7());
-  const scopesOf = (clientId: string): readonly string[] =>
+  const getScopes = (clientId: string): readonly string[] =>
     clientId === deps.configClientId ? [INTROSPECTION_SCOPE, 'FETCH_CONFIG'] : [INTROSPECTION_SCOPE];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
     // The same work for an unknown client as for a wrong secret.
     const expected = secrets.get(clientId) ?? nobody;
     const isRight = presented.map((secret) => timingSafeEqual(expected, digest(secret))).includes(true);
     if (!isRight) throw oauthError('invalid_client', 'Unknown client or wrong secret');
-    const granted = scopesOf(clientId);
+    const granted = getScopes(clientId);
     const asked = requested.split(' ').filter((scope) => scope !== '');
     if (!asked.every((scope) => granted.includes(scope)))
       throw oauthError('invalid_scope', 'The client does not have every scope that was asked for');

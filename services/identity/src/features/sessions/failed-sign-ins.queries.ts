@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { userAgentOf } from '../audit/actor.js';
+import { getUserAgent } from '../audit/actor.js';
 import type { ClientAddress } from '../known-clients/client.js';
 
 export interface FailedSignIn {
@@ -38,7 +38,7 @@ export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailur
       failures.map(({ email }) => email),
       failures.map(({ method }) => method),
       failures.map(({ client }) => client.address),
-      failures.map(({ client }) => userAgentOf(client)),
+      failures.map(({ client }) => getUserAgent(client)),
       failures.map(({ at }) => at),
     ],
   });

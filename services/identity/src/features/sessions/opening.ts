@@ -1,4 +1,4 @@
-import { digestOf } from '@platform/auth';
+import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
@@ -38,7 +38,7 @@ export function createOpenSession(deps: {
     const id = uuidv7();
     const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
     const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
-    const session = { id, orgId: user.orgId, userId: user.id, tokenHash: digestOf(token) };
+    const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
     await insertSession(tx, { ...session, createdAt: at, expiresAt });
     await insertAuditEntry(tx, {
       orgId: user.orgId,

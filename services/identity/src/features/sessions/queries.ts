@@ -27,7 +27,7 @@ export async function endSession(
 }
 
 /** @returns how many were still open. */
-export async function endSessionsOf(db: Transaction, userId: string, at: Date): Promise<number> {
+export async function endSessions(db: Transaction, userId: string, at: Date): Promise<number> {
   const { count } = await db.session.updateMany({
     where: { userId, endedAt: null, expiresAt: { gt: at } },
     data: { endedAt: at },

@@ -2,8 +2,8 @@ import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
-import { callerOf } from '../audit/actor.js';
-import { clientOf } from '../known-clients/client.js';
+import { getCaller } from '../audit/actor.js';
+import { getClient } from '../known-clients/client.js';
 import { LoginAnswer, LoginBody } from './schemas.js';
 import type { SessionService } from './service.js';
 
@@ -23,7 +23,7 @@ export function loginRoutes(app: App, service: SessionService): void {
       },
     },
     async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await service.login(request.body, clientOf(request))),
+      reply.header('cache-control', 'no-store').send(await service.login(request.body, getClient(request))),
   );
 }
 
@@ -42,7 +42,7 @@ export function logoutRoutes(app: App, service: SessionService): void {
       },
     },
     async (request, reply) => {
-      await service.logout(callerOf(request));
+      await service.logout(getCaller(request));
       return reply.code(204).send(null);
     },
   );

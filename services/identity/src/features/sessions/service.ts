@@ -2,7 +2,7 @@ import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { endMailPauses } from '../attempt-limits/mail-limits.js';
-import { actorOf, type Caller } from '../audit/actor.js';
+import { toActor, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { ClientAddress } from '../known-clients/client.js';
 import { isKnownPlace } from '../known-clients/service.js';
@@ -84,7 +84,7 @@ export function createSessionService(deps: {
           await insertAuditEntry(tx, {
             orgId,
             action: 'session.ended',
-            actor: actorOf(caller),
+            actor: toActor(caller),
             subjectId: credentialId,
             at,
           });

@@ -1,8 +1,8 @@
-import { memberOf, requireScopes, requireSession } from '@platform/auth';
+import { getMember, requireScopes, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { callerOf } from '../audit/actor.js';
+import { getCaller } from '../audit/actor.js';
 import { SavedSignInSettings, SignInSettings, SignInSettingsAnswer } from './schemas.js';
 import type { SignInSettingsService } from './service.js';
 
@@ -23,7 +23,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
         response: { 200: SignInSettingsAnswer, ...answers(401, 403) },
       },
     },
-    async (request) => ({ signIn: await service.get(memberOf(request).orgId) }),
+    async (request) => ({ signIn: await service.get(getMember(request).orgId) }),
   );
   app.post(
     path,
@@ -40,7 +40,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
     },
     async (request) => ({
       message: 'Sign-in configuration saved',
-      signIn: await service.save(callerOf(request), request.body),
+      signIn: await service.save(getCaller(request), request.body),
     }),
   );
 }

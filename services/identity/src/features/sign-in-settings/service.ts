@@ -1,6 +1,6 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import { actorOf, type Caller } from '../audit/actor.js';
+import { toActor, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { areCodesEnabled, setCodesEnabled } from '../organisations/queries.js';
 import { lockAdministration } from '../users/administration.js';
@@ -29,7 +29,7 @@ export function createSignInSettings(deps: {
         await insertAuditEntry(tx, {
           orgId,
           action: 'configuration.sign_in_saved',
-          actor: actorOf(caller),
+          actor: toActor(caller),
           subjectId: orgId,
           changes: { codesEnabled: { from: String(before), to: String(codesEnabled) } },
           at: new Date(clock()),

@@ -1,4 +1,4 @@
-import { memberOf, requireMember, requireScopes } from '@platform/auth';
+import { getMember, requireMember, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { answers, bearer } from '../../openapi.js';
@@ -21,6 +21,6 @@ export function toolActivityRoutes(app: App, service: ToolActivityService): void
         response: { 200: ActivityAnswer, ...answers(400, 401, 403, 404) },
       },
     },
-    (request) => service.ofToken(memberOf(request), request.params.tokenId, request.query),
+    (request) => service.ofToken(getMember(request), request.params.tokenId, request.query),
   );
 }

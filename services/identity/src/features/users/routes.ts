@@ -1,9 +1,9 @@
-import { memberOf, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
-import { callerOf } from '../audit/actor.js';
+import { getCaller } from '../audit/actor.js';
 import { ChangeUserBody, CreateUserBody, Member, UserAnswer, UserPath } from './schemas.js';
 import type { UserService } from './service.js';
 
@@ -25,7 +25,7 @@ export function ownUserRoutes(app: App): void {
     },
     (request, reply) => {
       // All of it came with the liveness: no second look-up.
-      const { userId: id, orgId, email, fullName, role } = memberOf(request);
+      const { userId: id, orgId, email, fullName, role } = getMember(request);
       void reply.send({ user: { id, orgId, email, fullName, role } });
     },
   );
@@ -52,7 +52,7 @@ export function userRoutes(app: App, service: UserService): void {
         response: { 200: PageOf(Member), ...answers(400, 401, 403) },
       },
     },
-    (request) => service.list(memberOf(request), request.query),
+    (request) => service.list(getMember(request), request.query),
   );
   app.post(
     '/api/v1/users',
@@ -68,7 +68,7 @@ export function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ user: await service.create(callerOf(request), request.body) }),
+      reply.code(201).send({ user: await service.create(getCaller(request), request.body) }),
   );
   app.patch(
     '/api/v1/users/:id',
@@ -84,7 +84,7 @@ export function userRoutes(app: App, service: UserService): void {
         response: { 200: UserAnswer, ...answers(400, 401, 403, 404, 409) },
       },
     },
-    async (request) => ({ user: await service.change(callerOf(request), request.params.id, request.body) }),
+    async (request) => ({ user: await service.change(getCaller(request), request.params.id, request.body) }),
   );
   app.delete(
     '/api/v1/users/:id',
@@ -100,7 +100,7 @@ export function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request) => {
-      await service.remove(callerOf(request), request.params.id);
+      await service.remove(getCaller(request), request.params.id);
       return { message: 'User removed' };
     },
   );

@@ -4,13 +4,13 @@ import {
   type Page,
   type PageQuery,
   pageWindow,
-  paginationOf,
+  toPagination,
   readEmailAddress,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
-import { actorOf, type Caller } from '../audit/actor.js';
-import { changesOf } from '../audit/changes.js';
+import { toActor, type Caller } from '../audit/actor.js';
+import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../sessions/passwords.js';
@@ -82,7 +82,7 @@ export function createUserService(deps: {
       const window = pageWindow(query, total);
       return {
         data: window ? (await findMembers(prisma, orgId, window)).map(toMember) : [],
-        pagination: paginationOf(query, total),
+        pagination: toPagination(query, total),
       };
     },
 
@@ -98,7 +98,7 @@ export function createUserService(deps: {
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         await insertAuditEntry(tx, {
-          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: actorOf(caller), subjectId: user.id, changes: changesOf(undefined, user, ['email', 'fullName', 'role']), at,
+          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: toActor(caller), subjectId: user.id, changes: findChanges(undefined, user, ['email', 'fullName', 'role']), at,
         }); // prettier-ignore
         const kind = isInvited ? 'invitation' : 'account_created';
         const detail = isInvited ? { invitedBy: caller.fullName } : {};
@@ -126,9 +126,9 @@ export function createUserService(deps: {
         await insertAuditEntry(tx, {
           orgId,
           action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
-          actor: actorOf(caller),
+          actor: toActor(caller),
           subjectId: userId,
-          changes: changesOf(user, changed, ['fullName', 'role']),
+          changes: findChanges(user, changed, ['fullName', 'role']),
           at,
         });
         return changed;
@@ -148,7 +148,7 @@ export function createUserService(deps: {
         await insertAuditEntry(tx, {
           orgId,
           action: 'user.removed',
-          actor: actorOf(caller),
+          actor: toActor(caller),
           subjectId: userId,
           at,
         });

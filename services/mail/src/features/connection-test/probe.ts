@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { openSocket } from '../delivery/connect.js';
-import { problemOf, type SmtpProblem } from '../delivery/outcome.js';
+import { toProblem, type SmtpProblem } from '../delivery/outcome.js';
 import { type TransportLimits, transportOptions } from '../delivery/transport-options.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
@@ -33,13 +33,13 @@ function describe(connection: SMTPConnection): Findings {
 /** Connects, secures and logs in as a mail would, and sends nothing. Never rejects. */
 export async function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
   const { auth, ...options } = transportOptions(configuration, limits);
-  const socket = await openSocket(configuration, limits).catch((error: unknown) => problemOf(error));
+  const socket = await openSocket(configuration, limits).catch((error: unknown) => toProblem(error));
   if (!('connection' in socket)) return { problem: socket };
   const connection = new SMTPConnection({ ...options, ...socket });
   return new Promise((resolve) => {
     const fail = (error: unknown) => {
       // First: closing ends the connection, and that would count as the problem.
-      resolve({ problem: problemOf(error) });
+      resolve({ problem: toProblem(error) });
       connection.close();
     };
     const succeed = () => {

@@ -1,4 +1,4 @@
-import { memberOf, requireScopes } from '@platform/auth';
+import { getMember, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
@@ -18,7 +18,7 @@ export function connectionTestRoute(
   },
 ): void {
   const countTest: onRequestHookHandler = (request, _reply, done) => {
-    deps.limit.count(memberOf(request).orgId);
+    deps.limit.count(getMember(request).orgId);
     done();
   };
   app.post(
@@ -35,7 +35,7 @@ export function connectionTestRoute(
       },
     },
     async (request) => {
-      const { orgId } = memberOf(request);
+      const { orgId } = getMember(request);
       return deps.testConnection(await deps.configurations.reload(orgId, request.id));
     },
   );

@@ -7,7 +7,7 @@ import type { ConnectionReport } from './schemas.js';
 
 export type TestConnection = (configuration: SmtpConfiguration) => Promise<ConnectionReport>;
 
-function warningsOf({ tls, auth, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
+function toWarnings({ tls, auth, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
   const warnings: string[] = [];
   if (!tls)
     warnings.push('Mails go out in clear text. Set tls to "starttls" or "implicit" if the server can do it.');
@@ -43,7 +43,7 @@ export const createTestConnection =
       ...common,
       tls,
       auth,
-      warnings: warningsOf(result.findings, configuration),
+      warnings: toWarnings(result.findings, configuration),
       problem: null,
     };
   };

@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { isImplicitTls, sharedSecureContext, type TransportLimits } from './transport-options.js';
 
-/** The same codes as nodemailer's: see `problemOf`. */
+/** The same codes as nodemailer's: see `toProblem`. */
 class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly command = 'CONN';
@@ -22,7 +22,7 @@ const DENIED = 'EDENIED';
 
 const MAX_ADDRESSES = 8;
 
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+const getCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** @returns when the event comes. The socket is destroyed when it is aborted, or breaks. */
 async function waitFor(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
@@ -32,7 +32,7 @@ async function waitFor(socket: Socket, event: string, signal: AbortSignal): Prom
     };
     signal.addEventListener('abort', abort, { once: true });
     socket.once('error', (error) => {
-      fail(new ConnectError('ESOCKET', codeOf(error)));
+      fail(new ConnectError('ESOCKET', getCode(error)));
     });
     socket.once('close', () => {
       fail(new ConnectError('ESOCKET'));
@@ -79,7 +79,7 @@ export interface OpenSocket {
  * addresses: a name that has another address a moment later gains nothing. The certificate is checked for the host as
  * it is configured.
  *
- * @throws an error with the codes that `problemOf` reads.
+ * @throws an error with the codes that `toProblem` reads.
  */
 export async function openSocket(
   configuration: SmtpConfiguration,
@@ -93,7 +93,7 @@ export async function openSocket(
       throw new ConnectError('ETIMEDOUT');
     });
     const resolving = resolveHost(host, signal).catch((error: unknown) => {
-      throw new ConnectError('EDNS', codeOf(error));
+      throw new ConnectError('EDNS', getCode(error));
     });
     const resolved = await Promise.race([resolving, late]);
     const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));

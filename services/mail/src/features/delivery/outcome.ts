@@ -48,7 +48,7 @@ function describe({ code, originalCode, command, responseCode, response }: SmtpF
 }
 
 /** Of several refused recipients, one that may be accepted later stands for the mail. */
-export function problemOf(thrown: unknown): SmtpProblem {
+export function toProblem(thrown: unknown): SmtpProblem {
   const failure = (thrown ?? {}) as SmtpFailure;
   const refusals = (failure.rejectedErrors ?? []).map((error) => describe((error ?? {}) as SmtpFailure));
   return refusals.find((refusal) => !isPermanentRefusal(refusal)) ?? describe(failure);
@@ -94,7 +94,7 @@ export interface Verdict {
  *   can have been accepted; after it, only the server's own "no" to the message says so (RFC 5321 §4.2.5).
  */
 export function judgeFailure(thrown: unknown, isMessageRead: boolean): Verdict {
-  const problem = problemOf(thrown);
+  const problem = toProblem(thrown);
   const isRefusal = problem.command === 'DATA' && (problem.reply ?? 0) >= 400;
   if (isMessageRead && !isRefusal) return { outcome: { state: 'unknown', problem }, canRetry: false };
   const isTransient = transientCodes.has(problem.code) && !isCertificateFault(problem);

@@ -127,7 +127,7 @@ export function createTransportPools(
     },
   });
 
-  function poolOf(orgId: string, configuration: SmtpConfiguration): Pool {
+  function getPool(orgId: string, configuration: SmtpConfiguration): Pool {
     const present = pools.get(orgId);
     if (present?.fingerprint === JSON.stringify(configuration)) return present;
     const pool = createPool(configuration, limits);
@@ -137,7 +137,7 @@ export function createTransportPools(
   }
 
   return {
-    attempt: (orgId, configuration, message) => poolOf(orgId, configuration).attempt(message),
+    attempt: (orgId, configuration, message) => getPool(orgId, configuration).attempt(message),
     get isUp() {
       return isUp;
     },

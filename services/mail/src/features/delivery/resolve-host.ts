@@ -12,12 +12,12 @@ const QUERY_TRIES = 2;
 
 const toAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
-const linesOf = (text: string): string[][] =>
+const getLines = (text: string): string[][] =>
   text.split('\n').map((line) => line.replace(/[#;].*/, '').trim().split(/\s+/)); // prettier-ignore
 
 /** hosts(5) */
 function findInHosts(text: string, host: string): LookupAddress[] {
-  const found = linesOf(text).filter(
+  const found = getLines(text).filter(
     ([address = '', ...names]) =>
       isIP(address) !== 0 && names.some((name) => name.toLowerCase() === host.toLowerCase()),
   );
@@ -27,7 +27,7 @@ function findInHosts(text: string, host: string): LookupAddress[] {
 /** resolv.conf(5): the names that the system would ask for, in its order. */
 function toCandidates(text: string, host: string): string[] {
   if (host.endsWith('.')) return [host];
-  const lines = linesOf(text);
+  const lines = getLines(text);
   const domains = lines.findLast(([key]) => key === 'search' || key === 'domain')?.slice(1) ?? [];
   const options = lines.flatMap(([key, ...values]) => (key === 'options' ? values : []));
   const dotsMin = Number(options.findLast((option) => option.startsWith('ndots:'))?.slice(6) ?? 1);

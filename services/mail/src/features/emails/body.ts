@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { principalOf } from '@platform/auth';
+import { getPrincipal } from '@platform/auth';
 import {
   AppError,
   type App,
@@ -80,7 +80,7 @@ const brokenOff = (cause: unknown): AppError =>
   new AppError({ status: 400, code: 'BAD_REQUEST', message: 'Bad request', cause });
 
 /** Its chunks. Not destroyed when it is refused: that would take the connection, and the answer, with it. */
-async function* chunksOf(payload: Readable): AsyncGenerator<Buffer> {
+async function* getChunks(payload: Readable): AsyncGenerator<Buffer> {
   const chunks = payload.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   try {
     yield* chunks;
@@ -100,7 +100,7 @@ async function readBytes(
   const whole = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of chunksOf(payload)) {
+  for await (const chunk of getChunks(payload)) {
     if (length + chunk.length > maxBytes) throw tooLarge();
     memory?.growTo(length + chunk.length);
     digest?.update(chunk);
@@ -135,7 +135,7 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
 async function digestBody(payload: Readable, maxBytes: number): Promise<string> {
   const digest = createHash('sha256');
   let length = 0;
-  for await (const chunk of chunksOf(payload)) {
+  for await (const chunk of getChunks(payload)) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge();
     digest.update(chunk);
@@ -169,8 +169,8 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
 }
 
 /** The platform's own services send small mails for everybody: they share as one. */
-function ownerOf(request: FastifyRequest): string {
-  const principal = principalOf(request);
+function getOwner(request: FastifyRequest): string {
+  const principal = getPrincipal(request);
   return principal.kind === 'service' ? 'services' : principal.orgId;
 }
 
@@ -187,7 +187,7 @@ export function registerLargeJson(scope: App, maxBytes: number): void {
   scope.decorateRequest('isReplay', false);
   scope.addHook('preParsing', (request, reply, _payload, done) => {
     if (!request.isReplay) {
-      request.bodyMemory = openBodyMemory(shares, ownerOf(request), reply);
+      request.bodyMemory = openBodyMemory(shares, getOwner(request), reply);
       // One of unknown length takes what it is, as it comes.
       request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, maxBytes));
     }

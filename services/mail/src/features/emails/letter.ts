@@ -16,7 +16,7 @@ export interface Letter extends RenderedMail {
 }
 
 /** In bytes, about. */
-export const sizeOf = ({ html, text, attachments }: Letter): number =>
+export const getSize = ({ html, text, attachments }: Letter): number =>
   attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
 
 /** What would end a header line, for the header's writer or for some reader on the way. */

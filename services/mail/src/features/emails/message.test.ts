@@ -2,7 +2,7 @@ import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
 import { createHostResolver } from '../delivery/resolve-host.js';
 import type { Letter } from './letter.js';
-import { createMessageSource, messageIdOf } from './message.js';
+import { createMessageSource, toMessageId } from './message.js';
 
 const letterWith = (fields: Partial<Letter>): Letter => ({
   templateType: 'loginWithOTP',
@@ -23,10 +23,10 @@ test.each([
   ['noreply@10.0.0.1', '<1@10.0.0.1>'],
   ['noreply@\u2024', '<1@invalid>'],
 ])('the Message-ID of a mail from %s is %s', (from, messageId) => {
-  expect(messageIdOf('1', from)).toBe(messageId);
+  expect(toMessageId('1', from)).toBe(messageId);
 });
 
-const sourceOf = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));
+const toSource = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));
 
 test('what can not be composed is a mail that failed, not an exception', async () => {
   const pools = createTransportPools({
@@ -50,7 +50,7 @@ test('what can not be composed is a mail that failed, not an exception', async (
   )({
     orgId: 'one',
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
-    message: sourceOf(letter),
+    message: toSource(letter),
     messageBytes: 1,
   });
   await pools.close();

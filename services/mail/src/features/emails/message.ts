@@ -9,7 +9,7 @@ import type { Letter } from './letter.js';
 const SLICE_BYTES = 57 * 1_024;
 
 /** One slice in each turn of the event loop: a server on a fast network takes them without ever making us wait. */
-async function* slicesOf(content: Buffer): AsyncGenerator<Buffer> {
+async function* getSlices(content: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < content.length; start += SLICE_BYTES) {
     await nextTurn();
     yield content.subarray(start, start + SLICE_BYTES);
@@ -19,9 +19,9 @@ async function* slicesOf(content: Buffer): AsyncGenerator<Buffer> {
 const isLarge = ({ content }: DecodedAttachment): boolean => content.length > SLICE_BYTES;
 
 /** Large ones go slice by slice, as fast as the SMTP server takes them: one big step would stall everybody. */
-const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
+const toContent = (attachment: DecodedAttachment): Buffer | Readable =>
   isLarge(attachment)
-    ? Readable.from(slicesOf(attachment.content), { objectMode: false })
+    ? Readable.from(getSlices(attachment.content), { objectMode: false })
     : attachment.content;
 
 /**
@@ -31,12 +31,12 @@ const contentOf = (attachment: DecodedAttachment): Buffer | Readable =>
  * @param mailId - of the mail in the journal.
  * @param from - the sender; a domain beyond ASCII has no place in the header (RFC 5322 §3.6.4).
  */
-export const messageIdOf = (mailId: string, from: string): string =>
+export const toMessageId = (mailId: string, from: string): string =>
   `<${mailId}@${domainToASCII(from.slice(from.lastIndexOf('@') + 1)) || 'invalid'}>`;
 
 const named = (address: string) => ({ name: '', address });
 
-const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
+const toFields = (letter: Letter, messageId: string, date: Date) => ({
   messageId,
   date,
   from: named(letter.from),
@@ -48,7 +48,7 @@ const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
   attachments: letter.attachments.map((attachment) => ({
     filename: attachment.filename,
     contentType: attachment.contentType,
-    content: contentOf(attachment),
+    content: toContent(attachment),
   })),
   ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
@@ -56,4 +56,4 @@ const fieldsOf = (letter: Letter, messageId: string, date: Date) => ({
 /** Returns what composes the message of an attempt. Large attachments are read anew each time. */
 export const createMessageSource =
   (letter: Letter, messageId: string, date: Date): Delivery['message'] =>
-  (signal) => ({ ...fieldsOf(letter, messageId, date), signal });
+  (signal) => ({ ...toFields(letter, messageId, date), signal });

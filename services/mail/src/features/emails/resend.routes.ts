@@ -1,4 +1,4 @@
-import { memberOf, requireScopes } from '@platform/auth';
+import { getMember, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
@@ -10,7 +10,7 @@ import { notResendable } from './errors.js';
 import { returnLetter, takeLetter } from './resend.queries.js';
 import type { MailBody } from './schemas.js';
 import type { EmailService } from './service.js';
-import { patienceOf, sendResponses, tell } from './submission.js';
+import { getPatience, sendResponses, tell } from './submission.js';
 
 interface Deps {
   readonly pool: pg.Pool;
@@ -36,14 +36,14 @@ export function resendRoute(app: App, { pool, seal, emails, configurations, dead
       },
     },
     async (request, reply) => {
-      const { orgId } = memberOf(request);
+      const { orgId } = getMember(request);
       const { id } = request.params;
       const configuration = await configurations.get(orgId, request.id);
       const sealed = await takeLetter(pool, orgId, id);
       if (sealed === undefined) throw notResendable();
       const body = seal.open(sealed, id) as MailBody | undefined;
       if (!body) throw notResendable();
-      const patience = patienceOf(request, reply, deadlineMs);
+      const patience = getPatience(request, reply, deadlineMs);
       try {
         const submission = await emails.send({
           orgId,
@@ -51,7 +51,7 @@ export function resendRoute(app: App, { pool, seal, emails, configurations, dead
           body,
           patience,
           canResend: true,
-          resendOf: id,
+          getResend: id,
         });
         return tell(request, reply, submission);
       } catch (error) {

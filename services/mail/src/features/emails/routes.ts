@@ -1,4 +1,4 @@
-import { memberOf, requireScopes, requireService } from '@platform/auth';
+import { getMember, requireScopes, requireService } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type {
   FastifyRequest,
@@ -17,7 +17,7 @@ import { keyInvalid, unknownTemplate } from './errors.js';
 import type { preview } from './preview.js';
 import { InternalMailBody, MailBody, PreviewAnswer, PreviewBody, MAX_SEND_BODY_BYTES } from './schemas.js';
 import type { EmailService, Idempotency } from './service.js';
-import { patienceOf, sendResponses, tell } from './submission.js';
+import { getPatience, sendResponses, tell } from './submission.js';
 
 const tags = ['Mail'];
 
@@ -75,7 +75,7 @@ const headers = {
 const findReplay =
   ({ emails, configurations }: Deps): onRequestAsyncHookHandler =>
   async (request) => {
-    const { orgId } = memberOf(request);
+    const { orgId } = getMember(request);
     const key = request.headers['idempotency-key'];
     request.isReplay =
       typeof key === 'string' && KEY.test(key) && (await emails.findEarlier(orgId, key)) !== undefined;
@@ -87,8 +87,8 @@ const answerReplay =
   async (request, reply) => {
     const idempotency = readIdempotency(request);
     if (!request.isReplay || !idempotency) return undefined;
-    const patience = patienceOf(request, reply, deadlineMs);
-    const submission = await emails.replay(memberOf(request).orgId, idempotency, patience);
+    const patience = getPatience(request, reply, deadlineMs);
+    const submission = await emails.replay(getMember(request).orgId, idempotency, patience);
     return reply.send(tell(request, reply, submission));
   };
 
@@ -111,13 +111,13 @@ function sendRoute(scope: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { orgId } = memberOf(request);
+      const { orgId } = getMember(request);
       const submission = await deps.emails.send({
         orgId,
         configuration: await deps.configurations.get(orgId, request.id),
         body: request.body,
         idempotency: readIdempotency(request),
-        patience: patienceOf(request, reply, deps.deadlineMs),
+        patience: getPatience(request, reply, deps.deadlineMs),
         canResend: true,
       });
       return tell(request, reply, submission);
@@ -146,7 +146,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
     async (request, reply) => {
       const { orgId, smtp, ...body } = request.body;
       const idempotency = readIdempotency(request);
-      const patience = patienceOf(request, reply, deadlineMs);
+      const patience = getPatience(request, reply, deadlineMs);
       // The organisation is in the body, so the body comes first here.
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
         return tell(request, reply, await emails.replay(orgId, idempotency, patience));

@@ -10,8 +10,8 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
 import type { FairShares } from './fair-shares.js';
 import type { FollowedSends } from './followed-sends.js';
-import { type Letter, readLetter, sizeOf } from './letter.js';
-import { createMessageSource, messageIdOf } from './message.js';
+import { type Letter, readLetter, getSize } from './letter.js';
+import { createMessageSource, toMessageId } from './message.js';
 import type { MailContent } from './schemas.js';
 
 /** The digest is of the body as it came. */
@@ -39,7 +39,7 @@ export interface SendRequest {
   /** Who sends for an account tries again by itself. */
   readonly canResend: boolean;
   /** The mail that this one repeats. */
-  readonly resendOf?: string;
+  readonly getResend?: string;
 }
 
 /** A code is good for minutes: sent again, it would be a riddle. */
@@ -136,7 +136,7 @@ export function createEmailService(deps: {
       ...(poolKey !== undefined && { poolKey }),
       configuration,
       message,
-      messageBytes: sizeOf(letter),
+      messageBytes: getSize(letter),
       ...(patience.acceptedAt === undefined
         ? { deadlineAt: patience.deadlineAt }
         : { signal: followed.signal }),
@@ -149,12 +149,12 @@ export function createEmailService(deps: {
     return outcome;
   }
 
-  async function begin({ orgId, idempotency, resendOf }: SendRequest, letter: Letter) {
+  async function begin({ orgId, idempotency, getResend }: SendRequest, letter: Letter) {
     const id = uuidv7();
     const createdAt = new Date(clock());
     const { subject, from, to, cc, templateType } = letter;
-    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, resendOf, ...(idempotency && { idempotency }) };
-    const messageId = messageIdOf(id, from);
+    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, getResend, ...(idempotency && { idempotency }) };
+    const messageId = toMessageId(id, from);
     // The journal's statement leaves in this turn; the message is composed while the database writes.
     const composing = nextTurn().then(() => createMessageSource(letter, messageId, createdAt));
     const [isNew, message] = await Promise.all([journal.begin(entry), composing]);

@@ -12,7 +12,7 @@ export const sendResponses = {
 };
 
 /** What came before the handler, the body's upload above all, counts. */
-export function patienceOf(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
+export function getPatience(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
   const startedAt = performance.now() - reply.elapsedTime;
   const { isAsync, waitMs } = readPreference(request.headers.prefer);
   const deadlineAt = startedAt + Math.min(deadlineMs, isAsync ? Infinity : (waitMs ?? Infinity));

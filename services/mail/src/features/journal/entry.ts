@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly templateType: string;
   readonly idempotency?: { readonly key: string; readonly digest: string };
   /** The mail that this one repeats: not written when a recipient of that was erased meanwhile. */
-  readonly resendOf?: string | undefined;
+  readonly getResend?: string | undefined;
   readonly createdAt: Date;
 }
 

@@ -38,7 +38,7 @@ export async function insertEntries(
     idempotency_key: entry.idempotency?.key ?? null,
     request_digest: entry.idempotency?.digest ?? null,
     created_at: entry.createdAt.toISOString(),
-    resend_of: entry.resendOf ?? null,
+    resend_of: entry.getResend ?? null,
   }));
   const result = await db.query<[string]>({
     name: 'insert_entries',

@@ -80,7 +80,7 @@ export function createJournal(deps: {
   const stopping = new AbortController();
 
   const write = coalesce({
-    keyOf: (entry: JournalEntry) => entry.id,
+    toKey: (entry: JournalEntry) => entry.id,
     async ask(entries) {
       const written = await insertEntries(pool, senderId, entries);
       return entries.map(({ id }) => written.has(id));
@@ -91,7 +91,7 @@ export function createJournal(deps: {
   });
 
   const find = coalesce({
-    keyOf: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
+    toKey: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
     ask: (keys) => findByKeys(pool, keys),
     maxBatch: 200,
     maxInFlight: 2,

@@ -1,4 +1,4 @@
-import { memberOf, requireScopes } from '@platform/auth';
+import { getMember, requireScopes } from '@platform/auth';
 import { type App, PageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { answers, bearer } from '../../openapi.js';
@@ -23,7 +23,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: PageOf(MailRecord), ...answers(400, 401, 403) },
       },
     },
-    (request) => service.list(memberOf(request).orgId, request.query),
+    (request) => service.list(getMember(request).orgId, request.query),
   );
   app.get(
     '/api/v1/mail/records/:id',
@@ -38,7 +38,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: RecordAnswer, ...answers(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ data: await service.get(memberOf(request).orgId, request.params.id) }),
+    async (request) => ({ data: await service.get(getMember(request).orgId, request.params.id) }),
   );
   app.delete(
     '/api/v1/mail/records',
@@ -54,7 +54,7 @@ export function recordRoutes(app: App, service: RecordService): void {
       },
     },
     async (request) => {
-      const { orgId, userId, kind, credentialId } = memberOf(request);
+      const { orgId, userId, kind, credentialId } = getMember(request);
       const erased = await service.erase(orgId, request.query.recipient);
       // The audit of erasures; the address must not live on in it.
       request.log.info(

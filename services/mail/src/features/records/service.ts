@@ -1,4 +1,4 @@
-import { notFound, type Page, pageWindow, paginationOf, readEmailAddress } from '@platform/service-kit';
+import { notFound, type Page, pageWindow, toPagination, readEmailAddress } from '@platform/service-kit';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
@@ -61,7 +61,7 @@ export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' |
     const total = await countRecords(prisma, orgId);
     const window = pageWindow(query, total);
     const rows = window ? await findRecords(prisma, orgId, window) : [];
-    return { data: rows.map(describe), pagination: paginationOf(query, total) };
+    return { data: rows.map(describe), pagination: toPagination(query, total) };
   }
 
   async function listFound(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
@@ -71,7 +71,7 @@ export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' |
     const count = Math.min(query.limit, total - offset);
     const ids = count > 0 ? await findIds(prisma, filter, offset, count) : [];
     const rows = await findByIds(prisma, orgId, ids);
-    return { data: rows.map(describe), pagination: paginationOf(query, total) };
+    return { data: rows.map(describe), pagination: toPagination(query, total) };
   }
 
   return {

@@ -1,4 +1,4 @@
-import { memberOf } from '@platform/auth';
+import { getMember } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireScopedToken } from '../../authority.js';
@@ -36,7 +36,7 @@ export function smtpConfigurationRoutes(
     async (request) => {
       if (!deps.runtime.isUp) throw runtimeNotUp();
       const { host, port, fromEmail, username } = await deps.configurations.reload(
-        memberOf(request).orgId,
+        getMember(request).orgId,
         request.id,
       );
       return {

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /** The eight groups of an IPv6 address (RFC 4291 §2.2). */
-function groupsOf(address: string): number[] {
+function toGroups(address: string): number[] {
   // In the canonical form, which has hexadecimal groups only.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail] = canonical.split('::').map((part) => (part === '' ? [] : part.split(':')));
@@ -18,7 +18,7 @@ const prefixes = [
 /** @returns the IPv4 address that an IPv6 address leads to, if it is of such a kind. */
 export function embeddedIpv4(address: string): string | undefined {
   if (!isIPv6(address) || address.includes('%')) return undefined;
-  const groups = groupsOf(address);
+  const groups = toGroups(address);
   if (!prefixes.some((prefix) => prefix.every((group, index) => groups[index] === group))) return undefined;
   return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.'); // prettier-ignore
 }

@@ -2,7 +2,7 @@ import { createTargetPolicy } from './policy.js';
 import { parseTarget, type RangeTarget, type SmtpTarget } from './target.js';
 
 const targets = (...texts: string[]) => texts.map((text) => parseTarget(text) as SmtpTarget);
-const policyOf = (allowed: string[] = [], denied: string[] = []) =>
+const createPolicy = (allowed: string[] = [], denied: string[] = []) =>
   createTargetPolicy({
     allowed: targets(...allowed),
     denied: targets(...denied) as RangeTarget[],
@@ -16,13 +16,13 @@ test.each([
   '64:ff9b::10.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::a00:1', '2002:a00:1::', '2001::1', '2001:db8::1', 'fc00::1',
   'fd00:ec2::254', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '100::1', 'not-an-address', '',
 ])('%s is denied by default', (address) => {
-  expect(policyOf().allows('mail.example', address, 587)).toBe(false);
+  expect(createPolicy().allows('mail.example', address, 587)).toBe(false);
 }); // prettier-ignore
 
 test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::9.9.9.9'])(
   '%s is public: open on the ports of SMTP',
   (address) => {
-    const policy = policyOf();
+    const policy = createPolicy();
     expect([25, 587, 6_379, 22].map((port) => policy.allows('mail.example', address, port))).toEqual([
       true,
       true,
@@ -33,7 +33,7 @@ test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::
 );
 
 test('the narrowest range decides, and a denial where two are alike', () => {
-  const policy = policyOf(
+  const policy = createPolicy(
     ['10.0.0.0/8', '10.2.0.0/16:25', '10.1.2.3', '9.9.9.9:2500', 'fd00::/8', '127.0.0.0/8'],
     ['10.1.0.0/16', '9.9.9.0/24', '127.0.0.0/8'],
   );
@@ -51,14 +51,14 @@ test('the narrowest range decides, and a denial where two are alike', () => {
 });
 
 test('denying everything leaves what is allowed', () => {
-  const policy = policyOf(['198.41.0.4'], ['0.0.0.0/0', '::/0']);
+  const policy = createPolicy(['198.41.0.4'], ['0.0.0.0/0', '::/0']);
   expect(
     ['198.41.0.4', '9.9.9.9', '2606:4700::1'].map((one) => policy.allows('a.example', one, 587)),
   ).toEqual([true, false, false]);
 });
 
 test('a name that the operator allows may have any address, on its port', () => {
-  const policy = policyOf(['relay.mail.svc:25', 'catcher']);
+  const policy = createPolicy(['relay.mail.svc:25', 'catcher']);
   expect(policy.allows('Relay.Mail.svc', '10.0.0.7', 25)).toBe(true);
   expect(policy.allows('relay.mail.svc', '10.0.0.7', 587)).toBe(false);
   expect(policy.allows('other.mail.svc', '10.0.0.7', 25)).toBe(false);

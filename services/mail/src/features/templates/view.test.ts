@@ -1,7 +1,7 @@
 import { renderTemplate } from './render.js';
 import { createView, internalTemplateTypes } from './view.js';
 
-const viewOf = (data: object, productName?: string) => {
+const getView = (data: object, productName?: string) => {
   const result = createView('loginWithOTP', { otp: '1', ...data }, productName);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.view;
@@ -13,13 +13,13 @@ test.each([
   [{}, 'Atlas', 'Atlas', 'Atlas', 'Sent by Atlas.'],
   [{}, undefined, 'Workspace', 'Workspace', 'Sent by Workspace.'],
 ])('%j and the product %j are named %j', (data, productName, product, place, footer) => {
-  expect(viewOf(data, productName)).toMatchObject({ product, place, footer });
+  expect(getView(data, productName)).toMatchObject({ product, place, footer });
 });
 
 test('numbers are taken, a blank name greets nobody by name', () => {
-  expect(viewOf({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
-  expect(viewOf({ name: 'Ada' }).greeting).toBe('Hello Ada,');
-  expect(viewOf({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(getView({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
+  expect(getView({ name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(getView({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
 });
 
 test.each([
@@ -84,11 +84,11 @@ test('rendering takes microseconds, far below its bound of 20', () => {
 });
 
 test('an invitation names who invites, where that is given', () => {
-  const invitationOf = (data: object) => {
+  const getInvitation = (data: object) => {
     const result = createView('appuserInvite', { link: 'https://a.example/', ...data });
     if ('faults' in result) throw new Error('no view');
     return result.view.invitation;
   };
-  expect(invitationOf({ invitedBy: 'Grace' })).toBe('Grace has invited you');
-  expect(invitationOf({})).toBe('You have been invited');
+  expect(getInvitation({ invitedBy: 'Grace' })).toBe('Grace has invited you');
+  expect(getInvitation({})).toBe('You have been invited');
 });

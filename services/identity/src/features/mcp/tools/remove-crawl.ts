@@ -1,6 +1,6 @@
 import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
-import { callContextOf } from '../call-context.js';
-import { answerOf, argumentsOf, pick } from '../rest-schemas.js';
+import { toCallContext } from '../call-context.js';
+import { toAnswer, toArguments, pick } from '../rest-schemas.js';
 import type { Tool } from '../tool.js';
 
 type Arguments = CallInput<CrawlOperations['removeSchedule']>['path'];
@@ -10,13 +10,13 @@ export const removeCrawl = (crawl: CrawlClient): Tool<Arguments> => ({
   title: 'Remove a crawl',
   description:
     'Removes the schedule of a connector for good; a run in progress is aborted. Use pause_crawl instead to keep the configuration. Succeeds when there is no schedule, too. Returns a confirmation.',
-  ...argumentsOf(crawlOperations.removeSchedule),
-  outputSchema: pick(answerOf(crawlOperations.removeSchedule), ['message']),
+  ...toArguments(crawlOperations.removeSchedule),
+  outputSchema: pick(toAnswer(crawlOperations.removeSchedule), ['message']),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scopes: ['crawl:delete'],
   isAdminOnly: true,
   async call({ connector }, context) {
-    const { message } = await crawl.call('removeSchedule', { path: { connector } }, callContextOf(context));
+    const { message } = await crawl.call('removeSchedule', { path: { connector } }, toCallContext(context));
     return { message };
   },
 });

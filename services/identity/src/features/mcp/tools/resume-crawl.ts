@@ -1,6 +1,6 @@
 import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
-import { callContextOf } from '../call-context.js';
-import { answerOf, argumentsOf } from '../rest-schemas.js';
+import { toCallContext } from '../call-context.js';
+import { toAnswer, toArguments } from '../rest-schemas.js';
 import type { Tool } from '../tool.js';
 
 type Arguments = CallInput<CrawlOperations['resume']>['path'];
@@ -10,11 +10,11 @@ export const resumeCrawl = (crawl: CrawlClient): Tool<Arguments> => ({
   title: 'Resume a crawl',
   description:
     'Resumes the paused schedule of a connector, from its next time on. Use it to undo pause_crawl. Returns the connector and when it was resumed (ISO 8601 UTC). An error says when it is not paused.',
-  ...argumentsOf(crawlOperations.resume),
-  outputSchema: answerOf(crawlOperations.resume, ['data']),
+  ...toArguments(crawlOperations.resume),
+  outputSchema: toAnswer(crawlOperations.resume, ['data']),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   scopes: ['crawl:write'],
   isAdminOnly: true,
   call: async ({ connector }, context) =>
-    (await crawl.call('resume', { path: { connector } }, callContextOf(context))).data,
+    (await crawl.call('resume', { path: { connector } }, toCallContext(context))).data,
 });

@@ -7,8 +7,8 @@ import {
   ServiceFault,
 } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
-import { callContextOf } from '../call-context.js';
-import { answerOf, argumentsOf } from '../rest-schemas.js';
+import { toCallContext } from '../call-context.js';
+import { toAnswer, toArguments } from '../rest-schemas.js';
 import type { Tool, ToolContext, ToolSchema } from '../tool.js';
 import { waitEnds, waitForRun } from '../wait-for-run.js';
 import type { Waits } from '../waits.js';
@@ -25,14 +25,14 @@ const withWait = (schema: ToolSchema): ToolSchema => ({
   ...schema,
   properties: { ...schema.properties, wait },
 });
-const { inputSchema, checkedSchema } = argumentsOf(crawlOperations.schedule);
+const { inputSchema, checkedSchema } = toArguments(crawlOperations.schedule);
 
-const scheduled = answerOf(crawlOperations.schedule, ['data']);
+const scheduled = toAnswer(crawlOperations.schedule, ['data']);
 const outputSchema: ToolSchema = {
   ...scheduled,
   properties: {
     ...scheduled.properties,
-    run: { anyOf: [answerOf(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
+    run: { anyOf: [toAnswer(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
     waitEnded: { enum: [...waitEnds] },
   },
 };
@@ -68,7 +68,7 @@ export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments>
   isAdminOnly: true,
   async call({ connector, wait: isAwaited, ...body }, context) {
     const schedule = async () =>
-      (await crawl.call('schedule', { path: { connector }, body }, callContextOf(context))).data;
+      (await crawl.call('schedule', { path: { connector }, body }, toCallContext(context))).data;
     if (!isAwaited) return schedule();
     assertCanWait(context);
     return waits.hold(context.principal, async () => {
