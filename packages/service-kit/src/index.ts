@@ -1,6 +1,6 @@
 /// <reference types="@fastify/swagger" preserve="true" />
 // Anything exported here is public: services and packages import from this file, and runMain from `run-main`.
-export { type App, type AppOptions, createApp, createErrorHandler, type ServiceApp } from './app.js';
+export { type App, type AppOptions, createApp, createErrorHandler, type ServiceApp } from './http/app.js';
 export { type Clock, systemClock } from './clock.js';
 export {
   ConfigError,
@@ -14,11 +14,11 @@ export {
   type Values,
   type Variable,
   withDefault,
-} from './config.js';
-export { describeVariables } from './config-description.js';
-export { createPool, isDatabaseUnavailable, type PoolOptions } from './database.js';
-export { isDisplayName } from './display-name.js';
-export { readDomain, readEmailAddress } from './email-address.js';
+} from './config/config.js';
+export { describeVariables } from './config/config-description.js';
+export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
+export { isDisplayName } from './data/display-name.js';
+export { readDomain, readEmailAddress } from './data/email-address.js';
 export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
 export {
   AppError,
@@ -30,14 +30,14 @@ export {
   tooManyRequests,
   validationError,
 } from './errors.js';
-export type { Health, ReadinessCheck } from './health.js';
-export { findValueFault } from './json-body.js';
-export { readJsonShape } from './json-limits.js';
-export { isHeaderRepeated } from './repeated-header.js';
-export { createServerErrorLog } from './server-error-log.js';
-export { createLogger, type Logger, scrub } from './logging.js';
-export { MigrationError } from './apply-migration.js';
-export { assertMigrated, migrate } from './migrations.js';
+export type { Health, ReadinessCheck } from './http/health.js';
+export { findValueFault } from './http/body/json-body.js';
+export { readJsonShape } from './http/body/json-limits.js';
+export { isHeaderRepeated } from './http/repeated-header.js';
+export { createServerErrorLog } from './telemetry/server-error-log.js';
+export { createLogger, type Logger, scrub } from './telemetry/logging.js';
+export { MigrationError } from './data/apply-migration.js';
+export { assertMigrated, migrate } from './data/migrations.js';
 export {
   type Page,
   PageOf,
@@ -46,10 +46,10 @@ export {
   pageWindow,
   Pagination,
   toPagination,
-} from './pagination.js';
-export { serve, type ServeOptions } from './serve.js';
-export { serviceVariables } from './service-variables.js';
-export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
+} from './data/pagination.js';
+export { serve, type ServeOptions } from './process/serve.js';
+export { serviceVariables } from './config/service-variables.js';
+export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './process/shutdown.js';
 export {
   currentTraceparent,
   isTracing,
@@ -57,8 +57,8 @@ export {
   type SpanOptions,
   startPublishSpan,
   withSpan,
-} from './tracing/spans.js';
-export { startTracing } from './tracing/start.js';
-export type { Tracing, TracingConfig } from './tracing/tracing.js';
-export { nothingDone, translateError } from './translate-error.js';
-export { createValidatorCompiler, describeFaults } from './validation.js';
+} from './telemetry/tracing/spans.js';
+export { startTracing } from './telemetry/tracing/start.js';
+export type { Tracing, TracingConfig } from './telemetry/tracing/tracing.js';
+export { nothingDone, translateError } from './http/translate-error.js';
+export { createValidatorCompiler, describeFaults } from './http/validation.js';

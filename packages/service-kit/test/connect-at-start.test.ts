@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { connectAtStart } from '../src/connect-at-start.js';
+import { connectAtStart } from '../src/data/connect-at-start.js';
 
 let database: TestDatabase;
 let server: Server | undefined;

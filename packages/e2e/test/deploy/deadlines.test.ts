@@ -20,7 +20,7 @@ const overlays = ['dev', 'existing-services'];
 
 test('a send ends before everything in front of it gives up, and what gives up ends in order', () => {
   const send = oneIn('services/mail/src/config.ts', /MAX_SEND_DEADLINE_MS = ([\d_]+)/g);
-  const shutdownFile = 'packages/service-kit/src/shutdown.ts';
+  const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
   const phase = (name: string): number => oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm'));
   const tool = oneIn(
     'services/identity/src/config.ts',
@@ -40,7 +40,7 @@ test('a send ends before everything in front of it gives up, and what gives up e
 });
 
 test('a process is killed after its shutdown: unready, requests, workers, flush and close', () => {
-  const shutdownFile = 'packages/service-kit/src/shutdown.ts';
+  const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
   const phases = ['http', 'workers', 'flush', 'close'].map((name) =>
     oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm')),
   );
@@ -63,7 +63,7 @@ test('npm start gives a service longer to stop than a send takes there', () => {
 });
 
 test('a gateway waits longer for a body than a service does, and a client that only waits for its answer gets it', () => {
-  const service = oneIn('packages/service-kit/src/app.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g);
+  const service = oneIn('packages/service-kit/src/http/app.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g);
   expect(service).toBeLessThan(
     oneIn('packages/local/src/gateway/server.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g),
   );

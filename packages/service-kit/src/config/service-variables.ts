@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { integer, list, oneOf, port, text, url, type Variable, withDefault } from './config.js';
-import { DATABASE_TIMEOUT_MS_DEFAULT } from './database.js';
+import { DATABASE_TIMEOUT_MS_DEFAULT } from '../data/database.js';
 
 function isAddressRange(item: string): boolean {
   const [address = '', prefix = '0', ...rest] = item.split('/');

@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler } from 'fastify';
-import { isDisplayName } from './display-name.js';
-import { readEmailAddress } from './email-address.js';
-import type { FaultDetail } from './errors.js';
+import { isDisplayName } from '../data/display-name.js';
+import { readEmailAddress } from '../data/email-address.js';
+import type { FaultDetail } from '../errors.js';
 
 const shared: Options = {
   allErrors: true,

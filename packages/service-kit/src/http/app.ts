@@ -11,23 +11,23 @@ import fastify, {
 } from 'fastify';
 import type { Registry } from 'prom-client';
 import { trackAllowedMethods } from './allowed-methods.js';
-import type { ErrorFamily } from './error-family.js';
-import type { AppError } from './errors.js';
+import type { ErrorFamily } from '../error-family.js';
+import type { AppError } from '../errors.js';
 import { type Health, registerHealth } from './health.js';
-import { registerJsonBody } from './json-body.js';
-import type { Logger } from './logging.js';
-import { registerMetrics } from './metrics.js';
+import { registerJsonBody } from './body/json-body.js';
+import type { Logger } from '../telemetry/logging.js';
+import { registerMetrics } from '../telemetry/metrics.js';
 import { REQUEST_ID_FIELD, getRequestId } from './request-id.js';
 import { isHeaderRepeated } from './repeated-header.js';
 import { createRequestsInProgress, type RequestsInProgress } from './requests-in-progress.js';
 import { securityHeadersFor } from './security-headers.js';
-import { createServerErrorLog } from './server-error-log.js';
-import { type BodyTimeouts, limitBodyTime } from './body-timeout.js';
+import { createServerErrorLog } from '../telemetry/server-error-log.js';
+import { type BodyTimeouts, limitBodyTime } from './body/body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
-import { refuseCodedBodies } from './content-coding.js';
+import { refuseCodedBodies } from './body/content-coding.js';
 import { errorOfStatus, translateError } from './translate-error.js';
-import { registerRequestSpans } from './tracing/request-spans.js';
-import { registerDocs } from './openapi/docs.js';
+import { registerRequestSpans } from '../telemetry/tracing/request-spans.js';
+import { registerDocs } from '../openapi/docs.js';
 import { createValidatorCompiler } from './validation.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */

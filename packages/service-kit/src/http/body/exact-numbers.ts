@@ -1,4 +1,4 @@
-import type { FaultDetail } from './errors.js';
+import type { FaultDetail } from '../../errors.js';
 
 /*
  * JSON numbers have any size, JavaScript's have 64 bits: 1e400 is read as Infinity and 12345678901234567890 as another

@@ -1,4 +1,4 @@
-import type { FaultDetail } from './errors.js';
+import type { FaultDetail } from '../../errors.js';
 
 /** Values in one body: the parser, and a validator that lists every fault, slow down beyond it out of proportion. */
 const MAX_VALUES = 10_000;

@@ -1,6 +1,6 @@
-import { ConfigError } from './config.js';
-import { isDatabaseUnavailable } from './database.js';
-import { MigrationError } from './apply-migration.js';
+import { ConfigError } from '../config/config.js';
+import { isDatabaseUnavailable } from '../data/database.js';
+import { MigrationError } from '../data/apply-migration.js';
 
 /** 3D000 no such database, 28 wrong login, 42501 no right. */
 const unusableSqlState = /^(?:3D000|28...|42501)$/;

@@ -1,4 +1,4 @@
-import { createApp, createLogger, standardErrors } from './index.js';
+import { createApp, createLogger, standardErrors } from '../index.js';
 
 async function toHeaders(headers: Record<string, string>): Promise<Record<string, unknown>> {
   const about = { service: 'test', title: 'Test', description: '', version: '0' };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { TracedClient } from './tracing/postgres-spans.js';
-import { isTracing } from './tracing/spans.js';
+import { TracedClient } from '../telemetry/tracing/postgres-spans.js';
+import { isTracing } from '../telemetry/tracing/spans.js';
 
 export interface PoolOptions {
   readonly connectionString: string;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from './errors.js';
+import { AppError } from '../../errors.js';
 
 /**
  * No route reads a compressed body: a few kilobytes of one can be gigabytes. It is 415 with what may be sent instead

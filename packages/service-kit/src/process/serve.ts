@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServiceApp } from './app.js';
-import { closeServer } from './close-server.js';
+import type { ServiceApp } from '../http/app.js';
+import { closeServer } from '../http/close-server.js';
 import type { Shutdown } from './shutdown.js';
 
 export interface ServeOptions extends ServiceApp {

@@ -1,5 +1,5 @@
-import { isDatabaseUnavailable } from './database.js';
-import { AppError, dependencyUnavailable, validationError } from './errors.js';
+import { isDatabaseUnavailable } from '../data/database.js';
+import { AppError, dependencyUnavailable, validationError } from '../errors.js';
 import { describeFaults } from './validation.js';
 
 interface FrameworkError extends Error {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Values } from '../config.js';
-import type { serviceVariables } from '../service-variables.js';
+import type { Values } from '../../config/config.js';
+import type { serviceVariables } from '../../config/service-variables.js';
 
 /** Of the environment; what else of OTEL_* there is, such as OTEL_BSP_SCHEDULE_DELAY, the SDK reads itself. */
 export type TracingConfig = Pick<

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errorOfStatus } from './translate-error.js';
+import { errorOfStatus } from '../translate-error.js';
 
 export interface BodyTimeouts {
   /** How long a body may stand still. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { ErrorFamily } from './error-family.js';
+import type { ErrorFamily } from '../error-family.js';
 import { getRequestId } from './request-id.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
 import { errorOfStatus } from './translate-error.js';

@@ -1,5 +1,5 @@
 import fastify, { LogController } from 'fastify';
-import { createLogger } from './logging.js';
+import { createLogger } from '../telemetry/logging.js';
 import { REQUEST_ID_FIELD } from './request-id.js';
 
 test('log lines of a request carry its id and pass the serializers of the logger', async () => {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
-import { type FaultDetail, validationError } from './errors.js';
+import { type FaultDetail, validationError } from '../../errors.js';
 import { findInexactNumber } from './exact-numbers.js';
 import { findRepeatedName, type JsonShape, readJsonShape } from './json-limits.js';
 
