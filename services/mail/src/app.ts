@@ -14,9 +14,9 @@ import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
-import { createFairShares } from './features/emails/fair-shares.js';
-import { createFollowedSends, type FollowedSends } from './features/emails/followed-sends.js';
-import { createLetterSeal } from './features/journal/letter-seal.js';
+import { createFairLimiter } from './features/emails/fair-limiter.js';
+import { createBackgroundSends, type BackgroundSends } from './features/emails/background-sends.js';
+import { createRequestCipher } from './features/journal/request-cipher.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
@@ -86,15 +86,15 @@ async function startBackground(deps: MailDeps) {
     recordsKeptDays: config.RECORDS_KEPT_DAYS,
     ...(journalTimes && { times: journalTimes }),
   });
-  const followed = createFollowedSends(config.SEND_DEADLINE_MS);
+  const backgroundSends = createBackgroundSends(config.SEND_DEADLINE_MS);
   await identity.start();
   // Not waited for: until it is up, this service listens, isn't ready, and says so where it is asked.
   void journal.start();
-  shutdown.on('http', 'accepted mails', followed.stop);
+  shutdown.on('http', 'accepted mails', backgroundSends.stop);
   shutdown.on('workers', 'SMTP pools', pools.close);
   shutdown.on('flush', 'journal', journal.stop);
   shutdown.on('close', 'identity', identity.close);
-  return { identity, pools, journal, followed };
+  return { identity, pools, journal, backgroundSends };
 }
 
 async function createMailApp({ config, resources }: MailDeps): Promise<ServiceApp> {
@@ -114,7 +114,7 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
 /** The service without a listener: what tests drive, and what `server.ts` serves. */
 export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
-  const { identity, pools, journal, followed } = await startBackground(deps);
+  const { identity, pools, journal, backgroundSends } = await startBackground(deps);
   const service = await createMailApp(deps);
   service.health.checks.set('journal', async () => {
     if (!journal.isUp) throw new Error('the journal has not started');
@@ -132,7 +132,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
     serviceToken: identity.serviceToken,
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
-  await registerRoutes(service, deps, { configurations, pools, journal, followed });
+  await registerRoutes(service, deps, { configurations, pools, journal, backgroundSends });
   return service;
 }
 
@@ -140,23 +140,31 @@ interface Parts {
   readonly configurations: ReturnType<typeof createSmtpConfigurations>;
   readonly pools: TransportPools;
   readonly journal: Journal;
-  readonly followed: FollowedSends;
+  readonly backgroundSends: BackgroundSends;
 }
 
 /** Who may call what, by the authority that a route needs. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
-  const { configurations, pools, journal, followed } = parts;
+  const { configurations, pools, journal, backgroundSends } = parts;
   const { SEND_DEADLINE_MS: deadlineMs } = config;
   const deliver = createDeliver(pools, deadlineMs);
-  const onSettled = registerMailMetrics(metrics, { pools, journal });
-  const places = createFairShares({
+  const onOutcome = registerMailMetrics(metrics, { pools, journal });
+  const sendLimiter = createFairLimiter({
     capacity: config.SENDS_MAX,
     maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const seal = createLetterSeal(config.SERVICE_CLIENT_SECRET);
-  const emails = createEmailService({ journal, deliver, clock, places, followed, seal, onSettled });
+  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET);
+  const emails = createEmailService({
+    journal,
+    deliver,
+    clock,
+    sendLimiter,
+    backgroundSends,
+    cipher,
+    onOutcome,
+  });
   const runtime = {
     get isUp() {
       return pools.isUp && journal.isUp;
@@ -167,7 +175,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   smtpConfigurationRoutes(app, { configurations, runtime });
   // Administrators
   recordRoutes(app, createRecordService(resources));
-  resendRoute(app, { pool: resources.pool, seal, emails, configurations, deadlineMs });
+  resendRoute(app, { pool: resources.pool, cipher, emails, configurations, deadlineMs });
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,

@@ -72,7 +72,7 @@ export interface MailUnderTest {
   close(): Promise<void>;
 }
 
-export const letter = (fields: object = {}): object => ({
+export const emailBody = (fields: object = {}): object => ({
   emailTemplateType: 'loginWithOTP',
   sendEmailTo: ['to@example.com'],
   subject: 'Your code',
@@ -187,7 +187,7 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
     send: (fields, headers) =>
       call('POST', '/api/v1/mail/emails/sendEmail', {
         token,
-        body: letter(fields),
+        body: emailBody(fields),
         ...(headers && { headers }),
       }),
     stop: () => running.shutdown.run('test asked'),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { callUrl, waitFor } from '@platform/testing';
 import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
-import { createAdministrator, letter, startMail } from '../mail.js';
+import { createAdministrator, emailBody, startMail } from '../mail.js';
 import { startNameServer } from '../name-server.js';
 import { startSmtp } from '../smtp-server.js';
 
@@ -84,7 +84,7 @@ test('the silent name servers of one organisation hold up no other mail, and no 
   });
   const otherToken = await other.createToken(['SEND_MAIL']);
   const stuck = Array.from({ length: 20 }, () =>
-    callUrl(`${mail.url}/api/v1/mail/emails/sendEmail`, 'POST', { token: otherToken, body: letter() }),
+    callUrl(`${mail.url}/api/v1/mail/emails/sendEmail`, 'POST', { token: otherToken, body: emailBody() }),
   );
   await waitFor(() => nameServer.asked.filter((name) => name === 'dead.corp.test').length >= 10, {
     what: 'lookups that hang',
@@ -93,8 +93,8 @@ test('the silent name servers of one organisation hold up no other mail, and no 
   expect((await mail.send()).status).toBe(200);
   await lookup('localhost');
   expect(await isStuck()).toBe(true);
-  const answers = await Promise.all(stuck);
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]));
+  const responses = await Promise.all(stuck);
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([500]));
   await mail.close();
   await smtp.close();
 });

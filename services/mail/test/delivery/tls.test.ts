@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { callUrl, issueCertificate } from '@platform/testing';
 import { SMTPServer } from 'smtp-server';
-import { createAdministrator, createMailDatabase, letter, mailEnvironment } from '../mail.js';
+import { createAdministrator, createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
 import { startService } from '../service-process.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,7 +90,7 @@ async function sendThrough(host: string, port: number, tls: string) {
   });
   const sent = await callUrl(`${service.url}/api/v1/mail/emails/sendEmail`, 'POST', {
     token,
-    body: letter(),
+    body: emailBody(),
   });
   return { status: sent.status, tested: tested.body };
 }

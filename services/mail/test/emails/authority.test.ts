@@ -1,4 +1,4 @@
-import { letter, type MailUnderTest, startMail } from '../mail.js';
+import { emailBody, type MailUnderTest, startMail } from '../mail.js';
 
 let mail: MailUnderTest;
 const sendPath = '/api/v1/mail/emails/sendEmail';
@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => mail.close());
 
-const toMessage = (answer: { status: number; body: { error: { message: string } } }) => [
-  answer.status,
-  answer.body.error.message,
+const toMessage = (response: { status: number; body: { error: { message: string } } }) => [
+  response.status,
+  response.body.error.message,
 ];
 
 test('without a bearer: 401 with the message and the challenge', async () => {
   for (const path of [sendPath, reloadPath]) {
-    const refused = await mail.call('POST', path, { body: letter() });
+    const refused = await mail.call('POST', path, { body: emailBody() });
     expect(toMessage(refused)).toEqual([401, 'Authorization header not found']);
     expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="platform"');
   }
@@ -43,7 +43,7 @@ test('a revoked token is refused at once', async () => {
   await mail.identity('DELETE', `/api/v1/personal-access-tokens/${list.body.tokens[0].id}`, {
     token: mail.session,
   });
-  const refused = await mail.call('POST', sendPath, { token, body: letter() });
+  const refused = await mail.call('POST', sendPath, { token, body: emailBody() });
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
     401,
     'Bearer realm="platform", error="invalid_token"',
@@ -82,7 +82,7 @@ test('records, preview and the connection test are for administrators', async ()
 
 test("the internal route takes another service's credential only", async () => {
   const path = '/api/v1/mail/internal/sendEmail';
-  const body = { orgId: mail.orgId, ...letter() };
+  const body = { orgId: mail.orgId, ...emailBody() };
   for (const token of [mail.token, mail.session])
     expect((await mail.call('POST', path, { token, body })).status).toBe(403);
   expect((await mail.call('POST', path, { body })).status).toBe(401);

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { attachment, letter, type MailUnderTest, startMail } from '../mail.js';
+import { attachment, emailBody, type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 let mail: MailUnderTest;
@@ -22,13 +22,13 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
   const path = '/api/v1/mail/emails/sendEmail';
   for (const raw of ['{', '', '[]', 'null', '"x"'])
     expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
-  const raw = JSON.stringify(letter()).replace('Your code', String.raw`\u0000`);
+  const raw = JSON.stringify(emailBody()).replace('Your code', String.raw`\u0000`);
   expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
   const authorization = `Bearer ${mail.token}`;
   const latin1 = await fetch(mail.url + path, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(letter()).replace('Your code', 'caf\xe9'), 'latin1'),
+    body: Buffer.from(JSON.stringify(emailBody()).replace('Your code', 'caf\xe9'), 'latin1'),
   });
   expect([latin1.status, await latin1.json()]).toMatchObject([400, { error: { code: 'INVALID_JSON' } }]);
   const text = await mail.call('POST', path, {
@@ -41,13 +41,13 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
 
 test('a compressed body is 415, which says what to send; it is not unpacked', async () => {
   const [path, headers] = ['/api/v1/mail/emails/sendEmail', { 'content-encoding': 'gzip' }];
-  const refused = await mail.call('POST', path, { token: mail.token, body: letter(), headers });
+  const refused = await mail.call('POST', path, { token: mail.token, body: emailBody(), headers });
   expect([refused.status, refused.headers.get('accept-encoding'), refused.body]).toEqual([
     415,
     'identity',
     { error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Unsupported content encoding: send the body uncompressed' } },
   ]);
-  expect((await mail.call('POST', path, { body: letter(), headers })).status).toBe(401);
+  expect((await mail.call('POST', path, { body: emailBody(), headers })).status).toBe(401);
   expect(smtp.accepted).toEqual([]);
   expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
 }); // prettier-ignore
@@ -85,7 +85,7 @@ test('a large body of millions of parts is refused before it is parsed', async (
 test('a key that a body has twice is refused, beside a large attachment too', async () => {
   for (const bytes of [10, 20 * 1_048_576]) {
     const body = JSON.stringify(
-      letter({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),
+      emailBody({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),
     );
     const raw = `${body.slice(0, -1)},"subject":"Another"}`;
     const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });

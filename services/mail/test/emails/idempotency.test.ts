@@ -29,10 +29,10 @@ test('the same key and body answer the first result again and send nothing', asy
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('twenty at once with one key: one mail, twenty answers of success', async () => {
+test('twenty at once with one key: one mail, twenty successful responses', async () => {
   const key = randomUUID();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => withKey({}, key)));
-  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => withKey({}, key)));
+  expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(smtp.accepted).toHaveLength(1);
 });
 
@@ -76,7 +76,7 @@ test('without a key, the same body twice is two mails with two Message-IDs', asy
 test('a key is forgotten after 24 hours; what is sent with it then is another mail, with a Message-ID of its own', async () => {
   const key = randomUUID();
   await withKey({}, key);
-  // The outcome is written behind the answer, and an entry without one is still under way, whatever its age.
+  // The outcome is written behind the response, and an entry without one is still under way, whatever its age.
   const isSettled = async () =>
     (await mail.db.query(`select 1 from mails where idempotency_key = $1 and state = 'sent'`, [key]))
       .rowCount === 1;
@@ -85,12 +85,12 @@ test('a key is forgotten after 24 hours; what is sent with it then is another ma
     `update mails set created_at = created_at - interval '25 hours' where idempotency_key = $1`,
     [key],
   );
-  let answer = await withKey({ subject: 'Another' }, key);
-  for (let tries = 0; answer.status === 422 && tries < 100; tries += 1) {
+  let response = await withKey({ subject: 'Another' }, key);
+  for (let tries = 0; response.status === 422 && tries < 100; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    answer = await withKey({ subject: 'Another' }, key);
+    response = await withKey({ subject: 'Another' }, key);
   }
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(messageIds().size).toBe(2);
 });
 

@@ -8,7 +8,7 @@ import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { openResources } from '../../src/resources.js';
-import { createMailDatabase, letter, mailEnvironment } from '../mail.js';
+import { createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 /*
@@ -108,28 +108,28 @@ beforeAll(async () => {
 afterAll(() => close());
 
 test('a service credential with SEND_MAIL sends for an organisation', async () => {
-  const sent = await send(mint('SEND_MAIL'), { orgId, ...letter({ isAutoEmail: true }) });
+  const sent = await send(mint('SEND_MAIL'), { orgId, ...emailBody({ isAutoEmail: true }) });
   expect(sent).toEqual({ status: 200, body: { data: { status: true, data: 'Email sent' } } });
   expect(smtp.accepted[0]?.from).toBe('noreply@corp.example');
 });
 
 test('another scope is 403, no organisation 400, one without configuration 404', async () => {
-  expect((await send(mint('token:introspect'), { orgId, ...letter() })).status).toBe(403);
-  expect((await send(mint('SEND_MAIL'), letter())).status).toBe(400);
+  expect((await send(mint('token:introspect'), { orgId, ...emailBody() })).status).toBe(403);
+  expect((await send(mint('SEND_MAIL'), emailBody())).status).toBe(400);
   const other = '0190a0b0-0000-7000-8000-000000000002';
-  expect((await send(mint('SEND_MAIL'), { orgId: other, ...letter() })).status).toBe(404);
+  expect((await send(mint('SEND_MAIL'), { orgId: other, ...emailBody() })).status).toBe(404);
 });
 
 test('a letter can name the server that it goes through, and the organisation keeps its own', async () => {
   const other = await startSmtp();
   const through = { host: '127.0.0.1', port: other.port, fromEmail: 'before@corp.example', tls: 'none' };
-  const body = letter({ emailTemplateType: 'smtpServerChanged', templateData: { changedBy: 'Ada' } });
+  const body = emailBody({ emailTemplateType: 'smtpServerChanged', templateData: { changedBy: 'Ada' } });
   const count = smtp.accepted.length;
   expect((await send(mint('SEND_MAIL'), { orgId, smtp: through, ...body })).status).toBe(200);
   // An organisation without a configuration is told through the one that it had.
   const none = '0190a0b0-0000-7000-8000-000000000003';
   expect((await send(mint('SEND_MAIL'), { orgId: none, smtp: through, ...body })).status).toBe(200);
-  expect((await send(mint('SEND_MAIL'), { orgId, ...letter() })).status).toBe(200);
+  expect((await send(mint('SEND_MAIL'), { orgId, ...emailBody() })).status).toBe(200);
   expect(other.accepted.map(({ from }) => from)).toEqual(['before@corp.example', 'before@corp.example']);
   expect(other.accepted[0]?.raw).toContain('Changed by: Ada');
   expect(smtp.accepted.slice(count).map(({ from }) => from)).toEqual(['noreply@corp.example']);

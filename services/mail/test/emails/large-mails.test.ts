@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
-import { attachment, letter, type MailUnderTest, startMail } from '../mail.js';
+import { attachment, emailBody, type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 let mail: MailUnderTest;
@@ -33,16 +33,16 @@ test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413',
   const huge = await mail
     .send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] })
     .catch(() => undefined);
-  // The connection may be closed before the client has read the answer.
+  // The connection may be closed before the client has read the response.
   expect([undefined, 413]).toContain(huge?.status);
 });
 
 test('large mails at once are sent or put off, and their places come back', async () => {
   const content = Buffer.alloc(20 * 1_048_576).toString('base64');
   const sendLarge = () => mail.send({ attachments: [attachment({ content })] });
-  const answers = await Promise.all(Array.from({ length: 6 }, sendLarge));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
-  expect(smtp.accepted).toHaveLength(answers.filter(({ status }) => status === 200).length);
+  const responses = await Promise.all(Array.from({ length: 6 }, sendLarge));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(smtp.accepted).toHaveLength(responses.filter(({ status }) => status === 200).length);
   expect((await sendLarge()).status).toBe(200);
 });
 
@@ -86,7 +86,7 @@ test('a body of unknown length takes what it is, not what it could be', async ()
     return { started, answered };
   });
   // All five are open when the first one ends.
-  const rest = JSON.stringify(letter()).slice(1);
+  const rest = JSON.stringify(emailBody()).slice(1);
   for (const { started } of bodies) started.end(rest);
   expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200, 200, 200]);
 });
@@ -94,7 +94,7 @@ test('a body of unknown length takes what it is, not what it could be', async ()
 test('the memory of a large mail stays taken while it is delivered, also when its client has gone', async () => {
   smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
   const content = Buffer.alloc(25 * 1_048_576).toString('base64');
-  const body = JSON.stringify(letter({ attachments: [attachment({ content })] }));
+  const body = JSON.stringify(emailBody({ attachments: [attachment({ content })] }));
   const sendAndLeave = (): ReturnType<typeof request> =>
     request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
       method: 'POST',

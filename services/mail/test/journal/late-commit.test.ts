@@ -11,7 +11,7 @@ beforeAll(async () => {
   smtp = await startSmtp();
   mail = await startMail({
     environment: { SMTP_TIMEOUT_MS: '10000', DATABASE_TIMEOUT_MS: '1000' },
-    journalTimes: { heartbeatMs: 200, silentMs: 3_000, keyLifetimeMs: DAY_MS },
+    journalTimes: { heartbeatMs: 200, senderTimeoutMs: 3_000, keyLifetimeMs: DAY_MS },
   });
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { callUrl, type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
-import { createAdministrator, createMailDatabase, letter, mailEnvironment, startMail } from '../mail.js';
+import { createAdministrator, createMailDatabase, emailBody, mailEnvironment, startMail } from '../mail.js';
 import { startService } from '../service-process.js';
 import { type Behaviour, startSmtp } from '../smtp-server.js';
 
@@ -76,9 +76,9 @@ test('killed in the middle of many mails: asked again with the same keys, each w
   const { smtp, token, start } = await prepare();
   const states = new Map(Array.from({ length: 1_000 }, () => [randomUUID() as string, 'none']));
   async function sendOne(url: string, key: string): Promise<void> {
-    const options = { token, body: letter({ subject: key }), headers: { 'idempotency-key': key } };
-    const answer = await callUrl(url + sendPath, 'POST', options).catch(() => undefined);
-    states.set(key, answer?.status === 200 ? 'sent' : (answer?.body?.error?.code ?? 'none'));
+    const options = { token, body: emailBody({ subject: key }), headers: { 'idempotency-key': key } };
+    const response = await callUrl(url + sendPath, 'POST', options).catch(() => undefined);
+    states.set(key, response?.status === 200 ? 'sent' : (response?.body?.error?.code ?? 'none'));
   }
   /** All that the predicate takes, sixty at once. */
   async function sendAll(url: string, isWanted: (state: string) => boolean): Promise<void> {
@@ -107,7 +107,7 @@ test('killed in the middle of many mails: asked again with the same keys, each w
       await sendAll(second.url, (state) => !isSettled(state));
       return [...states.values()].every(isSettled);
     },
-    { what: 'an answer for every key', timeoutMs: 60_000, intervalMs: 500 },
+    { what: 'an response for every key', timeoutMs: 60_000, intervalMs: 500 },
   );
   const arrivals = new Map<string, number>();
   for (const { raw } of smtp.accepted) {
@@ -123,7 +123,7 @@ test('killed in the middle of many mails: asked again with the same keys, each w
 test('SIGTERM lets a mail under way finish, and signs the sender off', async () => {
   const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
   const service = await start({ SMTP_TIMEOUT_MS: '5000' });
-  const sending = callUrl(service.url + sendPath, 'POST', { token, body: letter() });
+  const sending = callUrl(service.url + sendPath, 'POST', { token, body: emailBody() });
   await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
   const stopping = service.stop();
   smtp.say('250 queued');

@@ -2,7 +2,7 @@ import { createLogger, createShutdown } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { settleEntries } from '../../src/features/journal/queries.js';
+import { storeOutcomes } from '../../src/features/journal/queries.js';
 import { createJournal } from '../../src/features/journal/service.js';
 import { openResources } from '../../src/resources.js';
 import { createMailDatabase } from '../mail.js';
@@ -66,7 +66,7 @@ test('many of them go in bites of a thousand, one each beat', async () => {
      select gen_random_uuid(), $1, 'failed', $1, 'old', 'a@b.example', '{}', '{}', 'loginWithOTP', $2, $2 from generate_series(1, 2500)`,
     [uuidv7(), new Date(now - 8 * DAY_MS)],
   );
-  const times = { heartbeatMs: 300, silentMs: 10_000, keyLifetimeMs: DAY_MS };
+  const times = { heartbeatMs: 300, senderTimeoutMs: 10_000, keyLifetimeMs: DAY_MS };
   const journal = createJournal({
     pool: db,
     clock: () => now,
@@ -90,9 +90,9 @@ test('a statement that was planned on an empty table reads no other mails when i
     log,
     shutdown,
   });
-  const settle = (id: string) => settleEntries(pool, [{ id, state: 'sent', refused: [] }], new Date(now));
+  const store = (id: string) => storeOutcomes(pool, [{ id, state: 'sent', refused: [] }], new Date(now));
   // PostgreSQL settles for one plan after five uses.
-  for (let use = 0; use < 10; use += 1) await settle(uuidv7());
+  for (let use = 0; use < 10; use += 1) await store(uuidv7());
   await db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), $1, 'sent', $1, 'sent', 'a@b.example', '{}', '{}', 'loginWithOTP', $2, $2 from generate_series(1, 500)`,
@@ -102,7 +102,7 @@ test('a statement that was planned on an empty table reads no other mails when i
   const { rows } = await db.query<{ id: string }>(`select id from mails where state = 'pending'`);
   const id = rows[0]?.id ?? '';
   const explained = await pool.query<{ 'QUERY PLAN': string }>(
-    `explain (analyze, costs off, timing off) execute settle_entries('{${id}}', '{"${id}": {"state": "sent", "refused": []}}', now())`,
+    `explain (analyze, costs off, timing off) execute store_outcomes('{${id}}', '{"${id}": {"state": "sent", "refused": []}}', now())`,
   );
   const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain('mails_pkey');

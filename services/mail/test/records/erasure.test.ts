@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
 import { v7 as uuidv7 } from 'uuid';
-import { settleEntries } from '../../src/features/journal/queries.js';
+import { storeOutcomes } from '../../src/features/journal/queries.js';
 import { type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
@@ -11,7 +11,7 @@ let smtp: SmtpUnderTest;
 beforeAll(async () => {
   mail = await startMail({
     environment: { SMTP_TIMEOUT_MS: '30000' },
-    journalTimes: { heartbeatMs: 100, silentMs: 30_000, keyLifetimeMs: 24 * 3_600_000 },
+    journalTimes: { heartbeatMs: 100, senderTimeoutMs: 30_000, keyLifetimeMs: 24 * 3_600_000 },
   });
   smtp = await startSmtp();
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
@@ -112,7 +112,7 @@ test('a late outcome of an erased mail brings neither the address nor the letter
   );
   expect(await erase('late@example.com')).toMatchObject({ changed: 1 });
   const refused = ['late@example.com', 'other@example.com'];
-  await settleEntries(mail.db, [{ id, state: 'failed', refused, sealed: 'a letter' }], new Date());
+  await storeOutcomes(mail.db, [{ id, state: 'failed', refused, encryptedRequest: 'encrypted' }], new Date());
   expect((await get(id)).body.data).toMatchObject({
     state: 'failed',
     canResend: false,
@@ -170,9 +170,9 @@ describe('sending again and erasing at once', () => {
     await erase('again@example.com');
     await lock.query('select pg_advisory_unlock(1)');
     lock.release();
-    const answer = await sending;
+    const response = await sending;
     await mail.db.query('drop function wait_for_test cascade');
-    expect([answer.status, answer.body.error.code]).toEqual([409, 'NOT_RESENDABLE']);
+    expect([response.status, response.body.error.code]).toEqual([409, 'NOT_RESENDABLE']);
     expect(smtp.accepted).toEqual([]);
     expect(await isStored('again@example.com')).toBe(false);
   });

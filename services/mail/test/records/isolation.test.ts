@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createAdministrator, letter, type MailUnderTest, startMail } from '../mail.js';
+import { createAdministrator, emailBody, type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 let mail: MailUnderTest;
@@ -93,7 +93,7 @@ describe.each([
 
 test('an idempotency key of one organisation means nothing in another', async () => {
   const path = '/api/v1/mail/emails/sendEmail';
-  const options = { token: otherToken, body: letter({ subject: 'other' }), headers: { 'idempotency-key': key } };
+  const options = { token: otherToken, body: emailBody({ subject: 'other' }), headers: { 'idempotency-key': key } };
   expect((await mail.call('POST', path, options)).status).toBe(200);
   expect((await list(other.session)).length).toBe(1);
   const again = await mail.send({ subject: 'sent' }, { 'idempotency-key': key });

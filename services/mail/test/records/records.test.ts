@@ -162,8 +162,8 @@ describe('sending again', () => {
     expect(stored).not.toContain('a-secret-of-the-link');
     smtp.behave(() => undefined);
     const before = smtp.accepted.length;
-    const answers = await Promise.all([resend(failed.id), resend(failed.id)]);
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    const responses = await Promise.all([resend(failed.id), resend(failed.id)]);
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
     expect(smtp.accepted.slice(before).map(({ raw }) => raw.includes('Subject: again') && raw.includes('a-secret-of-the-link'))).toEqual([true]);
     expect((await list('?limit=1')).body.data[0].subject).toBe('again');
     expect((await resend(failed.id)).body.error.code).toBe('NOT_RESENDABLE');

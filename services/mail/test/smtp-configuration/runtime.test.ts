@@ -4,7 +4,7 @@ import pg from 'pg';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
 import { openResources } from '../../src/resources.js';
-import { createAdministrator, createMailDatabase, letter, mailEnvironment } from '../mail.js';
+import { createAdministrator, createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
 
 test('Mail container not found: while the mail runtime starts, and from when it stops', async () => {
   const database = await createMailDatabase();
@@ -46,7 +46,7 @@ test('Mail container not found: while the mail runtime starts, and from when it 
 
   expect(await update()).toEqual(notFound);
   expect((await app.inject('/health/ready')).statusCode).toBe(503);
-  expect(await call('/api/v1/mail/emails/sendEmail', letter())).toMatchObject([
+  expect(await call('/api/v1/mail/emails/sendEmail', emailBody())).toMatchObject([
     503,
     { code: 'NOTHING_DONE' },
   ]);

@@ -2,7 +2,7 @@ import { getMember, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { TestLimit } from './limit.js';
 import { ConnectionReport } from './schemas.js';
@@ -31,7 +31,7 @@ export function connectionTestRoute(
         summary:
           'Connect to the SMTP server as it is configured now: what works, or what is wrong and what to do',
         security: bearer,
-        response: { 200: ConnectionReport, ...answers(400, 401, 403, 404, 429) },
+        response: { 200: ConnectionReport, ...errorResponses(400, 401, 403, 404, 429) },
       },
     },
     async (request) => {

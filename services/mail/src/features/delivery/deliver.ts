@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import { judgeFailure, type Outcome } from './outcome.js';
+import { classifyFailure, type Outcome } from './outcome.js';
 import type { Message, TransportPools } from './pools.js';
 
 /** Waits before the second and the third attempt. */
@@ -36,7 +36,7 @@ async function attemptUntil(
   for (let attempt = 0; ; attempt += 1) {
     const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
       // An attempt never rejects: the message couldn't be made, and there was none.
-      judgeFailure(error, false),
+      classifyFailure(error, false),
     );
     const waitMs = RETRY_AFTER_MS[attempt];
     if (!canRetry || waitMs === undefined) return outcome;
@@ -52,12 +52,12 @@ async function attemptUntil(
  *   trips no other timeout. Large ones get more.
  */
 export const createDeliver =
-  (pools: TransportPools, followedMs: number): Deliver =>
+  (pools: TransportPools, backgroundTimeoutMs: number): Deliver =>
   async (delivery) => {
     const { deadlineAt, messageBytes, signal } = delivery;
     const leftMs =
       deadlineAt === undefined
-        ? followedMs + Math.ceil(messageBytes / BYTES_PER_MS)
+        ? backgroundTimeoutMs + Math.ceil(messageBytes / BYTES_PER_MS)
         : deadlineAt - performance.now();
     const deadline = new AbortController();
     const expire = (): void => {

@@ -1,4 +1,4 @@
-import { judgeFailure } from './outcome.js';
+import { classifyFailure } from './outcome.js';
 
 const smtp = (fields: object) => Object.assign(new Error('the words of the server'), fields);
 
@@ -30,7 +30,7 @@ test.each([
   ['garbage instead of a verdict', { code: 'EMESSAGE', command: 'DATA' }, true, 'unknown', false],
   ['the deadline', { code: 'EABORT' }, true, 'unknown', false],
 ])('%s', (_name, fields, isMessageRead, state, canRetry) => {
-  const verdict = judgeFailure(smtp(fields), isMessageRead);
+  const verdict = classifyFailure(smtp(fields), isMessageRead);
   expect([verdict.outcome.state, verdict.canRetry]).toEqual([state, canRetry]);
   expect(JSON.stringify(verdict)).not.toContain('the words of the server');
 });

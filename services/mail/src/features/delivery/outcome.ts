@@ -55,10 +55,10 @@ export function toProblem(thrown: unknown): SmtpProblem {
 }
 
 /** The commands that speak of the mail. What is refused before them is this client, or its login. */
-const ofTheMail: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
+const mailCommands: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
 /** RFC 3463 has class 5 for them, and they pass: a full mailbox, a full system, one that takes no mail now. */
-const passing: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
+const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
 
 /** RFC 4954 §6: the server wants a login first, which is a matter of the configuration. */
 const AUTHENTICATION_REQUIRED = 530;
@@ -68,8 +68,8 @@ const AUTHENTICATION_REQUIRED = 530;
  * (RFC 3463 §2), else that of the reply.
  */
 export function isPermanentRefusal({ command = '', reply = 0, status }: SmtpProblem): boolean {
-  if (!ofTheMail.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
-  if (status !== undefined) return status.startsWith('5.') && !passing.has(status);
+  if (!mailCommands.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
+  if (status !== undefined) return status.startsWith('5.') && !transientStatuses.has(status);
   return reply >= 500;
 }
 
@@ -83,7 +83,7 @@ export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
 const isTemporaryReply = ({ reply = 0, status }: SmtpProblem): boolean =>
   status === undefined ? reply >= 400 && reply < 500 : status.startsWith('4.');
 
-export interface Verdict {
+export interface AttemptResult {
   readonly outcome: Outcome;
   /** Another try can't make a second mail of it, and may go better. */
   readonly canRetry: boolean;
@@ -93,7 +93,7 @@ export interface Verdict {
  * @param isMessageRead - whether a byte of the message was handed to the connection. Before that, nothing
  *   can have been accepted; after it, only the server's own "no" to the message says so (RFC 5321 §4.2.5).
  */
-export function judgeFailure(thrown: unknown, isMessageRead: boolean): Verdict {
+export function classifyFailure(thrown: unknown, isMessageRead: boolean): AttemptResult {
   const problem = toProblem(thrown);
   const isRefusal = problem.command === 'DATA' && (problem.reply ?? 0) >= 400;
   if (isMessageRead && !isRefusal) return { outcome: { state: 'unknown', problem }, canRetry: false };

@@ -5,7 +5,7 @@ import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Trans
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { openSocket } from './connect.js';
-import { judgeFailure, type Verdict } from './outcome.js';
+import { classifyFailure, type AttemptResult } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
 
 /** A mail as nodemailer takes it; its Message-ID is what tells it from others under way. */
@@ -13,7 +13,7 @@ export type Message = SendMailOptions & { readonly messageId: string; readonly s
 
 export interface TransportPools {
   /** One attempt, on a pooled connection. Never rejects. */
-  attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<Verdict>;
+  attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<AttemptResult>;
   /** False until the first mail can go and again from `close` on. */
   readonly isUp: boolean;
   readonly size: number;
@@ -67,7 +67,7 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     done();
   });
 
-  let underWay = 0;
+  let inProgress = 0;
   let isRetired = false;
   let onIdle: (() => void) | undefined;
 
@@ -75,8 +75,8 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     const sending = sendings.get(messageId);
     if (sending) strip(sending.mail);
     sendings.delete(messageId);
-    underWay -= 1;
-    if (isRetired && underWay === 0) {
+    inProgress -= 1;
+    if (isRetired && inProgress === 0) {
       transporter.close();
       onIdle?.();
     }
@@ -84,13 +84,13 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
 
   return {
     fingerprint: JSON.stringify(configuration),
-    async attempt(message: Message): Promise<Verdict> {
-      underWay += 1;
+    async attempt(message: Message): Promise<AttemptResult> {
+      inProgress += 1;
       try {
         const { rejected } = await transporter.sendMail(message);
         return { outcome: { state: 'sent', refused: rejected.map(String) }, canRetry: false };
       } catch (error) {
-        return judgeFailure(error, sendings.get(message.messageId)?.stream?.readableDidRead ?? false);
+        return classifyFailure(error, sendings.get(message.messageId)?.stream?.readableDidRead ?? false);
       } finally {
         finish(message.messageId);
       }
@@ -100,7 +100,7 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
       new Promise<void>((resolve) => {
         onIdle = resolve;
         isRetired = true;
-        if (underWay > 0) return;
+        if (inProgress > 0) return;
         transporter.close();
         resolve();
       }),

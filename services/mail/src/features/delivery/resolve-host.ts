@@ -30,9 +30,9 @@ function toCandidates(text: string, host: string): string[] {
   const lines = getLines(text);
   const domains = lines.findLast(([key]) => key === 'search' || key === 'domain')?.slice(1) ?? [];
   const options = lines.flatMap(([key, ...values]) => (key === 'options' ? values : []));
-  const dotsMin = Number(options.findLast((option) => option.startsWith('ndots:'))?.slice(6) ?? 1);
+  const minDots = Number(options.findLast((option) => option.startsWith('ndots:'))?.slice(6) ?? 1);
   const searched = domains.map((domain) => `${host}.${domain}`);
-  return host.split('.').length > dotsMin ? [host, ...searched] : [...searched, host];
+  return host.split('.').length > minDots ? [host, ...searched] : [...searched, host];
 }
 
 /** IPv4 comes first: where IPv6 leads no further than the local network, a connection over it would hang. */

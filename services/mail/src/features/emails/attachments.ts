@@ -15,7 +15,7 @@ const token = "[\\w!#$%&'*+.^`|~-]+";
 const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[\\w !#-\\[\\]-~]*"))*$`);
 
 /** Above this, decoding gets a turn of the event loop for itself. */
-const LARGE = 262_144;
+const LARGE_BYTES = 262_144;
 
 const decodedBytes = (content: string): number => {
   const padding = content.endsWith('==') ? 2 : content.endsWith('=') ? 1 : 0;
@@ -55,7 +55,7 @@ export async function readAttachments(
   const faults = attachments.flatMap(checkNames);
   const decoded: DecodedAttachment[] = [];
   for (const [index, { filename, content, contentType }] of attachments.entries()) {
-    if (content.length > LARGE) await nextTurn();
+    if (content.length > LARGE_BYTES) await nextTurn();
     const bytes = decode(content);
     if (bytes) decoded.push({ filename, content: bytes, contentType });
     else faults.push({ field: `attachments.${index}.content`, message: 'must be base64' });

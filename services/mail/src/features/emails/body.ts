@@ -12,7 +12,7 @@ import {
   validationError,
 } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createFairShares, type FairShares } from './fair-shares.js';
+import { createFairLimiter, type FairLimiter } from './fair-limiter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,10 +26,10 @@ declare module 'fastify' {
 }
 
 /** Above this, each step gets a turn of the event loop for itself. */
-const LARGE = 1_048_576;
+const LARGE_BYTES = 1_048_576;
 
 /** Smaller ones are bounded by the number of mails under way (`SENDS_MAX`), and by their number alone. */
-const COUNTED = 131_072;
+const MIN_COUNTED_BYTES = 131_072;
 
 /** Of the counted bodies in memory at once: three of the largest. */
 const MAX_COUNTED_BYTES = 3 * 38 * 1_048_576;
@@ -41,25 +41,25 @@ export interface BodyMemory {
   /** Holds the bytes until then; called before the answer. */
   keepUntil(ended: Promise<unknown>): void;
   /** The route has answered, whether or not the client is still there to read it. */
-  answered(): void;
+  onResponse(): void;
 }
 
-function openBodyMemory(shares: FairShares, owner: string, { raw }: FastifyReply): BodyMemory {
+function openBodyMemory(shares: FairLimiter, owner: string, { raw }: FastifyReply): BodyMemory {
   // The client left while its credential was verified: `close` has been emitted, and would never give anything back.
-  if (raw.destroyed) throw brokenOff(undefined);
+  if (raw.destroyed) throw clientAborted(undefined);
   let held = 0;
   // A client that leaves closes the response at once, and its mail may be on its way still: `close` alone says nothing.
   const holds: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
   return {
     growTo(bytes) {
-      if (bytes <= Math.max(held, COUNTED)) return;
+      if (bytes <= Math.max(held, MIN_COUNTED_BYTES)) return;
       shares.acquire(owner, bytes - held);
       held = bytes;
     },
     keepUntil(ended) {
       holds.push(ended);
     },
-    answered() {
+    onResponse() {
       void Promise.allSettled(holds).then(() => {
         shares.release(owner, held);
         held = 0;
@@ -76,7 +76,7 @@ const tooLarge = (): AppError =>
   });
 
 /** The client has gone, or what it sends is no HTTP: nobody reads the answer, and nothing of ours is at fault. */
-const brokenOff = (cause: unknown): AppError =>
+const clientAborted = (cause: unknown): AppError =>
   new AppError({ status: 400, code: 'BAD_REQUEST', message: 'Bad request', cause });
 
 /** Its chunks. Not destroyed when it is refused: that would take the connection, and the answer, with it. */
@@ -85,7 +85,7 @@ async function* getChunks(payload: Readable): AsyncGenerator<Buffer> {
   try {
     yield* chunks;
   } catch (error) {
-    throw brokenOff(error);
+    throw clientAborted(error);
   }
 }
 
@@ -154,17 +154,17 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   const bytes = await readBytes(payload, announced, maxBytes, digest, request.bodyMemory);
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
-  if (bytes.length > LARGE) await nextTurn();
+  if (bytes.length > LARGE_BYTES) await nextTurn();
   // RFC 8259 §8.1
   if (!isUtf8(bytes)) throw invalidJson();
   const shape = readJsonShape(bytes);
   refuse(shape.fault);
-  if (bytes.length > LARGE) await nextTurn();
+  if (bytes.length > LARGE_BYTES) await nextTurn();
   const text = bytes.toString('utf8');
-  if (bytes.length > LARGE) await nextTurn();
+  if (bytes.length > LARGE_BYTES) await nextTurn();
   const value = parseJson(text);
   refuse(findValueFault(shape, text, value));
-  if (bytes.length > LARGE) await nextTurn();
+  if (bytes.length > LARGE_BYTES) await nextTurn();
   return value;
 }
 
@@ -181,7 +181,7 @@ function getOwner(request: FastifyRequest): string {
  * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {
-  const shares = createFairShares({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
+  const shares = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
   scope.decorateRequest('bodyDigest', null);
   scope.decorateRequest('bodyMemory', null);
   scope.decorateRequest('isReplay', false);
@@ -194,7 +194,7 @@ export function registerLargeJson(scope: App, maxBytes: number): void {
     done();
   });
   scope.addHook('onSend', (request, _reply, payload, done) => {
-    request.bodyMemory?.answered();
+    request.bodyMemory?.onResponse();
     done(null, payload);
   });
   scope.removeContentTypeParser('application/json');

@@ -1,10 +1,10 @@
 import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
 import { createHostResolver } from '../delivery/resolve-host.js';
-import type { Letter } from './letter.js';
+import type { RenderedEmail } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
 
-const letterWith = (fields: Partial<Letter>): Letter => ({
+const createEmail = (fields: Partial<RenderedEmail>): RenderedEmail => ({
   templateType: 'loginWithOTP',
   subject: 'Your code',
   from: 'noreply@corp.example',
@@ -26,7 +26,7 @@ test.each([
   expect(toMessageId('1', from)).toBe(messageId);
 });
 
-const toSource = (letter: Letter) => createMessageSource(letter, '<1@corp.example>', new Date(0));
+const toSource = (email: RenderedEmail) => createMessageSource(email, '<1@corp.example>', new Date(0));
 
 test('what can not be composed is a mail that failed, not an exception', async () => {
   const pools = createTransportPools({
@@ -38,8 +38,8 @@ test('what can not be composed is a mail that failed, not an exception', async (
     timeoutMs: 1_000,
     maxPools: 1,
   });
-  const letter = letterWith({});
-  Object.defineProperty(letter, 'subject', {
+  const email = createEmail({});
+  Object.defineProperty(email, 'subject', {
     get: () => {
       throw new TypeError('not this one');
     },
@@ -50,7 +50,7 @@ test('what can not be composed is a mail that failed, not an exception', async (
   )({
     orgId: 'one',
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
-    message: toSource(letter),
+    message: toSource(email),
     messageBytes: 1,
   });
   await pools.close();

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
 import type { DecodedAttachment } from './attachments.js';
-import type { Letter } from './letter.js';
+import type { RenderedEmail } from './rendered-email.js';
 
 /** A whole number of base64 lines (57 bytes make 76 characters), and little enough to encode in one go. */
 const SLICE_BYTES = 57 * 1_024;
@@ -36,24 +36,24 @@ export const toMessageId = (mailId: string, from: string): string =>
 
 const named = (address: string) => ({ name: '', address });
 
-const toFields = (letter: Letter, messageId: string, date: Date) => ({
+const toFields = (email: RenderedEmail, messageId: string, date: Date) => ({
   messageId,
   date,
-  from: named(letter.from),
-  to: letter.to.map(named),
-  ...(letter.cc.length > 0 ? { cc: letter.cc.map(named) } : {}),
-  subject: letter.subject,
-  html: letter.html,
-  text: letter.text,
-  attachments: letter.attachments.map((attachment) => ({
+  from: named(email.from),
+  to: email.to.map(named),
+  ...(email.cc.length > 0 ? { cc: email.cc.map(named) } : {}),
+  subject: email.subject,
+  html: email.html,
+  text: email.text,
+  attachments: email.attachments.map((attachment) => ({
     filename: attachment.filename,
     contentType: attachment.contentType,
     content: toContent(attachment),
   })),
-  ...(letter.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
+  ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
 /** Returns what composes the message of an attempt. Large attachments are read anew each time. */
 export const createMessageSource =
-  (letter: Letter, messageId: string, date: Date): Delivery['message'] =>
-  (signal) => ({ ...toFields(letter, messageId, date), signal });
+  (email: RenderedEmail, messageId: string, date: Date): Delivery['message'] =>
+  (signal) => ({ ...toFields(email, messageId, date), signal });

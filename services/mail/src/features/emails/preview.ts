@@ -1,11 +1,11 @@
 import { type FaultDetail, validationError } from '@platform/service-kit';
-import { type RenderedMail, renderTemplate } from '../templates/render.js';
+import { type RenderedTemplate, renderTemplate } from '../templates/render.js';
 import { createView } from '../templates/view.js';
-import { readHeaderText } from './letter.js';
+import { readHeaderText } from './rendered-email.js';
 import type { PreviewBody } from './schemas.js';
 
 /** The two parts as they would be sent. @throws AppError 400. */
-export function preview({ emailTemplateType, templateData, productName }: PreviewBody): RenderedMail {
+export function preview({ emailTemplateType, templateData, productName }: PreviewBody): RenderedTemplate {
   const faults: FaultDetail[] = [];
   readHeaderText(productName, 'productName', faults);
   const viewed = createView(emailTemplateType, templateData, productName);

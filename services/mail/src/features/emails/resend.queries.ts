@@ -1,29 +1,38 @@
 import type pg from 'pg';
 
 /**
- * Takes the letter of a mail that failed or is unknown: of two requests at once, one gets it.
+ * Takes the request of a mail that failed or is unknown: of two requests at once, one gets it.
  *
  * @returns undefined when there is none (any more).
  */
-export async function takeLetter(db: pg.Pool, orgId: string, id: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ letter: string }>(
+export async function claimStoredRequest(
+  db: pg.Pool,
+  orgId: string,
+  id: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ request: string }>(
     `with found as (
-       select id, letter_sealed as letter from mails
+       select id, letter_sealed as request from mails
        where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and letter_sealed is not null
          and not recipient_erased
        for update
      )
-     update mails set letter_sealed = null, can_resend = false from found where mails.id = found.id returning found.letter`,
+     update mails set letter_sealed = null, can_resend = false from found where mails.id = found.id returning found.request`,
     [orgId, id],
   );
-  return rows[0]?.letter;
+  return rows[0]?.request;
 }
 
 /** Nothing was begun: the mail can be sent again still, unless a recipient was erased meanwhile. */
-export async function returnLetter(db: pg.Pool, orgId: string, id: string, letter: string): Promise<void> {
+export async function releaseStoredRequest(
+  db: pg.Pool,
+  orgId: string,
+  id: string,
+  request: string,
+): Promise<void> {
   await db.query(
     `update mails set letter_sealed = $3, can_resend = true
      where id = $2 and org_id = $1 and not recipient_erased`,
-    [orgId, id, letter],
+    [orgId, id, request],
   );
 }

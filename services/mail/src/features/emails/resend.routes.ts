@@ -4,24 +4,24 @@ import type pg from 'pg';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { bearer } from '../../openapi.js';
-import type { LetterSeal } from '../journal/letter-seal.js';
+import type { RequestCipher } from '../journal/request-cipher.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { notResendable } from './errors.js';
-import { returnLetter, takeLetter } from './resend.queries.js';
+import { releaseStoredRequest, claimStoredRequest } from './resend.queries.js';
 import type { MailBody } from './schemas.js';
 import type { EmailService } from './service.js';
-import { getPatience, sendResponses, tell } from './submission.js';
+import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';
 
 interface Deps {
   readonly pool: pg.Pool;
-  readonly seal: LetterSeal;
+  readonly cipher: RequestCipher;
   readonly emails: EmailService;
   readonly configurations: SmtpConfigurations;
   readonly deadlineMs: number;
 }
 
 /** Administrators: a session, or a token with `SEND_MAIL`. */
-export function resendRoute(app: App, { pool, seal, emails, configurations, deadlineMs }: Deps): void {
+export function resendRoute(app: App, { pool, cipher, emails, configurations, deadlineMs }: Deps): void {
   app.post(
     '/api/v1/mail/records/:id/resend',
     {
@@ -39,25 +39,25 @@ export function resendRoute(app: App, { pool, seal, emails, configurations, dead
       const { orgId } = getMember(request);
       const { id } = request.params;
       const configuration = await configurations.get(orgId, request.id);
-      const sealed = await takeLetter(pool, orgId, id);
-      if (sealed === undefined) throw notResendable();
-      const body = seal.open(sealed, id) as MailBody | undefined;
+      const encrypted = await claimStoredRequest(pool, orgId, id);
+      if (encrypted === undefined) throw notResendable();
+      const body = cipher.decrypt(encrypted, id) as MailBody | undefined;
       if (!body) throw notResendable();
-      const patience = getPatience(request, reply, deadlineMs);
+      const deadlines = getResponseDeadlines(request, reply, deadlineMs);
       try {
         const submission = await emails.send({
           orgId,
           configuration,
           body,
-          patience,
+          deadlines,
           canResend: true,
-          getResend: id,
+          originalMailId: id,
         });
-        return tell(request, reply, submission);
+        return prepareResponse(request, reply, submission);
       } catch (error) {
         // A failed delivery has a record of its own, with the letter; before that nothing was begun.
         const status = (error as { statusCode?: number }).statusCode ?? 500;
-        if (status !== 500) await returnLetter(pool, orgId, id, sealed);
+        if (status !== 500) await releaseStoredRequest(pool, orgId, id, encrypted);
         throw error;
       }
     },

@@ -7,7 +7,7 @@ import type {
   preValidationHookHandler,
 } from 'fastify';
 import { requireAdminRole, requireScopedToken } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
@@ -15,9 +15,9 @@ import { isInternalTemplateType, isTemplateType } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
 import type { preview } from './preview.js';
-import { InternalMailBody, MailBody, PreviewAnswer, PreviewBody, MAX_SEND_BODY_BYTES } from './schemas.js';
+import { InternalMailBody, MailBody, PreviewResponse, PreviewBody, MAX_SEND_BODY_BYTES } from './schemas.js';
 import type { EmailService, Idempotency } from './service.js';
-import { getPatience, sendResponses, tell } from './submission.js';
+import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';
 
 const tags = ['Mail'];
 
@@ -82,14 +82,14 @@ const findReplay =
     if (!request.isReplay) await configurations.get(orgId, request.id);
   };
 
-const answerReplay =
+const sendReplay =
   ({ emails, deadlineMs }: Deps): preValidationAsyncHookHandler =>
   async (request, reply) => {
     const idempotency = readIdempotency(request);
     if (!request.isReplay || !idempotency) return undefined;
-    const patience = getPatience(request, reply, deadlineMs);
-    const submission = await emails.replay(getMember(request).orgId, idempotency, patience);
-    return reply.send(tell(request, reply, submission));
+    const deadlines = getResponseDeadlines(request, reply, deadlineMs);
+    const submission = await emails.replay(getMember(request).orgId, idempotency, deadlines);
+    return reply.send(prepareResponse(request, reply, submission));
   };
 
 /** Personal access tokens with `SEND_MAIL`. */
@@ -99,7 +99,7 @@ function sendRoute(scope: App, deps: Deps): void {
     {
       bodyLimit: MAX_SEND_BODY_BYTES,
       onRequest: [scope.authenticate, requireScopedToken('SEND_MAIL'), findReplay(deps)],
-      preValidation: [answerReplay(deps), refuseUnknownTemplate],
+      preValidation: [sendReplay(deps), refuseUnknownTemplate],
       schema: {
         operationId: 'sendEmail',
         tags,
@@ -117,10 +117,10 @@ function sendRoute(scope: App, deps: Deps): void {
         configuration: await deps.configurations.get(orgId, request.id),
         body: request.body,
         idempotency: readIdempotency(request),
-        patience: getPatience(request, reply, deps.deadlineMs),
+        deadlines: getResponseDeadlines(request, reply, deps.deadlineMs),
         canResend: true,
       });
-      return tell(request, reply, submission);
+      return prepareResponse(request, reply, submission);
     },
   );
 }
@@ -146,17 +146,17 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
     async (request, reply) => {
       const { orgId, smtp, ...body } = request.body;
       const idempotency = readIdempotency(request);
-      const patience = getPatience(request, reply, deadlineMs);
+      const deadlines = getResponseDeadlines(request, reply, deadlineMs);
       // The organisation is in the body, so the body comes first here.
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
-        return tell(request, reply, await emails.replay(orgId, idempotency, patience));
+        return prepareResponse(request, reply, await emails.replay(orgId, idempotency, deadlines));
       const route = smtp
         ? { configuration: readSnapshot(smtp), poolKey: `${orgId} ${smtp.host}:${smtp.port}` }
         : { configuration: await configurations.get(orgId, request.id) };
-      return tell(
+      return prepareResponse(
         request,
         reply,
-        await emails.send({ orgId, ...route, body, idempotency, patience, canResend: false }),
+        await emails.send({ orgId, ...route, body, idempotency, deadlines, canResend: false }),
       );
     },
   );
@@ -184,7 +184,7 @@ export function previewRoute(app: App, render: typeof preview): void {
         summary: 'Render a template; nothing is sent',
         security: bearer,
         body: PreviewBody,
-        response: { 200: PreviewAnswer, ...answers(400, 401, 403) },
+        response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
       },
     },
     (request) => render(request.body),

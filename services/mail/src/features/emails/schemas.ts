@@ -78,7 +78,7 @@ export type InternalMailBody = Type.Static<typeof InternalMailBody>;
 /** What is sent, whoever asks for it. */
 export type MailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
 
-export const SendAnswer = Type.Object({
+export const SendEmailResponse = Type.Object({
   data: Type.Object({
     status: Type.Boolean(),
     data: Type.String({ description: 'A confirmation; it names the recipients that the server refused.' }),
@@ -86,7 +86,7 @@ export const SendAnswer = Type.Object({
 });
 
 /** RFC 7240: for clients that prefer not to wait for the SMTP server. */
-export const AcceptedAnswer = Type.Object(
+export const EmailAcceptedResponse = Type.Object(
   {
     data: Type.Object({
       status: Type.Boolean(),
@@ -103,4 +103,4 @@ export const PreviewBody = Type.Object(
 );
 export type PreviewBody = Type.Static<typeof PreviewBody>;
 
-export const PreviewAnswer = Type.Object({ html: Type.String(), text: Type.String() });
+export const PreviewResponse = Type.Object({ html: Type.String(), text: Type.String() });

@@ -4,13 +4,13 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome, SmtpProblem } from '../delivery/outcome.js';
 import type { EarlierMail } from '../journal/entry.js';
-import type { LetterSeal } from '../journal/letter-seal.js';
+import type { RequestCipher } from '../journal/request-cipher.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
-import type { FairShares } from './fair-shares.js';
-import type { FollowedSends } from './followed-sends.js';
-import { type Letter, readLetter, getSize } from './letter.js';
+import type { FairLimiter } from './fair-limiter.js';
+import type { BackgroundSends } from './background-sends.js';
+import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
 import type { MailContent } from './schemas.js';
 
@@ -21,11 +21,11 @@ export interface Idempotency {
 }
 
 /** How long a request may take; both ends are in milliseconds of `performance.now()`. */
-export interface Patience {
+export interface ResponseDeadlines {
   /** By then the outcome is answered, whatever it is. */
   readonly deadlineAt: number;
   /** The client takes 202 from then on, and the mail isn't cut off; undefined: it waits for the outcome. */
-  readonly acceptedAt: number | undefined;
+  readonly acceptAt: number | undefined;
 }
 
 export interface SendRequest {
@@ -35,17 +35,17 @@ export interface SendRequest {
   readonly poolKey?: string;
   readonly body: MailContent;
   readonly idempotency?: Idempotency | undefined;
-  readonly patience: Patience;
+  readonly deadlines: ResponseDeadlines;
   /** Who sends for an account tries again by itself. */
   readonly canResend: boolean;
   /** The mail that this one repeats. */
-  readonly getResend?: string;
+  readonly originalMailId?: string;
 }
 
 /** A code is good for minutes: sent again, it would be a riddle. */
 const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
-/** Of a letter that is kept: large attachments are with whoever sent them. */
-const MAX_KEPT_LENGTH = 262_144;
+/** Of a request that is kept: large attachments are with whoever sent them. */
+const MAX_STORED_REQUEST_LENGTH = 262_144;
 
 /** What a client is told: a confirmation, or that the mail is on its way and where to look at it. */
 export type Submission =
@@ -61,13 +61,13 @@ export interface EmailService {
   /** Asked before anything that could refuse the request: what was answered once is answered again. @throws AppError 503. */
   findEarlier(orgId: string, key: string): Promise<EarlierMail | undefined>;
   /** Sends nothing. @throws AppError as `send`, for what became of the first request with the key. */
-  replay(orgId: string, idempotency: Idempotency, patience: Patience): Promise<Submission>;
+  replay(orgId: string, idempotency: Idempotency, deadlines: ResponseDeadlines): Promise<Submission>;
 }
 
 /** How long a request waits for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
 
-async function endsWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
+async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
   const timer = new AbortController();
   const late = delay(Math.max(0, waitMs), false, { signal: timer.signal }).catch(() => false);
   const isEnded = await Promise.race([promise.then(() => true), late]);
@@ -79,7 +79,11 @@ const confirmation = (refused: readonly string[]): string =>
   refused.length === 0 ? 'Email sent' : `Email sent, but the server refused ${refused.join(', ')}`;
 
 /** The answer that a settled mail has, now and to later requests with its key. */
-function answer(state: Outcome['state'], refused: readonly string[], problem?: SmtpProblem): Submission {
+function toSubmission(
+  state: Outcome['state'],
+  refused: readonly string[],
+  problem?: SmtpProblem,
+): Submission {
   if (state === 'sent') return { state, confirmation: confirmation(refused) };
   throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }
@@ -89,26 +93,26 @@ export function createEmailService(deps: {
   readonly deliver: Deliver;
   readonly clock: Clock;
   /** Mails under way. */
-  readonly places: FairShares;
-  readonly followed: FollowedSends;
-  readonly seal: LetterSeal;
-  readonly onSettled: (state: Outcome['state']) => void;
+  readonly sendLimiter: FairLimiter;
+  readonly backgroundSends: BackgroundSends;
+  readonly cipher: RequestCipher;
+  readonly onOutcome: (state: Outcome['state']) => void;
 }): EmailService {
-  const { journal, deliver, clock, places, followed, seal, onSettled } = deps;
+  const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, onOutcome } = deps;
 
   async function replay(
     orgId: string,
     { key, digest }: Idempotency,
-    { deadlineAt, acceptedAt }: Patience,
+    { deadlineAt, acceptAt }: ResponseDeadlines,
   ): Promise<Submission> {
-    const until = Math.min(acceptedAt ?? Infinity, deadlineAt, performance.now() + EARLIER_WAIT_MS);
+    const until = Math.min(acceptAt ?? Infinity, deadlineAt, performance.now() + EARLIER_WAIT_MS);
     for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
       const earlier: EarlierMail | undefined = await journal.findByKey(orgId, key);
       if (earlier && earlier.digest !== digest) throw keyReused();
       if (earlier && earlier.state !== 'pending')
-        return answer(earlier.state, earlier.refused, earlier.problem);
+        return toSubmission(earlier.state, earlier.refused, earlier.problem);
       const isLate = performance.now() + waitMs > until;
-      if (earlier && isLate && acceptedAt !== undefined)
+      if (earlier && isLate && acceptAt !== undefined)
         return { state: 'accepted', id: earlier.id, ended: Promise.resolve() };
       // Its key ran out in this very moment, or it takes too long: the caller may ask again.
       if (!earlier || isLate) throw keyInUse();
@@ -116,70 +120,72 @@ export function createEmailService(deps: {
     }
   }
 
-  function keepLetter({ body, canResend }: SendRequest, id: string): string | undefined {
+  function encryptForResend({ body, canResend }: SendRequest, id: string): string | undefined {
     if (!canResend || SHORT_LIVED.has(body.emailTemplateType)) return undefined;
     const length = (body.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
-    const sealed = length > MAX_KEPT_LENGTH ? '' : seal.seal(body, id);
-    return sealed !== '' && sealed.length <= MAX_KEPT_LENGTH ? sealed : undefined;
+    const encryptedRequest = length > MAX_STORED_REQUEST_LENGTH ? '' : cipher.encrypt(body, id);
+    return encryptedRequest !== '' && encryptedRequest.length <= MAX_STORED_REQUEST_LENGTH
+      ? encryptedRequest
+      : undefined;
   }
 
   /** Never rejects: what was begun has an outcome. */
-  async function deliverLetter(
+  async function deliverEmail(
     request: SendRequest,
-    letter: Letter,
+    email: RenderedEmail,
     id: string,
     message: Parameters<Deliver>[0]['message'],
   ): Promise<Outcome> {
-    const { orgId, poolKey, configuration, patience } = request;
+    const { orgId, poolKey, configuration, deadlines } = request;
     const outcome = await deliver({
       orgId,
       ...(poolKey !== undefined && { poolKey }),
       configuration,
       message,
-      messageBytes: getSize(letter),
-      ...(patience.acceptedAt === undefined
-        ? { deadlineAt: patience.deadlineAt }
-        : { signal: followed.signal }),
+      messageBytes: estimateBytes(email),
+      ...(deadlines.acceptAt === undefined
+        ? { deadlineAt: deadlines.deadlineAt }
+        : { signal: backgroundSends.signal }),
     });
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     const problem = 'problem' in outcome ? outcome.problem : undefined;
-    const sealed = outcome.state === 'sent' ? undefined : keepLetter(request, id);
-    await journal.settle({ id, state: outcome.state, refused, problem, sealed });
-    onSettled(outcome.state);
+    const encryptedRequest = outcome.state === 'sent' ? undefined : encryptForResend(request, id);
+    await journal.recordOutcome({ id, state: outcome.state, refused, problem, encryptedRequest });
+    onOutcome(outcome.state);
     return outcome;
   }
 
-  async function begin({ orgId, idempotency, getResend }: SendRequest, letter: Letter) {
+  async function recordEmail({ orgId, idempotency, originalMailId }: SendRequest, email: RenderedEmail) {
     const id = uuidv7();
     const createdAt = new Date(clock());
-    const { subject, from, to, cc, templateType } = letter;
-    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, getResend, ...(idempotency && { idempotency }) };
+    const { subject, from, to, cc, templateType } = email;
+    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, originalMailId, ...(idempotency && { idempotency }) };
     const messageId = toMessageId(id, from);
     // The journal's statement leaves in this turn; the message is composed while the database writes.
-    const composing = nextTurn().then(() => createMessageSource(letter, messageId, createdAt));
-    const [isNew, message] = await Promise.all([journal.begin(entry), composing]);
+    const composing = nextTurn().then(() => createMessageSource(email, messageId, createdAt));
+    const [isNew, message] = await Promise.all([journal.recordPending(entry), composing]);
     return isNew ? { id, message } : undefined;
   } // prettier-ignore
 
   /** Holds a place from before the mail is written down until it is no longer under way. */
   async function startDelivery(
     request: SendRequest,
-    letter: Letter,
+    email: RenderedEmail,
   ): Promise<{ readonly id: string; readonly delivering: Promise<Outcome> } | undefined> {
     const { orgId } = request;
-    places.acquire(orgId, 1);
+    sendLimiter.acquire(orgId, 1);
     const release = (): void => {
-      places.release(orgId, 1);
+      sendLimiter.release(orgId, 1);
     };
-    const begun = await begin(request, letter).catch((error: unknown) => {
+    const recorded = await recordEmail(request, email).catch((error: unknown) => {
       release();
       throw error;
     });
-    if (!begun) release();
+    if (!recorded) release();
     return (
-      begun && {
-        id: begun.id,
-        delivering: deliverLetter(request, letter, begun.id, begun.message).finally(release),
+      recorded && {
+        id: recorded.id,
+        delivering: deliverEmail(request, email, recorded.id, recorded.message).finally(release),
       }
     );
   }
@@ -188,25 +194,25 @@ export function createEmailService(deps: {
     replay,
     findEarlier: (orgId, key) => journal.findByKey(orgId, key),
     async send(request) {
-      const { orgId, idempotency, patience } = request;
-      const read = await readLetter(request.body, request.configuration.fromEmail);
+      const { orgId, idempotency, deadlines } = request;
+      const read = await renderEmail(request.body, request.configuration.fromEmail);
       if ('faults' in read) throw validationError(read.faults);
-      const started = await startDelivery(request, read.letter);
+      const started = await startDelivery(request, read.email);
       if (!started) {
         // Another request with the key was faster; or a recipient of the mail to repeat was erased.
-        if (idempotency) return replay(orgId, idempotency, patience);
+        if (idempotency) return replay(orgId, idempotency, deadlines);
         throw notResendable();
       }
       const { id, delivering } = started;
-      if (patience.acceptedAt !== undefined) {
-        followed.add(delivering);
-        const waitMs = patience.acceptedAt - performance.now();
-        if (!(await endsWithin(delivering, waitMs))) return { state: 'accepted', id, ended: delivering };
+      if (deadlines.acceptAt !== undefined) {
+        backgroundSends.add(delivering);
+        const waitMs = deadlines.acceptAt - performance.now();
+        if (!(await settlesWithin(delivering, waitMs))) return { state: 'accepted', id, ended: delivering };
       }
       const outcome = await delivering;
       return 'problem' in outcome
-        ? answer(outcome.state, [], outcome.problem)
-        : answer(outcome.state, outcome.refused);
+        ? toSubmission(outcome.state, [], outcome.problem)
+        : toSubmission(outcome.state, outcome.refused);
     },
   };
 }

@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly templateType: string;
   readonly idempotency?: { readonly key: string; readonly digest: string };
   /** The mail that this one repeats: not written when a recipient of that was erased meanwhile. */
-  readonly getResend?: string | undefined;
+  readonly originalMailId?: string | undefined;
   readonly createdAt: Date;
 }
 
@@ -19,14 +19,14 @@ export const mailStates = ['pending', 'sent', 'failed', 'unknown'] as const;
 export type MailState = (typeof mailStates)[number];
 
 /** What became of a mail. */
-export interface Settlement {
+export interface MailOutcome {
   readonly id: string;
   readonly state: Exclude<MailState, 'pending'>;
   readonly refused: readonly string[];
   /** Why it wasn't sent, or may not have been. */
   readonly problem?: SmtpProblem | undefined;
   /** The letter of a mail that wasn't sent, or may not have been, where it can be sent again. */
-  readonly sealed?: string | undefined;
+  readonly encryptedRequest?: string | undefined;
 }
 
 /** An earlier mail under the same idempotency key. */

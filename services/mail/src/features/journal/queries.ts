@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { SmtpProblem } from '../delivery/outcome.js';
-import type { EarlierMail, JournalEntry, MailState, Settlement } from './entry.js';
+import type { EarlierMail, JournalEntry, MailState, MailOutcome } from './entry.js';
 
 /*
  * Many mails in one statement, passed as one JSON text: at 1,000 mails a second, a commit each would
@@ -38,7 +38,7 @@ export async function insertEntries(
     idempotency_key: entry.idempotency?.key ?? null,
     request_digest: entry.idempotency?.digest ?? null,
     created_at: entry.createdAt.toISOString(),
-    resend_of: entry.getResend ?? null,
+    resend_of: entry.originalMailId ?? null,
   }));
   const result = await db.query<[string]>({
     name: 'insert_entries',
@@ -56,11 +56,11 @@ export async function insertEntries(
  * No join: planned on an empty table, as a prepared statement is, one reads the whole index for each batch. The state as
  * text, for the same reason: the rows are found by their ids, not by the index that begins with organisation and state.
  */
-const settleEntriesSql = `
+const storeOutcomesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
-    letter_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'sealed' end,
-    can_resend = not recipient_erased and ($2::jsonb -> id::text ->> 'sealed') is not null,
+    letter_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedRequest' end,
+    can_resend = not recipient_erased and ($2::jsonb -> id::text ->> 'encryptedRequest') is not null,
     problem = $2::jsonb -> id::text -> 'problem',
     refused_addresses = array(
       select refused from jsonb_array_elements_text($2::jsonb -> id::text -> 'refused') as refused
@@ -68,17 +68,13 @@ const settleEntriesSql = `
     updated_at = $3
   where id = any($1::uuid[]) and state::text in ('pending', 'unknown')`;
 
-export async function settleEntries(
-  db: pg.Pool,
-  settlements: readonly Settlement[],
-  at: Date,
-): Promise<void> {
+export async function storeOutcomes(db: pg.Pool, outcomes: readonly MailOutcome[], at: Date): Promise<void> {
   await db.query({
     name: 'settle_entries',
-    text: settleEntriesSql,
+    text: storeOutcomesSql,
     values: [
-      settlements.map(({ id }) => id),
-      JSON.stringify(Object.fromEntries(settlements.map(({ id, ...outcome }) => [id, outcome]))),
+      outcomes.map(({ id }) => id),
+      JSON.stringify(Object.fromEntries(outcomes.map(({ id, ...outcome }) => [id, outcome]))),
       at,
     ],
   });
@@ -117,7 +113,7 @@ export async function findByKeys(
   return keys.map((_key, index) => found.get(index + 1));
 }
 
-export async function touchSender(db: pg.Pool, senderId: string): Promise<void> {
+export async function recordHeartbeat(db: pg.Pool, senderId: string): Promise<void> {
   await db.query(
     'insert into senders (id, seen_at) values ($1, now()) on conflict (id) do update set seen_at = excluded.seen_at',
     [senderId],
@@ -125,7 +121,7 @@ export async function touchSender(db: pg.Pool, senderId: string): Promise<void> 
 }
 
 /** At an orderly end nothing is pending; if something is, the row stays and the sweep finds it. */
-export async function removeSender(db: pg.Pool, senderId: string): Promise<void> {
+export async function deregisterSender(db: pg.Pool, senderId: string): Promise<void> {
   await db.query(
     `delete from senders where id = $1
        and not exists (select from mails where sender_id = $1 and state = 'pending')`,
@@ -134,17 +130,17 @@ export async function removeSender(db: pg.Pool, senderId: string): Promise<void>
 }
 
 /** @returns how many mails of silent senders are unknown now. */
-export async function abandonEntries(db: pg.Pool, silentMs: number): Promise<number> {
+export async function abandonEntries(db: pg.Pool, senderTimeoutMs: number): Promise<number> {
   const { rowCount } = await db.query(
     `update mails set state = 'unknown', updated_at = now()
      where state = 'pending' and sender_id in (
        select id from senders where seen_at < now() - $1 * interval '1 millisecond')`,
-    [silentMs],
+    [senderTimeoutMs],
   );
   await db.query(
     `delete from senders where seen_at < now() - $1 * interval '1 millisecond'
        and not exists (select from mails where sender_id = senders.id and state = 'pending')`,
-    [silentMs],
+    [senderTimeoutMs],
   );
   return rowCount ?? 0;
 }
@@ -155,16 +151,16 @@ export async function abandonEntries(db: pg.Pool, silentMs: number): Promise<num
  *
  * @returns how many were deleted.
  */
-export async function withdrawEntries(
+export async function deleteLateEntries(
   db: pg.Pool,
   senderId: string,
-  underWay: readonly string[],
+  inProgress: readonly string[],
   createdBefore: Date,
 ): Promise<number> {
   const { rowCount } = await db.query(
     `delete from mails
      where sender_id = $1 and state = 'pending' and created_at < $3 and id <> all($2::uuid[])`,
-    [senderId, underWay, createdBefore],
+    [senderId, inProgress, createdBefore],
   );
   return rowCount ?? 0;
 }
@@ -191,7 +187,7 @@ export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
 }
 
 /** The mails stay; their keys can be used again. */
-export async function forgetKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
+export async function expireKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
   await db.query(
     `update mails set idempotency_key = null, request_digest = null
      where id in (select id from mails where idempotency_key is not null and created_at < $1

@@ -4,35 +4,35 @@ import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@pl
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseMarked } from '../records/erasure.queries.js';
-import type { EarlierMail, JournalEntry, Settlement } from './entry.js';
+import type { EarlierMail, JournalEntry, MailOutcome } from './entry.js';
 import {
   abandonEntries,
   deleteUnsent,
   deleteOld,
   type EarlierKey,
   findByKeys,
-  forgetKeys,
+  expireKeys,
   insertEntries,
-  removeSender,
-  touchSender,
-  withdrawEntries,
+  deregisterSender,
+  recordHeartbeat,
+  deleteLateEntries,
 } from './queries.js';
-import { createSettlements } from './settlements.js';
+import { createOutcomeWriter } from './outcome-writer.js';
 
 /*
  * The life of a mail:
  *
- *   (none)  --begin--> pending   written before the SMTP server hears of it
- *   pending --begin had failed already--> (none)   committed too late: its request was answered 503
- *   pending --settle-> sent | failed | unknown
+ *   (none)  --recordPending--> pending   written before the SMTP server hears of it
+ *   pending --recordPending had failed already--> (none)   committed too late: its request was answered 503
+ *   pending --recordOutcome--> sent | failed | unknown
  *   pending --its sender falls silent--> unknown   killed in between: nobody can tell
- *   unknown --settle-> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
+ *   unknown --recordOutcome--> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
  */
 export interface Journal {
   /** @returns false when the idempotency key is taken, or the mail to repeat erased. @throws AppError 503: then nothing may be sent. */
-  begin(entry: JournalEntry): Promise<boolean>;
+  recordPending(entry: JournalEntry): Promise<boolean>;
   /** Never rejects: a mail that was sent is sent, whether or not it can be written down now. */
-  settle(settlement: Settlement): Promise<void>;
+  recordOutcome(outcome: MailOutcome): Promise<void>;
   /** @throws AppError 503. */
   findByKey(orgId: string, key: string): Promise<EarlierMail | undefined>;
   /** Whether mails can be journalled, and so sent: from the first heartbeat on, until it is stopped. */
@@ -47,7 +47,7 @@ export interface Journal {
 export interface JournalTimes {
   readonly heartbeatMs: number;
   /** A sender that was silent for longer is taken for dead. */
-  readonly silentMs: number;
+  readonly senderTimeoutMs: number;
   readonly keyLifetimeMs: number;
 }
 
@@ -58,7 +58,7 @@ const DAY_MS = 24 * 3_600_000;
 export const firstIdAt = (msecs: number): string =>
   uuidv7({ msecs: Math.max(0, msecs), seq: 0, random: new Uint8Array(16) });
 
-const standardTimes: JournalTimes = { heartbeatMs: 2_000, silentMs: 10_000, keyLifetimeMs: DAY_MS };
+const standardTimes: JournalTimes = { heartbeatMs: 2_000, senderTimeoutMs: 10_000, keyLifetimeMs: DAY_MS };
 
 export function createJournal(deps: {
   readonly pool: pg.Pool;
@@ -72,9 +72,9 @@ export function createJournal(deps: {
 }): Journal {
   const { pool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
-  const settlements = createSettlements(deps);
+  const outcomeWriter = createOutcomeWriter(deps);
   /** From before an entry is written until its outcome is. */
-  const underWay = new Set<string>();
+  const inProgress = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isUp = false;
   const stopping = new AbortController();
@@ -97,56 +97,55 @@ export function createJournal(deps: {
     maxInFlight: 2,
   });
 
-  async function begin(entry: JournalEntry): Promise<boolean> {
+  async function recordPending(entry: JournalEntry): Promise<boolean> {
     if (!isUp) throw nothingDone(dependencyUnavailable('mail runtime'));
-    underWay.add(entry.id);
+    inProgress.add(entry.id);
     let isWritten = false;
     try {
       isWritten = await write(entry);
     } catch (error) {
       throw nothingDone(dependencyUnavailable('database', error));
     } finally {
-      if (!isWritten) underWay.delete(entry.id);
+      if (!isWritten) inProgress.delete(entry.id);
     }
     return isWritten;
   }
 
-  async function settle(settlement: Settlement): Promise<void> {
-    await settlements.add(settlement);
-    underWay.delete(settlement.id);
+  async function recordOutcome(outcome: MailOutcome): Promise<void> {
+    await outcomeWriter.add(outcome);
+    inProgress.delete(outcome.id);
   }
 
   /** Only older ones than any that can come in meanwhile. */
-  const withdraw = (): Promise<number> =>
-    withdrawEntries(
+  const deleteLate = (): Promise<number> =>
+    deleteLateEntries(
       pool,
       senderId,
-      [...underWay, ...settlements.waitingIds()],
-      new Date(clock() - times.silentMs),
+      [...inProgress, ...outcomeWriter.waitingIds()],
+      new Date(clock() - times.senderTimeoutMs),
     );
 
-  async function abandonSilent(): Promise<void> {
-    const abandoned = await abandonEntries(pool, times.silentMs);
+  async function abandonMailsOfDeadSenders(): Promise<void> {
+    const abandoned = await abandonEntries(pool, times.senderTimeoutMs);
     if (abandoned > 0)
       log.warn({ mails: abandoned }, 'mails of a sender that died: whether they went out is unknown');
   }
 
-  let beatenAt = performance.now();
-  let othersJudgedFrom = 0;
+  let lastUpkeepAt = performance.now();
+  let expireSendersFrom = 0;
   /** @returns whether all of it was done. */
-  async function beat(): Promise<boolean> {
+  async function runUpkeep(): Promise<boolean> {
     try {
-      await touchSender(pool, senderId);
+      await recordHeartbeat(pool, senderId);
       const now = performance.now();
       // A database that took no beat of ours for long took none of the others' either: they are given time for one.
-      if (now - beatenAt > times.silentMs / 2) othersJudgedFrom = now + times.silentMs;
-      beatenAt = now;
-      if (now >= othersJudgedFrom) await abandonSilent();
-      const withdrawn = await withdraw();
-      if (withdrawn > 0)
-        log.warn({ mails: withdrawn }, 'mails that the database took too late: they were not sent');
+      if (now - lastUpkeepAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
+      lastUpkeepAt = now;
+      if (now >= expireSendersFrom) await abandonMailsOfDeadSenders();
+      const late = await deleteLate();
+      if (late > 0) log.warn({ mails: late }, 'mails that the database took too late: they were not sent');
       await eraseMarked(pool);
-      await forgetKeys(pool, new Date(clock() - times.keyLifetimeMs));
+      await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
       if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
       return true;
@@ -157,26 +156,26 @@ export function createJournal(deps: {
   }
 
   return {
-    begin,
-    settle,
+    recordPending,
+    recordOutcome,
     findByKey: (orgId, key) =>
       find({ orgId, key }).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);
       }),
     get backlog() {
-      return settlements.backlog;
+      return outcomeWriter.backlog;
     },
     get isUp() {
       return isUp;
     },
     async start() {
       // Without its row, nobody would notice that this sender died: nothing is sent before.
-      while (!stopping.signal.aborted && !(await beat()))
+      while (!stopping.signal.aborted && !(await runUpkeep()))
         await delay(START_RETRY_MS, undefined, { ref: false });
       isUp = !stopping.signal.aborted;
-      let beating = Promise.resolve();
+      let upkeep = Promise.resolve();
       timer = setInterval(() => {
-        beating = beating.then(async () => void (await beat()));
+        upkeep = upkeep.then(async () => void (await runUpkeep()));
       }, times.heartbeatMs).unref();
       if (stopping.signal.aborted) clearInterval(timer);
     },
@@ -184,8 +183,8 @@ export function createJournal(deps: {
       isUp = false;
       stopping.abort();
       clearInterval(timer);
-      await settlements.stop();
-      await removeSender(pool, senderId).catch((error: unknown) => {
+      await outcomeWriter.stop();
+      await deregisterSender(pool, senderId).catch((error: unknown) => {
         log.warn({ err: error }, 'sender not signed off');
       });
     },

@@ -15,9 +15,9 @@ export interface RecordFilter {
 }
 
 /** More than this are counted as this, and not paged to. */
-const MAX_FOUND = 1_000;
+const MAX_MATCHES = 1_000;
 /** The newest mails of one recipient that are looked through. */
-const MAX_OF_RECIPIENT = 10_000;
+const MAX_MAILS_PER_RECIPIENT = 10_000;
 
 /** A range of the index for each state and template, each in the order of its ids. */
 const byState = ({ orgId, states, templates, fromId, beforeId }: RecordFilter, count: number): Sql.Sql => Sql.sql`
@@ -40,7 +40,7 @@ const byRecipient = (
     select mail_id from mail_recipients
     where org_id = ${orgId}::uuid and address = lower(${recipient})
       and mail_id >= ${fromId}::uuid and mail_id < ${beforeId}::uuid
-    order by mail_id desc limit ${MAX_OF_RECIPIENT}
+    order by mail_id desc limit ${MAX_MAILS_PER_RECIPIENT}
   ) found
   cross join lateral (
     select id from mails
@@ -53,14 +53,14 @@ const found = (filter: RecordFilter, count: number): Sql.Sql =>
   filter.recipient === undefined ? byState(filter, count) : byRecipient(filter, count);
 
 /** @returns how many there are, up to {@link MAX_FOUND}. */
-export async function countFound(db: Client, filter: RecordFilter): Promise<number> {
+export async function countMatches(db: Client, filter: RecordFilter): Promise<number> {
   const [row] = await db.$queryRaw<[{ count: number }]>`
-    select count(*)::int as count from (${found(filter, MAX_FOUND)}) found`;
+    select count(*)::int as count from (${found(filter, MAX_MATCHES)}) found`;
   return row.count;
 }
 
 /** @returns the ids of a page. */
-export async function findIds(
+export async function findMatchingIds(
   db: Client,
   filter: RecordFilter,
   offset: number,

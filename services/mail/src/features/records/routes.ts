@@ -1,8 +1,15 @@
 import { getMember, requireScopes } from '@platform/auth';
 import { type App, PageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
-import { ErasureAnswer, ErasureQuery, MailRecord, RecordAnswer, RecordPath, RecordQuery } from './schemas.js';
+import { errorResponses, bearer } from '../../openapi.js';
+import {
+  ErasureResponse,
+  ErasureQuery,
+  MailRecord,
+  RecordResponse,
+  RecordPath,
+  RecordQuery,
+} from './schemas.js';
 import type { RecordService } from './service.js';
 
 const tags = ['Mail records'];
@@ -20,7 +27,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         summary: 'What the organisation sent, newest first; with `state`, what failed or is unknown, too',
         security: bearer,
         querystring: RecordQuery,
-        response: { 200: PageOf(MailRecord), ...answers(400, 401, 403) },
+        response: { 200: PageOf(MailRecord), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request).orgId, request.query),
@@ -35,7 +42,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         summary: 'One mail: sent, or what became of it',
         security: bearer,
         params: RecordPath,
-        response: { 200: RecordAnswer, ...answers(400, 401, 403, 404) },
+        response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => ({ data: await service.get(getMember(request).orgId, request.params.id) }),
@@ -50,7 +57,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         summary: 'Erase a recipient from all records of the organisation',
         security: bearer,
         querystring: ErasureQuery,
-        response: { 200: ErasureAnswer, ...answers(400, 401, 403) },
+        response: { 200: ErasureResponse, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => {

@@ -43,7 +43,7 @@ export const MailRecord = Type.Object(
 export type MailRecord = Type.Static<typeof MailRecord>;
 
 export const RecordPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
-export const RecordAnswer = Type.Object({ data: MailRecord });
+export const RecordResponse = Type.Object({ data: MailRecord });
 
 const Recipient = Type.String({ minLength: 3, maxLength: 320, description: 'An address in To or Cc.' });
 
@@ -63,7 +63,7 @@ export const RecordQuery = Type.Object(
 export type RecordQuery = Type.Static<typeof RecordQuery>;
 
 export const ErasureQuery = Type.Object({ recipient: Recipient }, { additionalProperties: false });
-export const ErasureAnswer = Type.Object({
+export const ErasureResponse = Type.Object({
   message: Type.String(),
   deleted: Type.Integer({ description: 'Mails to this recipient alone.' }),
   changed: Type.Integer({ description: 'Mails to others as well: they keep everything but the address.' }),

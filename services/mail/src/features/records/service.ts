@@ -5,7 +5,7 @@ import { mailStates } from '../journal/entry.js';
 import { firstIdAt } from '../journal/service.js';
 import { internalTemplateTypes } from '../templates/view.js';
 import { type Erased, eraseRecipient } from './erasure.queries.js';
-import { countFound, findIds, type RecordFilter } from './filtered.queries.js';
+import { countMatches, findMatchingIds, type RecordFilter } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
 import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from './queries.js';
 import type { MailRecord, RecordQuery } from './schemas.js';
@@ -64,18 +64,18 @@ export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' |
     return { data: rows.map(describe), pagination: toPagination(query, total) };
   }
 
-  async function listFound(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
+  async function listMatches(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
     const filter = toFilter(orgId, query);
-    const total = await countFound(prisma, filter);
+    const total = await countMatches(prisma, filter);
     const offset = (query.page - 1) * query.limit;
     const count = Math.min(query.limit, total - offset);
-    const ids = count > 0 ? await findIds(prisma, filter, offset, count) : [];
+    const ids = count > 0 ? await findMatchingIds(prisma, filter, offset, count) : [];
     const rows = await findByIds(prisma, orgId, ids);
     return { data: rows.map(describe), pagination: toPagination(query, total) };
   }
 
   return {
-    list: (orgId, query) => (isFiltered(query) ? listFound(orgId, query) : listSent(orgId, query)),
+    list: (orgId, query) => (isFiltered(query) ? listMatches(orgId, query) : listSent(orgId, query)),
     async get(orgId, id) {
       const row = await findRecord(prisma, orgId, id);
       if (!row) throw notFound('Mail record not found');

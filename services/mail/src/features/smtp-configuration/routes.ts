@@ -2,11 +2,11 @@ import { getMember } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireScopedToken } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { runtimeNotUp } from './errors.js';
 import type { SmtpConfigurations } from './service.js';
 
-const UpdateAnswer = Type.Object({
+const UpdateResponse = Type.Object({
   message: Type.String(),
   smtp: Type.Object({
     host: Type.String(),
@@ -30,7 +30,7 @@ export function smtpConfigurationRoutes(
         tags: ['SMTP configuration'],
         summary: 'Load the SMTP configuration anew; the next mail uses it',
         security: bearer,
-        response: { 200: UpdateAnswer, ...answers(400, 401, 403, 404) },
+        response: { 200: UpdateResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => {

@@ -15,7 +15,7 @@ export interface SmtpConfigurations {
   reload(orgId: string, requestId?: string): Promise<SmtpConfiguration>;
 }
 
-interface Known {
+interface CachedConfiguration {
   /** Undefined: the configuration manager said that there is none, or that it is incomplete. */
   readonly configuration: SmtpConfiguration | undefined;
   readonly fetchedAt: number;
@@ -24,7 +24,7 @@ interface Known {
 }
 
 /** About 1 KiB each. */
-const MAX_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
 export function createSmtpConfigurations(deps: {
   readonly fetch: FetchConfiguration;
@@ -32,11 +32,11 @@ export function createSmtpConfigurations(deps: {
   /** How long another replica's `updateSmtpConfig`, which this one never hears of, may take to be seen here. */
   readonly maxAgeMs: number;
 }): SmtpConfigurations {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN });
-  const underWay = new Map<string, Promise<SmtpConfiguration>>();
+  const known = new LRUCache<string, CachedConfiguration>({ max: MAX_CACHED });
+  const inProgress = new Map<string, Promise<SmtpConfiguration>>();
   let fetches = 0;
 
-  function remember(orgId: string, entry: Known): void {
+  function remember(orgId: string, entry: CachedConfiguration): void {
     const present = known.peek(orgId);
     if (!present || present.fetch < entry.fetch) known.set(orgId, entry);
   }
@@ -54,10 +54,10 @@ export function createSmtpConfigurations(deps: {
 
   /** One fetch per organisation however many mails wait for it. */
   function reloadOnce(orgId: string, requestId?: string): Promise<SmtpConfiguration> {
-    const present = underWay.get(orgId);
+    const present = inProgress.get(orgId);
     if (present) return present;
-    const fetching = reload(orgId, requestId).finally(() => underWay.delete(orgId));
-    underWay.set(orgId, fetching);
+    const fetching = reload(orgId, requestId).finally(() => inProgress.delete(orgId));
+    inProgress.set(orgId, fetching);
     return fetching;
   }
 

@@ -11,13 +11,13 @@ const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
 const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
 
-export interface RenderedMail {
+export interface RenderedTemplate {
   readonly html: string;
   readonly text: string;
 }
 
 /** Joins the precompiled literals with the values: a few microseconds, no I/O. */
-export function renderTemplate(type: InternalTemplateType, view: View): RenderedMail {
+export function renderTemplate(type: InternalTemplateType, view: View): RenderedTemplate {
   const escaped = Object.fromEntries(
     Object.entries(view).map(([slot, value]) => [slot, escapeHtml(value)]),
   ) as Record<keyof View, string>;

@@ -2,10 +2,10 @@ import { createLogger } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { createSettlements } from '../../src/features/journal/settlements.js';
+import { createOutcomeWriter } from '../../src/features/journal/outcome-writer.js';
 import { createMailDatabase } from '../mail.js';
 
-const LETTER_BYTES = 262_144;
+const REQUEST_BYTES = 262_144;
 const MAILS = 200;
 
 let database: TestDatabase;
@@ -33,13 +33,13 @@ test('outcomes with large letters are written a few at a time, and all of them a
       return db.query(statement as pg.QueryConfig);
     },
   } as unknown as pg.Pool;
-  const settlements = createSettlements({ pool, clock: Date.now, log: createLogger('mail', 'silent') });
+  const writer = createOutcomeWriter({ pool, clock: Date.now, log: createLogger('mail', 'silent') });
   for (const { id } of rows)
-    void settlements.add({ id, state: 'failed', refused: [], sealed: 'x'.repeat(LETTER_BYTES) });
-  await waitFor(() => settlements.backlog === 0, { what: 'the outcomes', timeoutMs: 60_000 });
-  await settlements.stop();
+    void writer.add({ id, state: 'failed', refused: [], encryptedRequest: 'x'.repeat(REQUEST_BYTES) });
+  await waitFor(() => writer.backlog === 0, { what: 'the outcomes', timeoutMs: 60_000 });
+  await writer.stop();
   const stored = await db.query(
-    `select count(*)::int as count from mails where state = 'failed' and length(letter_sealed) = ${LETTER_BYTES}`,
+    `select count(*)::int as count from mails where state = 'failed' and length(letter_sealed) = ${REQUEST_BYTES}`,
   );
   expect(stored.rows).toEqual([{ count: MAILS }]);
   expect(Math.max(...statementBytes)).toBeLessThan(4 * 1_048_576);

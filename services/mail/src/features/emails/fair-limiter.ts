@@ -1,7 +1,7 @@
 import { tooManyRequests } from '@platform/service-kit';
 
 /** Bounds something that all organisations use: places of mails under way, or bytes of memory. */
-export interface FairShares {
+export interface FairLimiter {
   /** @throws AppError 429. */
   acquire(owner: string, amount: number): void;
   release(owner: string, amount: number): void;
@@ -14,12 +14,12 @@ export interface FairShares {
  *
  * @param maxPerOwner - for one owner, however much is left.
  */
-export function createFairShares(options: {
+export function createFairLimiter(options: {
   readonly capacity: number;
   readonly maxPerOwner?: number;
   /** What a refusal says. */
   readonly message: string;
-}): FairShares {
+}): FairLimiter {
   const { capacity, maxPerOwner = capacity, message } = options;
   const held = new Map<string, number>();
   let total = 0;

@@ -1,24 +1,24 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Settlement } from './entry.js';
-import { settleEntries } from './queries.js';
+import type { MailOutcome } from './entry.js';
+import { storeOutcomes } from './queries.js';
 
 const RETRY_AFTER_MS = 500;
 const MAX_BATCH = 500;
 /** Of the letters in one statement, which has a second: 32 of the largest take 0.6 s on a small machine. */
-const MAX_BATCH_LETTER_BYTES = 2 * 1_048_576;
+const MAX_BATCH_REQUEST_BYTES = 2 * 1_048_576;
 
 interface Waiting {
-  readonly settlement: Settlement;
-  readonly tried: () => void;
+  readonly outcome: MailOutcome;
+  readonly onAttempted: () => void;
 }
 
 /** @returns the first that one statement can carry; one at least. */
-function takeBatch(waiting: readonly Waiting[]): readonly Waiting[] {
+function getNextBatch(waiting: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0;
-  const end = waiting.findIndex(({ settlement }, index) => {
-    bytes += settlement.sealed?.length ?? 0;
-    return index >= MAX_BATCH || (index > 0 && bytes > MAX_BATCH_LETTER_BYTES);
+  const end = waiting.findIndex(({ outcome }, index) => {
+    bytes += outcome.encryptedRequest?.length ?? 0;
+    return index >= MAX_BATCH || (index > 0 && bytes > MAX_BATCH_REQUEST_BYTES);
   });
   return waiting.slice(0, end < 0 ? waiting.length : end);
 }
@@ -29,7 +29,7 @@ function takeBatch(waiting: readonly Waiting[]): readonly Waiting[] {
  *   waiting --batch written--> gone
  *   waiting --database away--> waiting, tried again every half second, and once more at shutdown
  */
-export function createSettlements(deps: {
+export function createOutcomeWriter(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
@@ -39,11 +39,11 @@ export function createSettlements(deps: {
   let timer: NodeJS.Timeout | undefined;
 
   async function writeBatch(): Promise<boolean> {
-    const batch = takeBatch(waiting);
+    const batch = getNextBatch(waiting);
     try {
-      await settleEntries(
+      await storeOutcomes(
         deps.pool,
-        batch.map(({ settlement }) => settlement),
+        batch.map(({ outcome }) => outcome),
         new Date(deps.clock()),
       );
       waiting = waiting.slice(batch.length);
@@ -52,7 +52,7 @@ export function createSettlements(deps: {
       deps.log.error({ err: error, waiting: waiting.length }, 'outcomes of mails not stored yet');
       return false;
     } finally {
-      for (const { tried } of batch) tried();
+      for (const { onAttempted } of batch) onAttempted();
     }
   }
 
@@ -75,13 +75,13 @@ export function createSettlements(deps: {
 
   return {
     /** Resolves when it is written, or when that couldn't be done now: then it will be. */
-    add: (settlement: Settlement): Promise<void> =>
+    add: (outcome: MailOutcome): Promise<void> =>
       new Promise((resolve) => {
-        waiting.push({ settlement, tried: resolve });
+        waiting.push({ outcome, onAttempted: resolve });
         if (timer === undefined) void flush();
         else resolve();
       }),
-    waitingIds: (): string[] => waiting.map(({ settlement }) => settlement.id),
+    waitingIds: (): string[] => waiting.map(({ outcome }) => outcome.id),
     get backlog() {
       return waiting.length;
     },

@@ -1,11 +1,11 @@
 import { type FaultDetail, readDomain, readEmailAddress } from '@platform/service-kit';
-import { type RenderedMail, renderTemplate } from '../templates/render.js';
+import { type RenderedTemplate, renderTemplate } from '../templates/render.js';
 import { createView, type InternalTemplateType } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
 import type { MailContent } from './schemas.js';
 
 /** A mail that is right in every part and rendered: all that is left is to send it. */
-export interface Letter extends RenderedMail {
+export interface RenderedEmail extends RenderedTemplate {
   readonly templateType: InternalTemplateType;
   readonly subject: string;
   readonly from: string;
@@ -16,7 +16,7 @@ export interface Letter extends RenderedMail {
 }
 
 /** In bytes, about. */
-export const getSize = ({ html, text, attachments }: Letter): number =>
+export const estimateBytes = ({ html, text, attachments }: RenderedEmail): number =>
   attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
 
 /** What would end a header line, for the header's writer or for some reader on the way. */
@@ -48,12 +48,12 @@ export function readHeaderText(text: string | undefined, field: string, faults: 
  * Reads a body that has the right types.
  *
  * @param fromEmail - the configured sender.
- * @returns the letter, or every fault of the body.
+ * @returns the email, or every fault of the body.
  */
-export async function readLetter(
+export async function renderEmail(
   body: MailContent,
   fromEmail: string,
-): Promise<{ readonly letter: Letter } | { readonly faults: readonly FaultDetail[] }> {
+): Promise<{ readonly email: RenderedEmail } | { readonly faults: readonly FaultDetail[] }> {
   const faults: FaultDetail[] = [];
   const to = readAddresses(body.sendEmailTo, 'sendEmailTo', faults);
   const cc = readAddresses(body.sendCcTo ?? [], 'sendCcTo', faults);
@@ -66,7 +66,7 @@ export async function readLetter(
   if ('faults' in attached) faults.push(...attached.faults);
   if (faults.length > 0 || 'faults' in viewed || 'faults' in attached) return { faults };
   return {
-    letter: {
+    email: {
       ...renderTemplate(body.emailTemplateType, viewed.view),
       templateType: body.emailTemplateType,
       subject: body.subject.trim(),

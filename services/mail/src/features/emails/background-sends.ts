@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Mails whose clients have been answered 202: nobody waits for them, so the shutdown does. */
-export interface FollowedSends {
+export interface BackgroundSends {
   /** Aborted when the process can wait no longer: what is under way then is unknown, or failed. */
   readonly signal: AbortSignal;
   add(sending: Promise<unknown>): void;
@@ -10,7 +10,7 @@ export interface FollowedSends {
   stop(): Promise<void>;
 }
 
-export function createFollowedSends(deadlineMs: number): FollowedSends {
+export function createBackgroundSends(deadlineMs: number): BackgroundSends {
   const sendings = new Set<Promise<unknown>>();
   const ending = new AbortController();
   // One for each mail under way.

@@ -1,26 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answers } from '../../openapi.js';
+import { errorResponses } from '../../openapi.js';
 import { readPreference } from './preference.js';
-import { AcceptedAnswer, SendAnswer } from './schemas.js';
-import type { Patience, Submission } from './service.js';
+import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
+import type { ResponseDeadlines, Submission } from './service.js';
 
 /** Of every route that sends. */
 export const sendResponses = {
-  200: SendAnswer,
-  202: AcceptedAnswer,
-  ...answers(400, 401, 403, 404, 409, 413, 422, 429, 500),
+  200: SendEmailResponse,
+  202: EmailAcceptedResponse,
+  ...errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500),
 };
 
 /** What came before the handler, the body's upload above all, counts. */
-export function getPatience(request: FastifyRequest, reply: FastifyReply, deadlineMs: number): Patience {
+export function getResponseDeadlines(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deadlineMs: number,
+): ResponseDeadlines {
   const startedAt = performance.now() - reply.elapsedTime;
   const { isAsync, waitMs } = readPreference(request.headers.prefer);
   const deadlineAt = startedAt + Math.min(deadlineMs, isAsync ? Infinity : (waitMs ?? Infinity));
-  return { deadlineAt, acceptedAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
+  return { deadlineAt, acceptAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
 }
 
 /** A mail that is still under way keeps the memory of its body. */
-export function tell(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
+export function prepareResponse(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
   if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
   request.bodyMemory?.keepUntil(submission.ended);
   const { id } = submission;
