@@ -4,16 +4,16 @@ import { createAccountFlows } from './features/account-flows/service.js';
 import { PAGES_PATH } from './features/account-pages/routes.js';
 import { createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
 import { createConfigurationService } from './features/configuration/service.js';
-import { createNoteSignIn } from './features/known-clients/service.js';
+import { createRecordSignIn } from './features/known-devices/service.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
 import { createOneTimeSecrets, type OneTimeSecrets } from './features/one-time-secrets/service.js';
 import { createMailClient } from './features/outgoing-mails/mail-client.js';
 import { createOutbox, type Outbox } from './features/outgoing-mails/outbox.js';
 import { createPrepare } from './features/outgoing-mails/prepare.js';
 import { createSendingJob } from './features/outgoing-mails/sending.job.js';
-import { createOwnMailToken } from './features/service-credentials/service.js';
+import { createMailServiceToken } from './features/service-credentials/service.js';
 import { createFailedSignIns, type FailedSignIns } from './features/sessions/failed-sign-ins.js';
-import { createOpenSession } from './features/sessions/opening.js';
+import { createOpenSession } from './features/sessions/open-session.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { createSessionService } from './features/sessions/service.js';
 import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
@@ -64,7 +64,7 @@ function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
     prepare: createPrepare({ prisma, secrets, box, links }),
     send: createMailClient({
       mailUrl: config.MAIL_URL,
-      serviceToken: createOwnMailToken({ ...deps, prisma }),
+      serviceToken: createMailServiceToken({ ...deps, prisma }),
     }),
     clock,
     log,
@@ -95,7 +95,7 @@ export function createAccounts(deps: AccountDeps) {
     clock,
   });
   const outbox = startOutbox(deps, secrets);
-  const openSession = createOpenSession({ keys, signJwt, clock, noteSignIn: createNoteSignIn(outbox) });
+  const openSession = createOpenSession({ keys, signJwt, clock, recordSignIn: createRecordSignIn(outbox) });
   const { login, ...limits } = createLimits(deps);
   const failures = startFailedSignIns(deps);
   const common = { prisma, passwords, secrets, outbox, openSession, clock };

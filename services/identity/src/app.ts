@@ -131,8 +131,11 @@ function openServiceClients({ config, shutdown }: IdentityDeps) {
 
 /** They end as soon as the process is asked to stop, and don't hold its requests up. */
 function openWaits({ config, shutdown }: IdentityDeps): Waits {
-  const { TOOL_WAIT_MAX_MS: maxMs, TOOL_WAITS: all, TOOL_WAITS_PER_CREDENTIAL: each } = config;
-  const waits = createWaits({ maxMs, all, each });
+  const waits = createWaits({
+    maxMs: config.TOOL_WAIT_MAX_MS,
+    maxTotal: config.TOOL_WAITS,
+    maxPerCredential: config.TOOL_WAITS_PER_CREDENTIAL,
+  });
   shutdown.on('unready', 'waiting tools', waits.stop);
   return waits;
 }

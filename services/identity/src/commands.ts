@@ -23,8 +23,8 @@ import { makeAdministrator } from './features/organisations/administrators.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { deleteMailsTo } from './features/outgoing-mails/queries.js';
 import { createPasswords } from './features/sessions/passwords.js';
-import { resealAll } from './features/resealing/command.js';
-import { describeKeys, retireKey, rotateKey } from './features/signing-keys/commands.js';
+import { reencryptAll } from './features/re-encryption/command.js';
+import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
 import { normaliseEmail } from './features/users/service.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
@@ -117,16 +117,16 @@ async function runKeys([action, keyId]: readonly string[], isForced: boolean): P
       const box = createSecretBox(loadEncryptionKeys(process.env));
       process.stdout.write(`published ${await rotateKey(prisma, box, systemClock(), { isForced })}\n`);
     } else if (action === 'remove' && keyId !== undefined) {
-      await retireKey(prisma, keyId, systemClock(), isForced);
+      await removeSigningKey(prisma, keyId, systemClock(), isForced);
       process.stdout.write(`removed ${keyId}\n`);
     } else throw new UsageError('keys takes list, rotate or remove <id>');
   });
 }
 
-async function runReseal(): Promise<void> {
+async function runReencrypt(): Promise<void> {
   const box = createSecretBox(loadEncryptionKeys(process.env));
   await withResources(async ({ pool }) => {
-    for (const [name, count] of Object.entries(await resealAll(pool, box)))
+    for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
       process.stdout.write(`${name}: ${count} sealed anew\n`);
   });
 }
@@ -167,7 +167,7 @@ async function runCommand(): Promise<void> {
   else if (command === 'make-administrator') await runMakeAdministrator(values.email, values.organisation);
   else if (command === 'keys') await runKeys(rest, values.force);
   else if (command === 'erase-mails' && rest.length === 1) await runEraseMails(rest[0] ?? '');
-  else if (command === 'reseal' && rest.length === 0) await runReseal();
+  else if (command === 'reseal' && rest.length === 0) await runReencrypt();
   else throw new UsageError(`unknown command ${command}`);
 }
 

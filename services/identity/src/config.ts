@@ -44,8 +44,8 @@ const defaultScopes: Variable<readonly Scope[]> = {
     'a comma-separated list of scope names from the catalogue (see the README), without those that are granted only when named: pat:*, user:write, config:*, SEND_MAIL, FETCH_CONFIG',
   parse(value) {
     const names = list('').parse(value) ?? [];
-    const areFit = names.every((name) => isScope(name) && !isGrantedWhenNamed(name));
-    return names.length > 0 && areFit ? ([...new Set(names)] as Scope[]) : undefined;
+    const areAllowed = names.every((name) => isScope(name) && !isGrantedWhenNamed(name));
+    return names.length > 0 && areAllowed ? ([...new Set(names)] as Scope[]) : undefined;
   },
 };
 
@@ -137,7 +137,7 @@ export const identityVariables = {
   BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),
 } as const;
 
-const hasTwice = (items: readonly { readonly id: string }[] = []): boolean =>
+const hasDuplicateIds = (items: readonly { readonly id: string }[] = []): boolean =>
   new Set(items.map(({ id }) => id)).size < items.length;
 
 function findContradictions(values: Partial<Values<typeof identityVariables>>): string[] {
@@ -147,7 +147,7 @@ function findContradictions(values: Partial<Values<typeof identityVariables>>): 
   if (areBothRight && (email === undefined) !== (adminPassword === undefined))
     faults.push('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both, or neither');
   for (const name of ['ENCRYPTION_KEYS', 'SERVICE_CLIENTS'] as const)
-    if (hasTwice(values[name])) faults.push(`${name} must name each id once`);
+    if (hasDuplicateIds(values[name])) faults.push(`${name} must name each id once`);
   return faults;
 }
 

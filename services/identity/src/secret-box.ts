@@ -19,7 +19,7 @@ export interface SecretBox {
   /** @throws Error when the key is unknown, or the value or its context was changed. */
   open(sealed: string, context: string): string;
   /** Whether `seal` would use the same key. Nothing is opened for it. */
-  isSealedWithFirst(sealed: string): boolean;
+  isSealedWithPrimaryKey(sealed: string): boolean;
 }
 
 /** @param keys - the first seals, all open. */
@@ -48,6 +48,6 @@ export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
         decipher.final(),
       ]).toString('utf8');
     },
-    isSealedWithFirst: (sealed) => sealed.startsWith(`v1.${sealing.id}.`),
+    isSealedWithPrimaryKey: (sealed) => sealed.startsWith(`v1.${sealing.id}.`),
   };
 }

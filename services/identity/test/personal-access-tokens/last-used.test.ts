@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const makeToken = () => identity.createToken(session, { scopes: ['user:read'] });
+const generateToken = () => identity.createToken(session, { scopes: ['user:read'] });
 const use = async ({ accessToken }: CreatedToken) => {
   expect((await identity.call('GET', '/api/v1/users/me', { token: accessToken })).status).toBe(200);
 };
@@ -29,7 +29,7 @@ async function lastUsedAt({ id }: CreatedToken): Promise<string | null> {
 
 /** Waits until everything that was used before has been written: a token that is used last is written with it. */
 async function flushed(): Promise<void> {
-  const marker = await makeToken();
+  const marker = await generateToken();
   await use(marker);
   await waitFor(async () => (await lastUsedAt(marker)) !== null, {
     what: 'the next flush',
@@ -38,7 +38,7 @@ async function flushed(): Promise<void> {
 }
 
 test('both lists show the time of the last use, within a few seconds of it', async () => {
-  const token = await makeToken();
+  const token = await generateToken();
   expect(await lastUsedAt(token)).toBeNull();
   const before = Date.now();
   await use(token);
@@ -54,7 +54,7 @@ test('both lists show the time of the last use, within a few seconds of it', asy
 });
 
 test('it never goes backwards: a replica whose clock is behind, or that writes late, changes nothing', async () => {
-  const token = await makeToken();
+  const token = await generateToken();
   identity.advance(2 * HOUR);
   await use(token);
   await flushed();
@@ -66,7 +66,7 @@ test('it never goes backwards: a replica whose clock is behind, or that writes l
 });
 
 test('a flush that fails is tried again, with the time of the use and not of the flush', async () => {
-  const token = await makeToken();
+  const token = await generateToken();
   const blocker = await identity.db.connect();
   try {
     await blocker.query('begin; lock table token_last_used in exclusive mode');

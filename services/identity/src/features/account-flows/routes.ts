@@ -1,11 +1,11 @@
 import type { App } from '@platform/service-kit';
-import { answers } from '../../openapi.js';
-import { getClient } from '../known-clients/client.js';
-import { LoginAnswer } from '../sessions/schemas.js';
+import { errorResponses } from '../../openapi.js';
+import { getClient } from '../known-devices/client.js';
+import { LoginResponse } from '../sessions/schemas.js';
 import {
   AcceptInvitationBody,
   AddressBody,
-  LinkAnswer,
+  LinkResponse,
   LinkBody,
   Message,
   ResetPasswordBody,
@@ -17,7 +17,7 @@ const accepted = { message: 'If there is such an account, a mail is on its way' 
 
 /** Open to everyone; limited per account and per address. The answers tell nobody who has an account. */
 export function accountRequestRoutes(app: App, service: AccountFlows): void {
-  const schema = { tags, body: AddressBody, response: { 202: Message, ...answers(400, 429) } };
+  const schema = { tags, body: AddressBody, response: { 202: Message, ...errorResponses(400, 429) } };
   app.post(
     '/api/v1/auth/otp',
     { schema: { ...schema, operationId: 'requestCode', summary: 'Mail a code to log in with' } },
@@ -46,7 +46,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         tags,
         summary: 'Whose mailed link this is; it is not used up',
         body: LinkBody,
-        response: { 200: LinkAnswer, ...answers(400, 429) },
+        response: { 200: LinkResponse, ...errorResponses(400, 429) },
       },
     },
     async (request, reply) =>
@@ -62,7 +62,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         tags,
         summary: 'Choose a new password; all sessions end',
         body: ResetPasswordBody,
-        response: { 200: Message, ...answers(400, 429) },
+        response: { 200: Message, ...errorResponses(400, 429) },
       },
     },
     async (request) => {
@@ -78,7 +78,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         tags,
         summary: 'Choose a password for an invited account, and log in',
         body: AcceptInvitationBody,
-        response: { 200: LoginAnswer, ...answers(400, 429) },
+        response: { 200: LoginResponse, ...errorResponses(400, 429) },
       },
     },
     async (request, reply) =>

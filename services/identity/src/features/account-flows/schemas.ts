@@ -26,7 +26,7 @@ export type AcceptInvitationBody = Type.Static<typeof AcceptInvitationBody>;
 
 export const LinkBody = Type.Object({ token: LinkToken }, { additionalProperties: false });
 
-export const LinkAnswer = Type.Object({
+export const LinkResponse = Type.Object({
   link: Type.Object(
     {
       purpose: Type.Union([Type.Literal('invitation'), Type.Literal('password_reset')]),
@@ -38,6 +38,6 @@ export const LinkAnswer = Type.Object({
     { title: 'Link' },
   ),
 });
-export type LinkAnswer = Type.Static<typeof LinkAnswer>;
+export type LinkResponse = Type.Static<typeof LinkResponse>;
 
 export const Message = Type.Object({ message: Type.String() });

@@ -1,21 +1,21 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
-import { allowMail, endMailPauses } from '../attempt-limits/mail-limits.js';
+import { allowMail, clearMailCooldowns } from '../attempt-limits/mail-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type ClientAddress, describeRequest } from '../known-clients/client.js';
-import { isKnownPlace } from '../known-clients/service.js';
+import { type ClientAddress, describeRequest } from '../known-devices/client.js';
+import { isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { OpenSession } from '../sessions/opening.js';
+import type { OpenSession } from '../sessions/open-session.js';
 import type { Passwords } from '../sessions/passwords.js';
 import { endSessions } from '../sessions/queries.js';
-import type { LoginAnswer } from '../sessions/schemas.js';
+import type { LoginResponse } from '../sessions/schemas.js';
 import { changePassword, setFirstPassword } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { linkInvalid } from './errors.js';
-import type { AcceptInvitationBody, LinkAnswer, ResetPasswordBody } from './schemas.js';
+import type { AcceptInvitationBody, LinkResponse, ResetPasswordBody } from './schemas.js';
 
 export interface AccountFlows {
   /** Mails a code, if there is such an account; the caller can't tell. @throws AppError 429. */
@@ -23,11 +23,11 @@ export interface AccountFlows {
   /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
   requestReset(email: string, client: ClientAddress): Promise<void>;
   /** Says whose link it is. @throws AppError 400 LINK_INVALID; 429. */
-  describeLink(token: string, address: string): Promise<LinkAnswer['link']>;
+  describeLink(token: string, address: string): Promise<LinkResponse['link']>;
   /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
   resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
   /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
-  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginAnswer>;
+  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginResponse>;
 }
 
 export interface AccountFlowDeps {
@@ -59,7 +59,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     const at = new Date(clock());
     const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
     await prisma.$transaction(async (tx) => {
-      if (await allowMail(tx, { kind, email, at }, () => isKnownPlace(tx, email, client)))
+      if (await allowMail(tx, { kind, email, at }, () => isKnownDevice(tx, email, client)))
         await outbox.add(tx, { kind, to: { email }, detail, requestId: client.requestId }, at);
     });
     outbox.wake();
@@ -77,7 +77,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
     const passwordHash = await passwords.hash(password);
     const done = await prisma.$transaction(async (tx) => {
-      const userId = await secrets.take(tx, purpose, token);
+      const userId = await secrets.consume(tx, purpose, token);
       const result = userId && (await run(tx, userId, passwordHash, new Date(clock())));
       if (!result) throw linkInvalid();
       return result;
@@ -103,8 +103,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
       await follow('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await changePassword(tx, userId, passwordHash);
         if (!user) return undefined;
-        await secrets.forget(tx, userId);
-        await endMailPauses(tx, user.email);
+        await secrets.revokeAll(tx, userId);
+        await clearMailCooldowns(tx, user.email);
         const sessionsEnded = String(await endSessions(tx, userId, at));
         // The link proved who it is.
         const actor = { actorId: userId, credential: null, client };
@@ -118,8 +118,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
       follow('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
         if (!user) return undefined;
-        await secrets.forget(tx, userId);
-        await endMailPauses(tx, user.email);
+        await secrets.revokeAll(tx, userId);
+        await clearMailCooldowns(tx, user.email);
         const actor = { actorId: userId, credential: null, client };
         const entry = { orgId: user.orgId, actor, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });

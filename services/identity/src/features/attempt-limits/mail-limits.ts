@@ -1,6 +1,6 @@
 import type { Transaction } from '../../resources.js';
 import { toKey } from './key.js';
-import { countUp, deleteCounts } from './queries.js';
+import { incrementCount, deleteCounts } from './queries.js';
 
 /*
  * How many mails anyone can have sent to one address. They are counted in the transaction that stores the mail: what is
@@ -11,12 +11,12 @@ const mailKinds = ['login_code', 'password_reset'] as const;
 type MailKind = (typeof mailKinds)[number];
 
 /** One mail of a kind in that time. */
-const PAUSE_MS = 60_000;
+const COOLDOWN_MS = 60_000;
 /** Codes and password links together. */
 const MAILS_PER_DAY = 20;
 const DAY_MS = 24 * 60 * 60_000;
 
-const pauseKey = (kind: MailKind, email: string): string => `mail:minute:${toKey(`${kind} ${email}`)}`;
+const cooldownKey = (kind: MailKind, email: string): string => `mail:minute:${toKey(`${kind} ${email}`)}`;
 
 /**
  * @param isKnown - asked when the mails of the day are used up: strangers must not keep mails from the owner, who still
@@ -29,14 +29,14 @@ export async function allowMail(
   isKnown: () => Promise<boolean>,
 ): Promise<boolean> {
   // The mail of the last minute is on its way, and good: another would only fill the mailbox.
-  if ((await countUp(tx, pauseKey(kind, email), at, PAUSE_MS)) > 1) return false;
-  const count = await countUp(tx, `mail:day:${toKey(email)}`, at, DAY_MS);
+  if ((await incrementCount(tx, cooldownKey(kind, email), at, COOLDOWN_MS)) > 1) return false;
+  const count = await incrementCount(tx, `mail:day:${toKey(email)}`, at, DAY_MS);
   return count <= MAILS_PER_DAY || (await isKnown());
 }
 
 /** What was mailed was used, or works no more: the next mail may follow at once. */
-export const endMailPauses = (tx: Transaction, email: string): Promise<unknown> =>
+export const clearMailCooldowns = (tx: Transaction, email: string): Promise<unknown> =>
   deleteCounts(
     tx,
-    mailKinds.map((kind) => pauseKey(kind, email)),
+    mailKinds.map((kind) => cooldownKey(kind, email)),
   );

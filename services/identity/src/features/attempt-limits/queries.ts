@@ -5,7 +5,12 @@ import type { Transaction } from '../../resources.js';
  *
  * @returns how many there are, this one included, since the first of the last `windowMs`.
  */
-export async function countUp(db: Transaction, key: string, at: Date, windowMs: number): Promise<number> {
+export async function incrementCount(
+  db: Transaction,
+  key: string,
+  at: Date,
+  windowMs: number,
+): Promise<number> {
   const now = at.getTime();
   const [row] = await db.$queryRaw<[{ points: number }]>`
     insert into rate_limits as present (key, points, expire) values (${key}, 1, ${now + windowMs}::bigint)

@@ -1,6 +1,6 @@
 import { getMember, type UserPrincipal } from '@platform/auth';
 import type { FastifyRequest } from 'fastify';
-import { type ClientAddress, getClient } from '../known-clients/client.js';
+import { type ClientAddress, getClient } from '../known-devices/client.js';
 
 /** A member, and where the request came from. */
 export interface Caller extends UserPrincipal {

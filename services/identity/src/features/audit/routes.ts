@@ -1,7 +1,7 @@
 import { getMember, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { AuditPage, AuditQuery } from './schemas.js';
 import type { AuditService } from './service.js';
 
@@ -17,7 +17,7 @@ export function auditRoutes(app: App, service: AuditService): void {
         summary: 'What happened in the organisation, newest first',
         security: bearer,
         querystring: AuditQuery,
-        response: { 200: AuditPage, ...answers(400, 401, 403) },
+        response: { 200: AuditPage, ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request), request.query),

@@ -1,6 +1,6 @@
 import type { Caller } from '../audit/actor.js';
-import { describeRequest } from '../known-clients/client.js';
-import { type Letter, smtpChangedLetter, type SmtpSnapshot } from '../outgoing-mails/letters.js';
+import { describeRequest } from '../known-devices/client.js';
+import { type SendEmailRequest, toSmtpChangedEmail, type SmtpSnapshot } from '../outgoing-mails/emails.js';
 import type { Administrator, RemovedServer, SmtpConfigurationRow } from './queries.js';
 
 export interface SmtpChange {
@@ -25,7 +25,7 @@ function describeBefore(before: SmtpChange['before']): string {
 }
 
 /**
- * A letter to each administrator through each of the two servers. It carries the configuration that it goes through, so
+ * A message to each administrator through each of the two servers. It carries the configuration that it goes through, so
  * that the change waits for no server, and a mail service that still knows the old one asks nobody.
  */
 export function smtpNotices(
@@ -33,7 +33,7 @@ export function smtpNotices(
   { fullName, email, client }: Caller,
   { before, old, present }: SmtpChange,
   at: Date,
-): { readonly userId: string; readonly letter: Letter }[] {
+): { readonly userId: string; readonly message: SendEmailRequest }[] {
   const detail = {
     changedBy: `${fullName} (${email})`,
     ...describeRequest(client, at),
@@ -43,6 +43,6 @@ export function smtpNotices(
   return [old, present]
     .filter((smtp) => smtp !== undefined)
     .flatMap((smtp) =>
-      administrators.map((to) => ({ userId: to.id, letter: smtpChangedLetter(to, detail, smtp) })),
+      administrators.map((to) => ({ userId: to.id, message: toSmtpChangedEmail(to, detail, smtp) })),
     );
 }

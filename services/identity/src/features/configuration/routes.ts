@@ -2,13 +2,13 @@ import { getMember, requireScopes, requireService, requireSession } from '@platf
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
 import {
   OrgQuery,
   SavedSmtpConfig,
   SaveSmtpConfigBody,
-  SmtpConfigAnswer,
+  SmtpConfigResponse,
   SmtpConfigWithPassword,
 } from './schemas.js';
 import type { ConfigurationService } from './service.js';
@@ -31,7 +31,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
         tags,
         summary: "The organisation's SMTP configuration, without the password",
         security: bearer,
-        response: { 200: SmtpConfigAnswer, ...answers(401, 403, 404) },
+        response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
     },
     async (request) => ({ smtp: await service.getSmtp(getMember(request).orgId) }),
@@ -47,7 +47,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
           'Set the SMTP configuration; `updateSmtpConfig` of the mail service makes it take effect at once',
         security: bearer,
         body: SaveSmtpConfigBody,
-        response: { 200: SavedSmtpConfig, ...answers(400, 401, 403) },
+        response: { 200: SavedSmtpConfig, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => ({
@@ -64,7 +64,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
         tags,
         summary: 'Remove the SMTP configuration',
         security: bearer,
-        response: { 200: Type.Object({ message: Type.String() }), ...answers(401, 403, 404) },
+        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(401, 403, 404) },
       },
     },
     async (request) => {
@@ -86,7 +86,10 @@ export function internalConfigurationRoutes(app: App, service: ConfigurationServ
         summary: "An organisation's SMTP configuration, with the password",
         security: bearer,
         querystring: OrgQuery,
-        response: { 200: Type.Object({ smtp: SmtpConfigWithPassword }), ...answers(400, 401, 403, 404) },
+        response: {
+          200: Type.Object({ smtp: SmtpConfigWithPassword }),
+          ...errorResponses(400, 401, 403, 404),
+        },
       },
     },
     async (request, reply) =>

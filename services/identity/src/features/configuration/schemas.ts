@@ -41,7 +41,7 @@ export const SmtpConfig = Type.Object(
 );
 export type SmtpConfig = Type.Static<typeof SmtpConfig>;
 
-export const SmtpConfigAnswer = Type.Object({ smtp: SmtpConfig });
+export const SmtpConfigResponse = Type.Object({ smtp: SmtpConfig });
 export const SavedSmtpConfig = Type.Object({ message: Type.String(), smtp: SmtpConfig });
 
 /** What the mail service needs, and nobody else gets. */

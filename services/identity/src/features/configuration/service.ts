@@ -106,7 +106,7 @@ export function createConfigurationService(deps: {
     if (!previous || (isPasswordKept && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };
     const notices = smtpNotices(await findAdministrators(tx, orgId), caller, change, at);
-    await outbox.addLetters(tx, 'smtp_changed', notices, caller.client.requestId, at);
+    await outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
   }
 
   return {

@@ -10,7 +10,7 @@ import {
 import type { App } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import type { Introspect } from './service.js';
 
 const tags = ['Services'];
@@ -41,7 +41,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         security: bearer,
         consumes: ['application/x-www-form-urlencoded'],
         body: IntrospectionRequest,
-        response: { 200: Introspection, ...answers(400, 401, 403) },
+        response: { 200: Introspection, ...errorResponses(400, 401, 403) },
       },
     },
     async (request, reply) => {
@@ -60,7 +60,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         summary: 'Introspect many tokens: one answer each, in their order',
         security: bearer,
         body: IntrospectionBatchRequest,
-        response: { 200: IntrospectionBatch, ...answers(400, 401, 403) },
+        response: { 200: IntrospectionBatch, ...errorResponses(400, 401, 403) },
       },
     },
     async (request, reply) =>

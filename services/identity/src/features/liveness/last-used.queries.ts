@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-export interface Use {
+export interface TokenUse {
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -30,7 +30,7 @@ const writeUses = `
     join personal_access_tokens tokens on tokens.id = written.token_id
   where written.is_first`;
 
-export const insertUses = (db: pg.Pool, uses: readonly Use[]): Promise<unknown> =>
+export const recordTokenUses = (db: pg.Pool, uses: readonly TokenUse[]): Promise<unknown> =>
   db.query({
     name: 'write_uses',
     text: writeUses,

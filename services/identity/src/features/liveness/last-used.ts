@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
-import { insertUses } from './last-used.queries.js';
+import { recordTokenUses } from './last-used.queries.js';
 
 /** Uses are gathered this long, then written in one statement off the request path. */
 const FLUSH_EVERY_MS = 2_000;
@@ -34,7 +34,7 @@ export function createLastUsed(deps: {
     for (let start = 0; start < uses.length; start += MAX_FLUSH) {
       const chunk = uses.slice(start, start + MAX_FLUSH);
       try {
-        await insertUses(
+        await recordTokenUses(
           deps.pool,
           chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: createAuditId(new Date(at)) })),
         );

@@ -9,7 +9,7 @@ export type LivenessRow = [id: string, tokenHash: string, role: Role, email: str
  * are found by primary key and their owners by primary key: the cost grows with the
  * batch, not with the tables.
  */
-const living = `
+const liveCredentials = `
   select t.id, t.token_hash, u.role, u.email, u.full_name
   from personal_access_tokens t join users u on u.id = t.owner_id
   where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null
@@ -21,13 +21,18 @@ const living = `
   select c.id, c.token_hash, 'member', '', '' from service_credentials c where c.id = any($3::uuid[])`;
 
 /** Expiry isn't looked at: the pipeline has asked the signed claim. */
-export async function findLiving(
+export async function findLiveCredentials(
   db: pg.Pool,
   tokenIds: readonly string[],
   sessionIds: readonly string[],
   serviceCredentialIds: readonly string[],
 ): Promise<LivenessRow[]> {
   const values = [tokenIds, sessionIds, serviceCredentialIds];
-  const { rows } = await db.query<LivenessRow>({ name: 'living', text: living, values, rowMode: 'array' });
+  const { rows } = await db.query<LivenessRow>({
+    name: 'live_credentials',
+    text: liveCredentials,
+    values,
+    rowMode: 'array',
+  });
   return rows;
 }

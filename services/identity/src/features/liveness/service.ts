@@ -10,7 +10,7 @@ import { dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
-import { findLiving, type LivenessRow } from './queries.js';
+import { findLiveCredentials, type LivenessRow } from './queries.js';
 
 const MAX_BATCH = 500;
 
@@ -29,7 +29,10 @@ export function createDatabaseLiveness(deps: {
   const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
-  function judge({ claims, digest }: SignedCredential, row: LivenessRow | undefined): LiveOwner | undefined {
+  function toLiveOwner(
+    { claims, digest }: SignedCredential,
+    row: LivenessRow | undefined,
+  ): LiveOwner | undefined {
     if (!row || !isSame(row[1], digest)) return undefined;
     if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
     return { role: row[2], email: row[3], fullName: row[4] };
@@ -37,14 +40,14 @@ export function createDatabaseLiveness(deps: {
 
   async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await findLiving(
+      const found = await findLiveCredentials(
         deps.pool,
         getIds(credentials, 'pat'),
         getIds(credentials, 'session'),
         getIds(credentials, 'service'),
       );
       const rows = new Map(found.map((row) => [row[0], row]));
-      return credentials.map((credential) => judge(credential, rows.get(credential.claims.jti)));
+      return credentials.map((credential) => toLiveOwner(credential, rows.get(credential.claims.jti)));
     } catch (error) {
       throw dependencyUnavailable('database', error);
     }

@@ -9,7 +9,7 @@ import {
   deleteSessions,
   deleteToolCalls,
   expireTokens,
-  withdrawInvitations,
+  expireInvitations,
 } from './queries.js';
 
 const EVERY_MS = 60_000;
@@ -32,7 +32,7 @@ export function createExpiryJob(deps: {
 }) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  async function giveUpMails(now: Date): Promise<void> {
+  async function expireMails(now: Date): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
       count = await deleteMails(deps.pool, now, BATCH);
       if (count > 0) deps.log.warn({ mails: count }, 'mails given up: their time is over');
@@ -42,11 +42,11 @@ export function createExpiryJob(deps: {
   async function sweep(): Promise<void> {
     const now = new Date(deps.clock());
     while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
-    while ((await withdrawInvitations(deps.pool, now, BATCH)) === BATCH);
+    while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
-    await giveUpMails(now);
+    await expireMails(now);
     const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);
     while ((await deleteToolCalls(deps.pool, keptFrom, BATCH)) === BATCH);
     const auditFrom = firstIdAt(deps.clock() - deps.auditDays * DAY_MS);

@@ -20,7 +20,7 @@ export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promi
 }
 
 /** @returns how many members were removed who hadn't accepted in time. */
-export async function withdrawInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {
+export async function expireInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {
   const { text, values } = withdrawLapsedInvitations(now, limit);
   const { rowCount } = await db.query(text, values);
   return rowCount ?? 0;

@@ -1,20 +1,20 @@
 import { canHoldScope, hasScope, type UserPrincipal } from '@platform/auth';
 import type { Tool } from './tool.js';
 
-type Needs = Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly'>;
+type ToolRequirements = Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly'>;
 
 /** The authority of the tool's REST endpoint, before it is asked. What isn't certain is no. */
-export const canCall = (principal: UserPrincipal, tool: Needs): boolean =>
+export const canCall = (principal: UserPrincipal, tool: ToolRequirements): boolean =>
   tool.scopes.every((scope) => hasScope(principal, scope)) &&
   (!tool.isAdminOnly || principal.role === 'admin') &&
   (!tool.isTokenOnly || principal.kind === 'pat');
 
 /** By itself, or through its scopes. */
-const needsAdmin = ({ isAdminOnly, scopes }: Needs): boolean =>
+const needsAdmin = ({ isAdminOnly, scopes }: ToolRequirements): boolean =>
   isAdminOnly || scopes.some((scope) => !canHoldScope(scope, 'member'));
 
 /** Says what the credential lacks, and only that, so that its owner can make one that doesn't. */
-export function describeNeeds(principal: UserPrincipal, tool: Needs): string {
+export function describeMissingAuthority(principal: UserPrincipal, tool: ToolRequirements): string {
   const { kind, role, grantedScopes } = principal;
   const missing = kind === 'session' ? [] : tool.scopes.filter((scope) => !grantedScopes.has(scope));
   return [

@@ -7,13 +7,13 @@ const createTestTools = (count: number): Tool[] =>
     name: `tool_${index}`, title: '', description: '', annotations: READ_ONLY, isAdminOnly: false, scopes: [],
     inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, call: async () => ({}),
   })); // prettier-ignore
-const narrowedTo = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
+const filterBy = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
 
 test('views that differ in one tool are two, for as many tools as there can be', () => {
   const { getView } = createCatalogue(createTestTools(53), server);
   const principal = { role: 'admin', kind: 'session' } as never;
   for (const last of ['tool_1', 'tool_52'])
-    expect([...getView(principal, narrowedTo('tool_0', last)).names]).toEqual(['tool_0', last]);
-  expect([...getView(principal, narrowedTo('tool_0')).names]).toEqual(['tool_0']);
+    expect([...getView(principal, filterBy('tool_0', last)).names]).toEqual(['tool_0', last]);
+  expect([...getView(principal, filterBy('tool_0')).names]).toEqual(['tool_0']);
   expect(() => createCatalogue(createTestTools(54), server)).toThrow(RangeError);
 });

@@ -3,11 +3,11 @@ import { createValidatorCompiler, describeFaults, type FaultDetail } from '@plat
 import { type ListToolsResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
 import { canCall } from './authority.js';
-import { isWithin, type Narrowing } from './narrowing.js';
+import { matchesFilter, type ToolFilter } from './tool-filter.js';
 import type { Tool, ToolSchema } from './tool.js';
 
 /** The stateless revision, 2026-07-28, or one of those before it. */
-export type Era = 'modern' | 'legacy';
+export type ProtocolEra = 'modern' | 'legacy';
 export type ListedTool = ListToolsResult['tools'][number];
 
 /** What clients are told of this server. */
@@ -29,13 +29,13 @@ export interface ToolView {
   readonly listed: readonly ListedTool[];
   readonly names: ReadonlySet<string>;
   /** The result of `tools/list` as JSON, made when it is first asked for. */
-  listJson(era: Era): string;
+  listJson(era: ProtocolEra): string;
 }
 
 /** All tools of this server. */
 export interface Catalogue {
   find(name: string): ToolEntry | undefined;
-  getView(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
+  getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
 }
 
 /** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
@@ -75,7 +75,7 @@ export const modernFields = (server: ServerInfo) => ({
 
 function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView {
   const listed = entries.map((entry) => entry.listed);
-  const made: Partial<Record<Era, string>> = {};
+  const made: Partial<Record<ProtocolEra, string>> = {};
   return {
     listed,
     names: new Set(listed.map(({ name }) => name)),
@@ -99,10 +99,10 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
   const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
     find: (name) => byName.get(name),
-    getView(principal, narrowing) {
+    getView(principal, toolFilter) {
       // Scopes, role, kind and narrowing count only through what they leave visible: a bit for each tool is the key.
       const isShown = ({ tool }: ToolEntry) =>
-        canCall(principal, tool) && (!narrowing || isWithin(narrowing, tool));
+        canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool));
       let key = 0;
       for (const entry of entries) key = key * 2 + (isShown(entry) ? 1 : 0);
       const known = views.get(key);

@@ -2,7 +2,7 @@ import type { UserPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { createCatalogue, modernFields, type ToolEntry, type ToolView } from './catalogue.js';
-import type { Narrowing } from './narrowing.js';
+import type { ToolFilter } from './tool-filter.js';
 import type { PlainCall, PlainMessage } from './plain-message.js';
 import type { CreateServer } from './protocol-handler.js';
 import type { Tool } from './tool.js';
@@ -13,18 +13,18 @@ import { createToolServers } from './tool-server.js';
 /** The remote tools, below HTTP. */
 export interface ToolEndpoint {
   /** What a caller can see and call. */
-  getView(principal: UserPrincipal, narrowing: Narrowing | undefined): ToolView;
+  getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
   /**
    * The JSON-RPC answer to a plain message, as JSON.
    *
    * @returns undefined for a tool that nobody has: that is an error of the protocol.
    */
-  answer(message: PlainMessage, caller: Caller): string | Promise<string> | undefined;
+  respond(message: PlainMessage, caller: Caller): string | Promise<string> | undefined;
   /** What answers all other messages of a caller. */
   readonly createServer: CreateServer;
 }
 
-const toAnswer = (id: string | number, result: string): string =>
+const toRpcResponse = (id: string | number, result: string): string =>
   `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 
 export function createToolEndpoint(deps: {
@@ -40,17 +40,22 @@ export function createToolEndpoint(deps: {
   const callTool = createToolCalls(log, recordCall);
   const modernMembers = `,${JSON.stringify(modernFields(server)).slice(1, -1)}`;
 
-  async function answerCall({ id, era, args }: PlainCall, caller: Caller, entry: ToolEntry): Promise<string> {
+  async function respondToCall(
+    { id, era, args }: PlainCall,
+    caller: Caller,
+    entry: ToolEntry,
+  ): Promise<string> {
     const result = await callTool(caller, entry, args);
-    return toAnswer(id, toResultJson(result, era === 'modern' ? modernMembers : ''));
+    return toRpcResponse(id, toResultJson(result, era === 'modern' ? modernMembers : ''));
   }
 
   return {
     getView: catalogue.getView,
-    answer(message, caller) {
-      if (message.method === 'tools/list') return toAnswer(message.id, caller.view.listJson(message.era));
+    respond(message, caller) {
+      if (message.method === 'tools/list')
+        return toRpcResponse(message.id, caller.view.listJson(message.era));
       const entry = catalogue.find(message.name);
-      return entry && answerCall(message, caller, entry);
+      return entry && respondToCall(message, caller, entry);
     },
     createServer: createToolServers({ catalogue, callTool, log, server }),
   };

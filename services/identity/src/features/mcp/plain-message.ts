@@ -4,8 +4,8 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
-import type { AnswerForm } from './answer-form.js';
-import type { Era } from './catalogue.js';
+import type { ResponseForm } from './response-form.js';
+import type { ProtocolEra } from './catalogue.js';
 
 /*
  * The two requests that make up nearly all traffic, `tools/list` and `tools/call`, in the plain form
@@ -15,7 +15,7 @@ import type { Era } from './catalogue.js';
 
 interface PlainRequest {
   readonly id: string | number;
-  readonly era: Era;
+  readonly era: ProtocolEra;
 }
 export interface PlainCall extends PlainRequest {
   readonly method: 'tools/call';
@@ -56,7 +56,12 @@ function isModernEnvelope(meta: Json, method: string, name: string | undefined, 
   );
 }
 
-function getEra(meta: unknown, method: string, name: string | undefined, headers: Headers): Era | undefined {
+function getEra(
+  meta: unknown,
+  method: string,
+  name: string | undefined,
+  headers: Headers,
+): ProtocolEra | undefined {
   const version = headers['mcp-protocol-version'];
   if (meta !== undefined && !isObject(meta)) return undefined;
   if (version === MODERN_VERSION)
@@ -71,7 +76,7 @@ function getEra(meta: unknown, method: string, name: string | undefined, headers
 export function readPlainMessage(
   message: unknown,
   headers: Headers,
-  form: AnswerForm,
+  form: ResponseForm,
 ): PlainMessage | undefined {
   if (form === 'stream' || !isObject(message) || !hasOnly(message, messageKeys)) return undefined;
   const { jsonrpc, id, method, params = {} } = message;

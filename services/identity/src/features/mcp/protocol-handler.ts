@@ -23,7 +23,7 @@ export const toAuthInfo = (caller: Caller): AuthInfo => {
   return { token, clientId: userId, scopes: [...grantedScopes], extra: { caller } };
 };
 
-function callerIn({ authInfo }: Pick<McpRequestContext, 'authInfo'>): Caller {
+function requireCaller({ authInfo }: Pick<McpRequestContext, 'authInfo'>): Caller {
   const caller = authInfo?.extra?.['caller'] as Caller | undefined;
   if (!caller) throw new TypeError('a request reached the protocol without its caller');
   return caller;
@@ -46,7 +46,7 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
     log.debug({ err: error }, 'tool endpoint refused a message');
   };
   const createModern = (responseMode: 'auto' | 'sse') =>
-    createMcpHandler((context) => createServer(callerIn(context)), {
+    createMcpHandler((context) => createServer(requireCaller(context)), {
       legacy: 'reject',
       onerror,
       responseMode,
@@ -57,7 +57,7 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
 
   // The SDK's own fallback to the older revisions answers with event streams only.
   const fetchLegacy: ProtocolHandler['fetch'] = async (request, options = {}) => {
-    const caller = callerIn(options);
+    const caller = requireCaller(options);
     const server = createServer(caller);
     const isStream =
       caller.form === 'stream' || (caller.form === 'either' && wantsProgress(options.parsedBody));
@@ -76,7 +76,7 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
   return {
     async fetch(request, options = {}) {
       if (await isLegacyRequest(request, options.parsedBody)) return fetchLegacy(request, options);
-      const { form } = callerIn(options);
+      const { form } = requireCaller(options);
       if (form === 'json') assertAnswerable(options.parsedBody);
       return (form === 'stream' ? modernStream : modern).fetch(request, options);
     },

@@ -1,6 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientAddress, getClient } from '../known-clients/client.js';
+import { type ClientAddress, getClient } from '../known-devices/client.js';
 import { getClientName } from './client-name.js';
 import type { ToolContext } from './tool.js';
 

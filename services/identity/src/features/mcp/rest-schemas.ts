@@ -20,7 +20,9 @@ const mapValues = <A, B>(record: Readonly<Record<string, A>>, map: (value: A) =>
  * The fields of the body are checked by the endpoint alone: one rule decides, and its faults are in
  * the words of the one that knows (a schedule's in those of its type).
  */
-export function toArguments(operation: Operation): Pick<Tool, 'inputSchema'> & { checkedSchema: ToolSchema } {
+export function toInputSchemas(
+  operation: Operation,
+): Pick<Tool, 'inputSchema'> & { checkedSchema: ToolSchema } {
   const { pathParameters } = operation;
   const body = operation.body as ObjectSchema | undefined;
   const parameters = mapValues(pathParameters?.properties ?? {}, asSegment);
@@ -41,7 +43,7 @@ export function toArguments(operation: Operation): Pick<Tool, 'inputSchema'> & {
 }
 
 /** What the operation answers, or a part of it: `['data']`. */
-export function toAnswer({ answer }: Operation, path: readonly string[] = []): ToolSchema {
+export function toOutputSchema({ answer }: Operation, path: readonly string[] = []): ToolSchema {
   let schema = answer;
   for (const name of path)
     schema = name === '[]' ? (schema?.['items'] as JsonSchema) : (schema as ObjectSchema).properties[name];

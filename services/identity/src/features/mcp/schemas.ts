@@ -34,7 +34,7 @@ export const MessageFault = Type.Object(
   { title: 'ToolFault' },
 );
 
-const MessageAnswer = Type.Object(
+const MessageResponse = Type.Object(
   {
     jsonrpc: Version,
     id: Type.Optional(AnsweredId),
@@ -56,7 +56,7 @@ export const messageSchema: FastifySchema = {
     200: {
       description: 'The answer; an event stream when the client takes one and asked for progress.',
       content: {
-        'application/json': { schema: MessageAnswer },
+        'application/json': { schema: MessageResponse },
         'text/event-stream': { schema: Type.String() },
       },
     },

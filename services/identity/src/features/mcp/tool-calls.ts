@@ -1,6 +1,6 @@
 import type { Logger } from '@platform/service-kit';
-import type { AnswerForm } from './answer-form.js';
-import { canCall, describeNeeds } from './authority.js';
+import type { ResponseForm } from './response-form.js';
+import { canCall, describeMissingAuthority } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
 import type { ToolEntry, ToolView } from './catalogue.js';
@@ -12,7 +12,7 @@ import type { ToolContext } from './tool.js';
 export interface Caller {
   readonly view: ToolView;
   readonly context: ToolContext;
-  readonly form: AnswerForm;
+  readonly form: ResponseForm;
 }
 
 /** Every call of a tool begins and ends here. Whatever comes of it is a result, for the model to read. */
@@ -25,16 +25,16 @@ export type CallTool = (
 function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): string {
   return canCall(principal, tool)
     ? `This connection is narrowed to other tools: ${tool.name} is left out by X-MCP-Readonly, readonly or X-MCP-Tools.`
-    : describeNeeds(principal, tool);
+    : describeMissingAuthority(principal, tool);
 }
 
 /** What came of a call: for the caller, and for the record. */
-interface Ending {
+interface CallOutcome {
   readonly result: ToolResult;
   readonly outcome: ToolCallOutcome;
 }
 
-const denied = (text: string): Ending => ({ result: toolError(text), outcome: 'denied' });
+const denied = (text: string): CallOutcome => ({ result: toolError(text), outcome: 'denied' });
 
 async function callEntry(
   entry: ToolEntry,

@@ -8,7 +8,7 @@ import type { Progress, ToolContext } from './tool.js';
 import { toCallToolResult } from './tool-result.js';
 
 /** The context with the SDK's cancellation, and progress for a client that named a token for it. */
-function contextIn(
+function toToolContext(
   { context, form }: Caller,
   { mcpReq }: ServerContext,
   onerror: (error: Error) => void,
@@ -58,7 +58,7 @@ export function createToolServers(deps: {
       const entry = catalogue.find(params.name);
       if (!entry)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 64)}`);
-      const called = { ...caller, context: contextIn(caller, extra, onerror) };
+      const called = { ...caller, context: toToolContext(caller, extra, onerror) };
       return toCallToolResult(await callTool(called, entry, params.arguments ?? {}));
     });
     return server;

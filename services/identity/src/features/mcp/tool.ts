@@ -1,5 +1,5 @@
 import type { Scope, UserPrincipal } from '@platform/auth';
-import type { ClientAddress } from '../known-clients/client.js';
+import type { ClientAddress } from '../known-devices/client.js';
 
 /** Hints for the model's host (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {

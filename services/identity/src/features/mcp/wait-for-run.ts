@@ -15,19 +15,19 @@ type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
 
 const POLL_MS = 1_000;
 /** A client that hears nothing for a minute gives up, and so do proxies. */
-const SIGN_OF_LIFE_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 /** How long a client is kept waiting that can't be told of progress. */
-const MAX_UNTOLD_MS = 60_000;
+const MAX_SILENT_WAIT_MS = 60_000;
 /** A sign of life has to be progress, too. */
-const LEAST_PROGRESS = 0.001;
+const MIN_PROGRESS_STEP = 0.001;
 
 /** Why a wait is over. */
-export const waitEnds = ['run_ended', 'too_long', 'shutting_down'] as const;
+export const waitEndReasons = ['run_ended', 'too_long', 'shutting_down'] as const;
 
-export interface Waited {
+export interface WaitResult {
   /** As it was last seen; null when it hadn't begun by then. */
   readonly run: Run | null;
-  readonly waitEnded: (typeof waitEnds)[number];
+  readonly waitEnded: (typeof waitEndReasons)[number];
 }
 
 const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted', 'skipped']);
@@ -39,8 +39,8 @@ function createReporter(context: ToolContext) {
   return async (run: Run | undefined): Promise<void> => {
     const progress = run?.progress ?? 0;
     const now = performance.now();
-    if (progress <= told && now - toldAt < SIGN_OF_LIFE_MS) return;
-    told = Math.max(progress, told + LEAST_PROGRESS);
+    if (progress <= told && now - toldAt < HEARTBEAT_MS) return;
+    told = Math.max(progress, told + MIN_PROGRESS_STEP);
     toldAt = now;
     await context.report({ progress: told, total: 100, message: run?.outcome ?? 'scheduled' });
   };
@@ -63,7 +63,7 @@ async function findRun(
 const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent', 'busy', 'aborted']);
 
 /** A service that is away or busy for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
-async function findRunPatiently(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
+async function findRunOrRetry(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
   try {
     return await findRun(...args);
   } catch (fault) {
@@ -84,15 +84,15 @@ export async function waitForRun(
   crawl: CrawlClient,
   { connector, since, waits }: { connector: string; since: string; waits: Waits },
   context: ToolContext,
-): Promise<Waited> {
+): Promise<WaitResult> {
   const { maxMs, stopping } = waits;
   const signal = AbortSignal.any([context.signal, stopping]);
   const callContext = { ...toCallContext(context), signal };
-  const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, MAX_UNTOLD_MS));
+  const endsAt = performance.now() + (context.isStreamed ? maxMs : Math.min(maxMs, MAX_SILENT_WAIT_MS));
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {
-    seen = (await findRunPatiently(crawl, connector, since, callContext)) ?? seen;
+    seen = (await findRunOrRetry(crawl, connector, since, callContext)) ?? seen;
     await report(seen);
     if (seen && finished.has(seen.outcome)) return { run: seen, waitEnded: 'run_ended' };
     context.signal.throwIfAborted();

@@ -5,10 +5,10 @@ import { AppError } from '@platform/service-kit';
 export interface WaitLimits {
   /** How long one takes at most. */
   readonly maxMs: number;
-  /** At once, in this process; one organisation has a quarter of them. */
-  readonly all: number;
-  /** At once, of one credential. */
-  readonly each: number;
+  /** Concurrent waits in this process; one organisation can have a quarter of them. */
+  readonly maxTotal: number;
+  /** Concurrent waits of one credential. */
+  readonly maxPerCredential: number;
 }
 
 type Holder = Pick<UserPrincipal, 'credentialId' | 'orgId'>;
@@ -23,12 +23,12 @@ export interface Waits {
   stop(): void;
 }
 
-export function createWaits({ maxMs, all, each }: WaitLimits): Waits {
-  const ofOrg = Math.max(1, Math.floor(all / 4));
-  const places = createPlaces({ all, each: ofOrg });
-  const placesOfCredentials = createPlaces({ all, each });
+export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): Waits {
+  const maxPerOrg = Math.max(1, Math.floor(maxTotal / 4));
+  const places = createPlaces({ all: maxTotal, each: maxPerOrg });
+  const placesOfCredentials = createPlaces({ all: maxTotal, each: maxPerCredential });
   const controller = new AbortController();
-  const message = `Too many calls wait for a run to end: a credential may have ${each} at once, an organisation ${ofOrg}, all together ${all}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
+  const message = `Too many calls wait for a run to end: a credential may have ${maxPerCredential} at once, an organisation ${maxPerOrg}, all together ${maxTotal}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
     maxMs,
     stopping: controller.signal,

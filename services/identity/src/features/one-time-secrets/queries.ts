@@ -15,7 +15,7 @@ export interface NewSecret {
   readonly tries: { readonly since: Date; readonly goesOnFrom: Date } | null;
 }
 
-export interface PresentSecret {
+export interface StoredSecret {
   readonly userId: string | null;
   readonly secretHash: string;
   /** May be an earlier secret's: a replica of an older release replaces the hash alone. */
@@ -32,8 +32,8 @@ export async function lockSecret(
   db: Transaction,
   purpose: SecretPurpose,
   subject: string,
-): Promise<PresentSecret | undefined> {
-  const [row] = await db.$queryRaw<PresentSecret[]>`
+): Promise<StoredSecret | undefined> {
+  const [row] = await db.$queryRaw<StoredSecret[]>`
     select user_id::text as "userId", secret_hash as "secretHash", secret_sealed as "secretSealed", created_at as "createdAt",
            expires_at as "expiresAt", used_at as "usedAt", tries_left as "triesLeft", tries_since as "triesSince"
     from one_time_secrets where purpose = ${purpose} and subject = ${subject} for update`;
@@ -85,21 +85,21 @@ export async function replaceSecret(db: Transaction, secret: NewSecret): Promise
  *
  * @returns the user whose code it was.
  */
-export async function guessCode(
+export async function verifyCode(
   db: Prisma,
   subject: string,
   hashes: readonly string[],
   now: Date,
 ): Promise<string | undefined> {
   const at = now.toISOString();
-  const [row] = await db.$queryRaw<{ userId: string | null; isRight: boolean }[]>`
+  const [row] = await db.$queryRaw<{ userId: string | null; isCorrect: boolean }[]>`
     update one_time_secrets
     set tries_left = tries_left - case when secret_hash = any(${hashes}::text[]) then 0 else 1 end,
         used_at = case when secret_hash = any(${hashes}::text[]) then ${at}::timestamptz end
     where purpose = 'login_code' and subject = ${subject}
       and used_at is null and tries_left > 0 and expires_at > ${at}::timestamptz
-    returning user_id::text as "userId", used_at is not null as "isRight"`;
-  return row?.isRight === true ? (row.userId ?? undefined) : undefined;
+    returning user_id::text as "userId", used_at is not null as "isCorrect"`;
+  return row?.isCorrect === true ? (row.userId ?? undefined) : undefined;
 }
 
 /** Whether the link would work now: asked before the work of hashing a password is done for it. */
@@ -132,7 +132,7 @@ export const findLink = (db: Prisma, secretHash: string, now: Date) =>
   });
 
 /** Uses a link up; of several at once one does. @returns the user it was sent to. */
-export async function takeLink(
+export async function consumeLink(
   db: Transaction,
   purpose: LinkPurpose,
   secretHash: string,

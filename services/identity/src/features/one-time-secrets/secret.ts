@@ -20,10 +20,10 @@ export const WRONG_CODES_PER_DAY = 30;
 export const WRONG_CODES_WINDOW_MS = DAY;
 
 /** Six digits, to be typed. */
-export const makeCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
+export const generateCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
 /** 256 bits: nobody guesses it. */
-export const makeToken = (): string => randomBytes(32).toString('base64url');
+export const generateToken = (): string => randomBytes(32).toString('base64url');
 
 /** The stored forms of a code: the first is written, all are recognised. */
 export type CodeDigests = (code: string, email: string) => readonly [string, ...string[]];

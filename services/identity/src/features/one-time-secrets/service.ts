@@ -6,18 +6,18 @@ import {
   deleteSecrets,
   extendSecret,
   findLink,
-  guessCode,
+  verifyCode,
   hasLink,
   lockSecret,
-  type PresentSecret,
+  type StoredSecret,
   replaceSecret,
-  takeLink,
+  consumeLink,
 } from './queries.js';
 import {
   type CodeDigests,
   type LinkPurpose,
-  makeCode,
-  makeToken,
+  generateCode,
+  generateToken,
   secretLifetimes,
   type SecretPurpose,
   WRONG_CODES_PER_DAY,
@@ -67,14 +67,14 @@ export interface OneTimeSecrets {
     createdAt: Date,
   ): Promise<{ readonly token: string; readonly expiresAt: Date } | undefined>;
   /** A wrong one counts. @returns the user whose code it was. */
-  guessCode(email: string, code: string): Promise<string | undefined>;
+  verifyCode(email: string, code: string): Promise<string | undefined>;
   isValid(purpose: LinkPurpose, token: string): Promise<boolean>;
   /** @returns whose link it is; undefined when it doesn't work. */
   findLink(token: string): Promise<FoundLink | undefined>;
   /** Uses the token up with what the transaction does. @returns the user; undefined when it doesn't work. */
-  take(tx: Transaction, purpose: LinkPurpose, token: string): Promise<string | undefined>;
+  consume(tx: Transaction, purpose: LinkPurpose, token: string): Promise<string | undefined>;
   /** Ends everything that was mailed to the user, and forgets their wrong guesses. */
-  forget(tx: Transaction, userId: string): Promise<void>;
+  revokeAll(tx: Transaction, userId: string): Promise<void>;
 }
 
 interface SecretRequest {
@@ -92,19 +92,19 @@ interface SecretKind {
   digests(secret: string): readonly [string, ...string[]];
 }
 
-const tokens: SecretKind = { make: makeToken, digests: (secret) => [toDigest(secret)] };
+const tokens: SecretKind = { make: generateToken, digests: (secret) => [toDigest(secret)] };
 
 /** A sealed secret that is copied to another address can't be opened there. */
 const sealContext = (purpose: SecretPurpose, subject: string): string =>
   `one-time-secret:${purpose}:${subject}`;
 
-function isExhausted({ triesLeft, triesSince }: PresentSecret, at: Date): boolean {
+function isExhausted({ triesLeft, triesSince }: StoredSecret, at: Date): boolean {
   return triesLeft <= 0 && triesSince !== null && triesSince.getTime() > at.getTime() - WRONG_CODES_WINDOW_MS;
 }
 
 /** Whether the present secret is mailed again, rather than replaced. */
 function isReusable(
-  present: PresentSecret,
+  present: StoredSecret,
   { purpose, userId, at, endsAt }: Omit<SecretRequest, 'email'>,
 ): boolean {
   const ageMs = at.getTime() - present.createdAt.getTime();
@@ -123,7 +123,7 @@ export function createOneTimeSecrets(deps: {
 
   /** @returns undefined when its key is gone, or it isn't what the hash is of: then a new secret is made. */
   function unseal(
-    { secretSealed, secretHash }: PresentSecret,
+    { secretSealed, secretHash }: StoredSecret,
     context: string,
     digests: SecretKind['digests'],
   ): string | undefined {
@@ -175,7 +175,7 @@ export function createOneTimeSecrets(deps: {
       if (present && isExhausted(present, createdAt)) return 'exhausted';
       const request = { purpose: 'login_code', email, userId, at: createdAt, endsAt: undefined } as const;
       const digests = (secret: string) => codeDigests(secret, email);
-      const issued = await issue(tx, request, { make: makeCode, digests });
+      const issued = await issue(tx, request, { make: generateCode, digests });
       return issued && { code: issued.secret };
     },
     async issueResetToken(tx, { id: userId, email }, createdAt) {
@@ -187,8 +187,8 @@ export function createOneTimeSecrets(deps: {
       const issued = await issue(tx, { purpose: 'invitation', email, userId, at: createdAt, endsAt }, tokens);
       return issued && { token: issued.secret, expiresAt: issued.expiresAt };
     },
-    guessCode: (email, code) =>
-      guessCode(prisma, toDigest(email), codeDigests(code, email), new Date(clock())),
+    verifyCode: (email, code) =>
+      verifyCode(prisma, toDigest(email), codeDigests(code, email), new Date(clock())),
     isValid: (purpose, token) => hasLink(prisma, purpose, toDigest(token), new Date(clock())),
     async findLink(token) {
       const found = await findLink(prisma, toDigest(token), new Date(clock()));
@@ -202,8 +202,8 @@ export function createOneTimeSecrets(deps: {
         expiresAt: found.expiresAt.toISOString(),
       };
     },
-    take: (tx, purpose, token) => takeLink(tx, purpose, toDigest(token), new Date(clock())),
-    async forget(tx, userId) {
+    consume: (tx, purpose, token) => consumeLink(tx, purpose, toDigest(token), new Date(clock())),
+    async revokeAll(tx, userId) {
       await deleteSecrets(tx, userId);
     },
   };

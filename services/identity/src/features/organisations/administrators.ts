@@ -22,7 +22,7 @@ export interface AdministratorRequest {
   readonly orgId: string | undefined;
 }
 
-export interface MadeAdministrator {
+export interface AdministratorResult {
   readonly orgId: string;
   readonly userId: string;
   readonly isNew: boolean;
@@ -60,13 +60,13 @@ async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<st
 export async function makeAdministrator(
   deps: { readonly prisma: Prisma; readonly passwords: Passwords; readonly clock: Clock },
   request: AdministratorRequest,
-): Promise<MadeAdministrator> {
+): Promise<AdministratorResult> {
   const email = normaliseEmail(request.email);
   const passwordHash = await deps.passwords.hash(request.password);
   const at = new Date(deps.clock());
   const byCommand = { actor: platformActor, reason: 'command', at };
 
-  async function change(tx: Transaction, { id, orgId, role }: Account): Promise<MadeAdministrator> {
+  async function change(tx: Transaction, { id, orgId, role }: Account): Promise<AdministratorResult> {
     await lockOrganisation(tx, orgId);
     if (!(await setAdministrator(tx, id, passwordHash)))
       throw conflict('REMOVED', 'The member was just removed');
@@ -87,7 +87,7 @@ export async function makeAdministrator(
     return { orgId, userId: id, isNew: false, sessionsEnded };
   }
 
-  async function create(tx: Transaction): Promise<MadeAdministrator> {
+  async function create(tx: Transaction): Promise<AdministratorResult> {
     const orgId = await findOrgId(tx, request.orgId);
     const user = { id: uuidv7(), orgId, email, fullName: 'Administrator', role: 'admin' } as const;
     if (!(await insertUser(tx, { ...user, passwordHash, createdAt: at }))) throw emailTaken();

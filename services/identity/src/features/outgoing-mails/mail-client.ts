@@ -1,4 +1,4 @@
-import type { Letter } from './letters.js';
+import type { SendEmailRequest } from './emails.js';
 
 /** What became of a mail, as far as the mail service could tell. */
 export type SendResult =
@@ -21,10 +21,10 @@ export interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-export type SendMail = (letter: Letter, options: SendOptions) => Promise<SendResult>;
+export type SendMail = (message: SendEmailRequest, options: SendOptions) => Promise<SendResult>;
 
 /** The reason of a mail that the mail service has accepted and still tries to deliver. */
-export const UNDER_WAY = 'under way';
+export const IN_PROGRESS = 'under way';
 
 /** A slot is for this long held by an SMTP server that doesn't answer; what becomes of the mail is asked later. */
 const WAIT_SECONDS = 2;
@@ -40,13 +40,13 @@ const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waitin
   SMTP_INCOMPLETE: 'waiting',
 };
 
-/** What would be answered the same to the same letter. */
+/** What would be answered the same to the same message. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 async function readResult(response: Response): Promise<SendResult> {
   if (response.status === 202) {
     await response.body?.cancel();
-    return { state: 'waiting', reason: UNDER_WAY };
+    return { state: 'waiting', reason: IN_PROGRESS };
   }
   if (response.ok) {
     await response.body?.cancel();
@@ -57,8 +57,8 @@ async function readResult(response: Response): Promise<SendResult> {
   const code = typeof answer?.error?.code === 'string' ? answer.error.code : 'no code';
   const state = states[code] ?? (FINAL_STATUSES.has(response.status) ? 'rejected' : 'waiting');
   const explanation = answer?.error?.details?.[0]?.message;
-  const isExplained = state === 'refused' && typeof explanation === 'string';
-  return { state, reason: isExplained ? explanation : `${response.status} ${code}` };
+  const hasExplanation = state === 'refused' && typeof explanation === 'string';
+  return { state, reason: hasExplanation ? explanation : `${response.status} ${code}` };
 }
 
 /** Sends through the mail service, in the name of an organisation. */
@@ -67,7 +67,7 @@ export function createMailClient(options: {
   /** Identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
 }): SendMail {
-  return async (letter, { idempotencyKey, requestId, signal }) => {
+  return async (message, { idempotencyKey, requestId, signal }) => {
     try {
       const response = await fetch(`${options.mailUrl}/api/v1/mail/internal/sendEmail`, {
         method: 'POST',
@@ -78,8 +78,8 @@ export function createMailClient(options: {
           prefer: `respond-async, wait=${WAIT_SECONDS}`,
           ...(requestId !== null && { 'x-request-id': requestId }),
         },
-        body: JSON.stringify(letter),
-        // A redirect would take the credential and the letter elsewhere.
+        body: JSON.stringify(message),
+        // A redirect would take the credential and the message elsewhere.
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });

@@ -23,5 +23,5 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = HOUR;
 
 /** Doubles, so that a mail waits at most as long again as the fault lasted; a code's waits are short. */
-export const retryDelay = (kind: MailKind, attempts: number): number =>
+export const getRetryDelayMs = (kind: MailKind, attempts: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempts - 1, 30), getLifetime(kind) / 20, MAX_RETRY_MS);

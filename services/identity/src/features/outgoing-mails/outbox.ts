@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SecretBox } from '../../secret-box.js';
-import type { Letter } from './letters.js';
+import type { SendEmailRequest } from './emails.js';
 import { insertMail, insertMails } from './queries.js';
 
 export interface MailRequest {
@@ -22,18 +22,18 @@ export interface Outbox {
   /** Written with what caused it; sent after that was committed, once `wake` is called or soon after. */
   add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
   /** Letters that are whole already, each to a member: they are stored sealed, and sent as they are. */
-  addLetters(
+  addMessages(
     db: Transaction,
     kind: MailKind,
-    letters: readonly { readonly userId: string; readonly letter: Letter }[],
+    messages: readonly { readonly userId: string; readonly message: SendEmailRequest }[],
     requestId: string,
     at: Date,
   ): Promise<void>;
   wake(): void;
 }
 
-/** Binds the sealed letter to its row. */
-export const letterContext = (id: string): string => `outgoing-mail:${id}`;
+/** Binds the sealed message to its row. */
+export const messageContext = (id: string): string => `outgoing-mail:${id}`;
 
 /** @param wake - of the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
@@ -52,14 +52,14 @@ export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Ou
       nextAttemptAt: at,
     });
   },
-  async addLetters(db, kind, letters, requestId, at) {
-    if (!wake || letters.length === 0) return;
+  async addMessages(db, kind, messages, requestId, at) {
+    if (!wake || messages.length === 0) return;
     const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };
     await insertMails(
       db,
-      letters.map(({ userId, letter }) => {
+      messages.map(({ userId, message }) => {
         const id = uuidv7();
-        const letterSealed = box.seal(JSON.stringify(letter), letterContext(id));
+        const letterSealed = box.seal(JSON.stringify(message), messageContext(id));
         return { id, kind, userId, email: null, detail: {}, letterSealed, requestId, ...times };
       }),
     );

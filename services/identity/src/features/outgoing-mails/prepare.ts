@@ -2,29 +2,29 @@ import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import {
-  accountLetter,
-  codeLetter,
-  invitationLetter,
-  type Letter,
+  toAccountEmail,
+  toCodeEmail,
+  toInvitationEmail,
+  type SendEmailRequest,
   type LinkBase,
-  resetLetter,
-  suspiciousLoginLetter,
-} from './letters.js';
-import { letterContext } from './outbox.js';
+  toResetEmail,
+  toSuspiciousLoginEmail,
+} from './emails.js';
+import { messageContext } from './outbox.js';
 import {
   type Addressee,
   clearUndeliverable,
   findAddressee,
   type OutgoingMail,
-  saveLetter,
+  saveMessage,
 } from './queries.js';
 
 /**
- * Writes the letter of a mail, once: each attempt sends the same bytes under the same idempotency key.
+ * Writes the message of a mail, once: each attempt sends the same bytes under the same idempotency key.
  *
  * @returns undefined when there is nothing to send (any more).
  */
-export type Prepare = (mail: OutgoingMail) => Promise<Letter | undefined>;
+export type Prepare = (mail: OutgoingMail) => Promise<SendEmailRequest | undefined>;
 
 export interface PrepareDeps {
   readonly prisma: Prisma;
@@ -38,15 +38,15 @@ async function composeCode(
   tx: Transaction,
   { email, createdAt }: OutgoingMail,
   account: Addressee | null,
-): Promise<Letter | undefined> {
+): Promise<SendEmailRequest | undefined> {
   // Who has been invited sets a password first.
   const to = account?.passwordHash && account.organisation.codesEnabled ? account : null;
   const issued = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
   if (!to || issued === undefined) return undefined;
-  if (issued !== 'exhausted') return codeLetter(to, issued.code);
+  if (issued !== 'exhausted') return toCodeEmail(to, issued.code);
   // Nobody guesses a link: whoever has the mailbox gets in by it, and codes work again.
   const token = await secrets.issueResetToken(tx, to, createdAt);
-  return token === undefined ? undefined : resetLetter(to, token, links, {}, 'guessed');
+  return token === undefined ? undefined : toResetEmail(to, token, links, {}, 'guessed');
 }
 
 /** Also for who asks for a new password without having accepted: the invitation may be lost. It lapses all the same. */
@@ -55,12 +55,12 @@ async function composeInvitation(
   tx: Transaction,
   { createdAt, detail }: OutgoingMail,
   to: Addressee,
-): Promise<Letter | undefined> {
+): Promise<SendEmailRequest | undefined> {
   const issued = await secrets.issueInvitationToken(tx, to, createdAt);
   if (!issued) return undefined;
   await clearUndeliverable(tx, to.id);
   const validForMs = issued.expiresAt.getTime() - createdAt.getTime();
-  return invitationLetter(to, { token: issued.token, validForMs }, links, detail);
+  return toInvitationEmail(to, { token: issued.token, validForMs }, links, detail);
 }
 
 async function composeReset(
@@ -68,17 +68,21 @@ async function composeReset(
   tx: Transaction,
   { createdAt, detail }: OutgoingMail,
   to: Addressee,
-): Promise<Letter | undefined> {
+): Promise<SendEmailRequest | undefined> {
   const token = await secrets.issueResetToken(tx, to, createdAt);
-  return token === undefined ? undefined : resetLetter(to, token, links, detail);
+  return token === undefined ? undefined : toResetEmail(to, token, links, detail);
 }
 
-async function compose(deps: PrepareDeps, tx: Transaction, mail: OutgoingMail): Promise<Letter | undefined> {
+async function compose(
+  deps: PrepareDeps,
+  tx: Transaction,
+  mail: OutgoingMail,
+): Promise<SendEmailRequest | undefined> {
   const to = await findAddressee(tx, mail);
   if (mail.kind === 'login_code') return composeCode(deps, tx, mail, to);
   if (!to) return undefined;
-  if (mail.kind === 'account_created') return accountLetter(to, deps.links);
-  if (mail.kind === 'suspicious_login') return suspiciousLoginLetter(to, mail.detail, deps.links);
+  if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
+  if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
   // Written whole when it was caused.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;
@@ -90,11 +94,11 @@ export function createPrepare(deps: PrepareDeps): Prepare {
   const { prisma, box } = deps;
   return async (mail) => {
     if (mail.letterSealed !== null)
-      return JSON.parse(box.open(mail.letterSealed, letterContext(mail.id))) as Letter;
+      return JSON.parse(box.open(mail.letterSealed, messageContext(mail.id))) as SendEmailRequest;
     return prisma.$transaction(async (tx) => {
-      const letter = await compose(deps, tx, mail);
-      if (letter) await saveLetter(tx, mail.id, box.seal(JSON.stringify(letter), letterContext(mail.id)));
-      return letter;
+      const message = await compose(deps, tx, mail);
+      if (message) await saveMessage(tx, mail.id, box.seal(JSON.stringify(message), messageContext(mail.id)));
+      return message;
     });
   };
 }

@@ -61,7 +61,7 @@ export interface Claim {
   readonly leasedUntil: Date;
   readonly limit: number;
   /** Of one organisation at once. */
-  readonly share: number;
+  readonly maxPerOrganisation: number;
   /** How many of each organisation this replica has in hand. */
   readonly held: ReadonlyMap<string, number>;
 }
@@ -76,7 +76,7 @@ export interface Claim {
  */
 export const claimMails = (
   db: Prisma,
-  { lane, now, leasedUntil, limit, share, held }: Claim,
+  { lane, now, leasedUntil, limit, maxPerOrganisation, held }: Claim,
 ): Promise<OutgoingMail[]> => db.$queryRaw<OutgoingMail[]>`
   with recursive organisations (org_id) as (
     (select org_id from outgoing_mails where ${ofLane[lane]} and org_id is not null order by org_id limit 1)
@@ -92,7 +92,7 @@ export const claimMails = (
       where ${ofLane[lane]} and org_id = organisations.org_id
         and next_attempt_at <= ${now.toISOString()}::timestamptz and expires_at > ${now.toISOString()}::timestamptz
       order by next_attempt_at
-      limit greatest(${share}::int
+      limit greatest(${maxPerOrganisation}::int
         - coalesce((${JSON.stringify(Object.fromEntries(held))}::jsonb ->> organisations.org_id::text)::int, 0), 0)
     ) mails
   ), claimed as (
@@ -108,7 +108,7 @@ export const claimMails = (
             letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals,
             unknown_outcomes as "unknownOutcomes"`;
 
-export const saveLetter = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
+export const saveMessage = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { letterSealed } });
 
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import { type SendMail, type SendResult, UNDER_WAY } from './mail-client.js';
-import { isNotice, retryDelay } from './mail-kind.js';
+import { type SendMail, type SendResult, IN_PROGRESS } from './mail-client.js';
+import { isNotice, getRetryDelayMs } from './mail-kind.js';
 import type { Prepare } from './prepare.js';
 import {
   assignOrganisations,
@@ -18,7 +18,7 @@ import { createSlots } from './slots.js';
 /*
  * The life of a row:
  *
- *   due        nextAttemptAt has come; it has no letter before the first attempt
+ *   due        nextAttemptAt has come; it has no message before the first attempt
  *   claimed    moved LEASE_MS ahead by whoever sends it
  *   gone       sent; or never to be taken, or twice without a known outcome, which an invited member shows; or there is
  *              nobody to send it to
@@ -32,9 +32,9 @@ const POLL_MS = 1_000;
 /** Longer than one attempt can take. */
 const LEASE_MS = 30_000;
 /** Mails under way at once, and of one organisation: one whose SMTP server hangs holds its own slots only. */
-const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly share: number }>> = {
-  urgent: { total: 32, share: 4 },
-  other: { total: 32, share: 4 },
+const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly maxPerOrganisation: number }>> = {
+  urgent: { total: 32, maxPerOrganisation: 4 },
+  other: { total: 32, maxPerOrganisation: 4 },
 };
 /** More than are written between two looks. */
 const MAX_ASSIGNED = 500;
@@ -45,7 +45,7 @@ const UNKNOWN_OUTCOME =
   'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
 
 /** What the log says of a mail; a mail without a request is logged without one. */
-const describeMail = ({ id, kind, requestId }: OutgoingMail) => ({
+const toLogFields = ({ id, kind, requestId }: OutgoingMail) => ({
   mail: id,
   kind,
   ...(requestId !== null && { requestId }),
@@ -66,11 +66,11 @@ export function createSendingJob(deps: {
   let claiming: Promise<void> | undefined;
   let isWakeMissed = false;
 
-  async function settle(mail: OutgoingMail, result: SendResult): Promise<void> {
+  async function recordOutcome(mail: OutgoingMail, result: SendResult): Promise<void> {
     const { id, kind, attempts } = mail;
-    if (result.state !== 'sent' && result.reason !== UNDER_WAY && !stopping.signal.aborted)
+    if (result.state !== 'sent' && result.reason !== IN_PROGRESS && !stopping.signal.aborted)
       log.warn(
-        { ...describeMail(mail), attempts, state: result.state, reason: result.reason },
+        { ...toLogFields(mail), attempts, state: result.state, reason: result.reason },
         'mail not sent',
       );
     const isOver =
@@ -85,27 +85,27 @@ export function createSendingJob(deps: {
       return void (await giveUpMail(prisma, mail, { undeliverableReason, isDeliveryUnknown }));
     }
     const refusals = mail.refusals + (result.state === 'waiting' ? 0 : 1);
-    const nextAttemptAt = new Date(clock() + retryDelay(kind, attempts));
+    const nextAttemptAt = new Date(clock() + getRetryDelayMs(kind, attempts));
     await postponeMail(prisma, id, { nextAttemptAt, refusals, unknownOutcomes });
   }
 
   async function attempt(mail: OutgoingMail): Promise<void> {
     try {
-      const letter = await prepare(mail);
+      const message = await prepare(mail);
       const { id, refusals, requestId } = mail;
       const options = { idempotencyKey: `${id}.${refusals}`, requestId, signal: stopping.signal };
-      if (letter) await settle(mail, await send(letter, options));
+      if (message) await recordOutcome(mail, await send(message, options));
       else await deleteMail(prisma, id);
     } catch (error) {
       // The row is due again when its lease ends.
-      log.warn({ err: error, ...describeMail(mail) }, 'mail not handled');
+      log.warn({ err: error, ...toLogFields(mail) }, 'mail not handled');
     }
   }
 
   function start(lane: Lane, mail: OutgoingMail): void {
-    slots[lane].take(mail.orgId);
+    slots[lane].acquire(mail.orgId);
     const underWay: Promise<void> = attempt(mail).finally(() => {
-      slots[lane].giveBack(mail.orgId);
+      slots[lane].release(mail.orgId);
       inFlight.delete(underWay);
       wake();
     });
@@ -116,8 +116,15 @@ export function createSendingJob(deps: {
     const { free, held } = slots[lane];
     if (free === 0) return;
     const [now, leasedUntil] = [new Date(clock()), new Date(clock() + LEASE_MS)];
-    const { share } = SLOTS[lane];
-    for (const mail of await claimMails(prisma, { lane, now, leasedUntil, limit: free, share, held }))
+    const { maxPerOrganisation } = SLOTS[lane];
+    for (const mail of await claimMails(prisma, {
+      lane,
+      now,
+      leasedUntil,
+      limit: free,
+      maxPerOrganisation,
+      held,
+    }))
       start(lane, mail);
   }
 

@@ -8,11 +8,11 @@ export function createSlots(total: number) {
     },
     /** By organisation. */
     held: held as ReadonlyMap<string, number>,
-    take(orgId: string): void {
+    acquire(orgId: string): void {
       held.set(orgId, (held.get(orgId) ?? 0) + 1);
       taken += 1;
     },
-    giveBack(orgId: string): void {
+    release(orgId: string): void {
       const left = (held.get(orgId) ?? 1) - 1;
       if (left > 0) held.set(orgId, left);
       else held.delete(orgId);

@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 export const canGrant = (principal: UserPrincipal, scope: string): boolean =>
   canHoldScope(scope, principal.role) && hasScope(principal, scope);
 
-function whyNot(principal: UserPrincipal, scope: string): string {
+function describeGrantFault(principal: UserPrincipal, scope: string): string {
   if (!isScope(scope)) return `unknown scope ${JSON.stringify(scope)}`;
   if (!canHoldScope(scope, principal.role)) return `${scope} can be granted by an administrator only`;
   return `${scope} can not be granted by a token that lacks it`;
@@ -41,7 +41,9 @@ export function grantScopes(
     ]);
   }
   const faults: FaultDetail[] = requested.flatMap((scope, index) =>
-    canGrant(principal, scope) ? [] : [{ field: `scopes.${index}`, message: whyNot(principal, scope) }],
+    canGrant(principal, scope)
+      ? []
+      : [{ field: `scopes.${index}`, message: describeGrantFault(principal, scope) }],
   );
   if (faults.length > 0) throw validationError(faults);
   return [...new Set(requested)];

@@ -1,7 +1,7 @@
 import { getMember, requireAdmin, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
 import {
   AdminToken,
@@ -33,7 +33,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
         summary: 'Create a token; its value is shown once',
         security: bearer,
         body: CreateTokenBody,
-        response: { 201: CreatedToken, ...answers(400, 401, 403) },
+        response: { 201: CreatedToken, ...errorResponses(400, 401, 403) },
       },
     },
     async (request, reply) => {
@@ -51,7 +51,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
         tags,
         summary: 'The own active tokens, at most the 100 newest',
         security: bearer,
-        response: { 200: Type.Object({ tokens: Type.Array(Token) }), ...answers(401, 403) },
+        response: { 200: Type.Object({ tokens: Type.Array(Token) }), ...errorResponses(401, 403) },
       },
     },
     async (request) => ({ tokens: await service.listOwn(getMember(request)) }),
@@ -67,7 +67,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
         security: bearer,
         params: TokenPath,
         body: RevokeBody,
-        response: { 200: Revoked, ...answers(400, 401, 403, 404) },
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) =>
@@ -88,7 +88,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
         tags,
         summary: 'The scopes that this caller can grant, by category',
         security: bearer,
-        response: { 200: GrantableScopes, ...answers(401, 403) },
+        response: { 200: GrantableScopes, ...errorResponses(401, 403) },
       },
     },
     (request, reply) => {
@@ -114,10 +114,10 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
         summary: "The organisation's active tokens, removed owners' included",
         security: bearer,
         querystring: PageQuery,
-        response: { 200: PageOf(AdminToken), ...answers(400, 401, 403) },
+        response: { 200: PageOf(AdminToken), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.listOfOrganisation(getMember(request), request.query),
+    (request) => service.listForOrganisation(getMember(request), request.query),
   );
   app.delete(
     `${base}/admin/:tokenId`,
@@ -130,7 +130,7 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
         security: bearer,
         params: TokenPath,
         body: RevokeBody,
-        response: { 200: Revoked, ...answers(400, 401, 403, 404) },
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) =>

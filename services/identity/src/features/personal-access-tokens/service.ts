@@ -42,7 +42,7 @@ export interface TokenService {
   create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
   /** The active ones, newest first: the 100 newest, or those that follow a token, as many as `limit`. */
   listOwn(principal: UserPrincipal, page?: OwnPage): Promise<Token[]>;
-  listOfOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
+  listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
   /**
    * In force when it returns: the token, and unless `keepDescendants` those that it made, and they.
@@ -135,7 +135,7 @@ export function createTokenService(deps: {
     listOwn: async ({ userId: ownerId }, page = { limit: MAX_OWN_LIST, after: undefined }) =>
       (await findOwnTokens(pool, { ownerId, now: new Date(clock()), ...page })).map(toToken),
 
-    async listOfOrganisation({ orgId }, query) {
+    async listForOrganisation({ orgId }, query) {
       const now = new Date(clock());
       const total = await countActiveTokens(pool, orgId, now);
       const window = pageWindow(query, total);

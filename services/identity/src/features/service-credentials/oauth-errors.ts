@@ -9,7 +9,7 @@ export const OAuthError = Type.Object(
 );
 
 /** No answer of the token endpoint is kept anywhere (RFC 6749 §5.1). */
-export const notStored = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
+export const NO_STORE_HEADERS = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
 
 export type OAuthErrorCode = 'invalid_client' | 'invalid_scope' | 'unsupported_grant_type';
 
@@ -27,9 +27,9 @@ export const oauthError = (code: OAuthErrorCode, message: string): AppError =>
 export function sendOAuthError(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): void {
   const error = translateError(thrown);
   if (error.statusCode !== 400 && error.statusCode !== 401) throw error;
-  const isOfOAuth = /^[a-z_]+$/.test(error.code);
+  const isOAuthCode = /^[a-z_]+$/.test(error.code);
   void reply
     .code(error.statusCode)
-    .headers({ ...error.headers, ...notStored })
-    .send({ error: isOfOAuth ? error.code : 'invalid_request', error_description: error.message });
+    .headers({ ...error.headers, ...NO_STORE_HEADERS })
+    .send({ error: isOAuthCode ? error.code : 'invalid_request', error_description: error.message });
 }

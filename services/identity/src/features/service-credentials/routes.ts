@@ -1,9 +1,9 @@
 import { TOKEN_PATH } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { answers } from '../../openapi.js';
+import { errorResponses } from '../../openapi.js';
 import { readClientCredentials } from './client-credentials.js';
-import { notStored, OAuthError, oauthError, sendOAuthError } from './oauth-errors.js';
+import { NO_STORE_HEADERS, OAuthError, oauthError, sendOAuthError } from './oauth-errors.js';
 import type { IssueServiceToken } from './service.js';
 
 const ServiceTokenBody = Type.Object({
@@ -13,7 +13,7 @@ const ServiceTokenBody = Type.Object({
   ),
 });
 
-const ServiceTokenAnswer = Type.Object(
+const ServiceTokenResponse = Type.Object(
   {
     access_token: Type.String(),
     token_type: Type.Literal('Bearer'),
@@ -35,7 +35,7 @@ export function serviceCredentialRoutes(app: App, issue: IssueServiceToken): voi
         summary: 'A short-lived credential for a service of the platform',
         consumes: ['application/x-www-form-urlencoded'],
         body: ServiceTokenBody,
-        response: { 200: ServiceTokenAnswer, ...answers(), 400: OAuthError, 401: OAuthError },
+        response: { 200: ServiceTokenResponse, ...errorResponses(), 400: OAuthError, 401: OAuthError },
       },
     },
     async (request, reply) => {
@@ -43,7 +43,7 @@ export function serviceCredentialRoutes(app: App, issue: IssueServiceToken): voi
       if (!credentials) throw oauthError('invalid_client', 'Send the client id and secret with HTTP Basic');
       if (request.body.grant_type !== 'client_credentials')
         throw oauthError('unsupported_grant_type', 'The grant type must be client_credentials');
-      return reply.headers(notStored).send(await issue(credentials, request.body.scope));
+      return reply.headers(NO_STORE_HEADERS).send(await issue(credentials, request.body.scope));
     },
   );
 }

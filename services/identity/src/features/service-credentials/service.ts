@@ -29,7 +29,7 @@ export type IssueServiceToken = (credentials: ClientCredentials, requested?: str
 
 const digest = (value: string): Buffer => hash('sha256', value, 'buffer');
 
-interface Minting {
+interface MintDeps {
   readonly prisma: Prisma;
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
@@ -37,7 +37,7 @@ interface Minting {
 }
 
 /** Its hash is kept, as of every credential: a leaked signing key alone forges nothing. */
-async function mintServiceToken({ prisma, keys, signJwt, clock }: Minting, clientId: string, scope: string) {
+async function mintServiceToken({ prisma, keys, signJwt, clock }: MintDeps, clientId: string, scope: string) {
   const iat = Math.floor(clock() / 1_000);
   const exp = iat + LIFETIME_SECONDS;
   const id = uuidv7();
@@ -48,7 +48,7 @@ async function mintServiceToken({ prisma, keys, signJwt, clock }: Minting, clien
 }
 
 /** Identity's own credential at the mail service: it needs no secret for it. */
-export function createOwnMailToken(minting: Minting): () => Promise<string> {
+export function createMailServiceToken(minting: MintDeps): () => Promise<string> {
   let current: { readonly token: Promise<string>; readonly renewAt: number } | undefined;
   return () => {
     const now = minting.clock();
@@ -63,21 +63,21 @@ export function createOwnMailToken(minting: Minting): () => Promise<string> {
 }
 
 export function createServiceCredentials(
-  deps: Minting & {
+  deps: MintDeps & {
     readonly clients: readonly ServiceClient[];
     /** Who fetches SMTP configurations, beside introspecting. */
     readonly configClientId: string;
   },
 ): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
-  const nobody = digest(uuidv7());
+  const decoy = digest(uuidv7());
   const getScopes = (clientId: string): readonly string[] =>
     clientId === deps.configClientId ? [INTROSPECTION_SCOPE, 'FETCH_CONFIG'] : [INTROSPECTION_SCOPE];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
     // The same work for an unknown client as for a wrong secret.
-    const expected = secrets.get(clientId) ?? nobody;
-    const isRight = presented.map((secret) => timingSafeEqual(expected, digest(secret))).includes(true);
-    if (!isRight) throw oauthError('invalid_client', 'Unknown client or wrong secret');
+    const expected = secrets.get(clientId) ?? decoy;
+    const isCorrect = presented.map((secret) => timingSafeEqual(expected, digest(secret))).includes(true);
+    if (!isCorrect) throw oauthError('invalid_client', 'Unknown client or wrong secret');
     const granted = getScopes(clientId);
     const asked = requested.split(' ').filter((scope) => scope !== '');
     if (!asked.every((scope) => granted.includes(scope)))

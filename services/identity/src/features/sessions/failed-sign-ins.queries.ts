@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { getUserAgent } from '../audit/actor.js';
-import type { ClientAddress } from '../known-clients/client.js';
+import type { ClientAddress } from '../known-devices/client.js';
 
 export interface FailedSignIn {
   /** As normalised; nobody may have it. */

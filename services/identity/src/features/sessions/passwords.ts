@@ -16,8 +16,8 @@ export function createPasswords(): Passwords {
     hash: (password) => hash(password, options),
     async verify(passwordHash, password) {
       decoy ??= hash(randomBytes(32), options);
-      const isRight = await verify(passwordHash ?? (await decoy), password);
-      return isRight && passwordHash !== null && passwordHash !== undefined;
+      const isCorrect = await verify(passwordHash ?? (await decoy), password);
+      return isCorrect && passwordHash !== null && passwordHash !== undefined;
     },
   };
 }

@@ -1,10 +1,10 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { getClient } from '../known-clients/client.js';
-import { LoginAnswer, LoginBody } from './schemas.js';
+import { getClient } from '../known-devices/client.js';
+import { LoginResponse, LoginBody } from './schemas.js';
 import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
@@ -19,7 +19,7 @@ export function loginRoutes(app: App, service: SessionService): void {
         tags,
         summary: 'Log in with a password, or with a mailed code',
         body: LoginBody,
-        response: { 200: LoginAnswer, ...answers(400, 401, 429) },
+        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
       },
     },
     async (request, reply) =>
@@ -38,7 +38,7 @@ export function logoutRoutes(app: App, service: SessionService): void {
         tags,
         summary: 'End this session',
         security: bearer,
-        response: { 204: Type.Null(), ...answers(401, 403) },
+        response: { 204: Type.Null(), ...errorResponses(401, 403) },
       },
     },
     async (request, reply) => {

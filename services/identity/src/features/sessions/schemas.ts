@@ -13,7 +13,7 @@ export const LoginBody = Type.Object(
 );
 export type LoginBody = Type.Static<typeof LoginBody>;
 
-export const LoginAnswer = Type.Object(
+export const LoginResponse = Type.Object(
   {
     accessToken: Type.String(),
     tokenType: Type.Literal('Bearer'),
@@ -23,4 +23,4 @@ export const LoginAnswer = Type.Object(
   },
   { title: 'Session' },
 );
-export type LoginAnswer = Type.Static<typeof LoginAnswer>;
+export type LoginResponse = Type.Static<typeof LoginResponse>;

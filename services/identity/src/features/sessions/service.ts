@@ -1,11 +1,11 @@
 import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
-import { endMailPauses } from '../attempt-limits/mail-limits.js';
+import { clearMailCooldowns } from '../attempt-limits/mail-limits.js';
 import { toActor, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { ClientAddress } from '../known-clients/client.js';
-import { isKnownPlace } from '../known-clients/service.js';
+import type { ClientAddress } from '../known-devices/client.js';
+import { isKnownDevice } from '../known-devices/service.js';
 import { areCodesEnabled } from '../organisations/queries.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
@@ -13,14 +13,14 @@ import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/qu
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
 import type { FailedSignIns } from './failed-sign-ins.js';
-import type { OpenSession } from './opening.js';
+import type { OpenSession } from './open-session.js';
 import type { Passwords } from './passwords.js';
 import { endSession } from './queries.js';
-import type { LoginAnswer, LoginBody } from './schemas.js';
+import type { LoginResponse, LoginBody } from './schemas.js';
 
 export interface SessionService {
   /** With a password or a code. @throws AppError 400; 401 for a wrong pair, 429 after too many of them. */
-  login(body: LoginBody, client: ClientAddress): Promise<LoginAnswer>;
+  login(body: LoginBody, client: ClientAddress): Promise<LoginResponse>;
   /** Ends the session at once; does nothing to a token. */
   logout(caller: Caller): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function createSessionService(deps: {
   async function findByCode(email: string, code: string): Promise<Account | null> {
     // Read before the code is used up: what a password reset changes in between is then seen to have changed.
     const account = await findUserByEmail(prisma, email);
-    const userId = await secrets.guessCode(email, code);
+    const userId = await secrets.verifyCode(email, code);
     if (userId === undefined || account?.id !== userId) return null;
     return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
   }
@@ -55,7 +55,7 @@ export function createSessionService(deps: {
       if ((password === undefined) === (otp === undefined))
         throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
       const email = normaliseEmail(typed);
-      await limits.begin(email, client.address, () => isKnownPlace(prisma, email, client));
+      await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
       const account =
         password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
       const method = password === undefined ? 'code' : 'password';
@@ -67,7 +67,7 @@ export function createSessionService(deps: {
       const answer = await prisma.$transaction(async (tx) => {
         // A password reset that came between has ended all sessions: this one too.
         if (!(await lockUnchangedAccount(tx, user.id, passwordHash))) return undefined;
-        if (method === 'code') await endMailPauses(tx, email);
+        if (method === 'code') await clearMailCooldowns(tx, email);
         return openSession(tx, user, client, method);
       });
       if (!answer) throw wrongCredentials();

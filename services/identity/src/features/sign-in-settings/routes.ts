@@ -1,9 +1,9 @@
 import { getMember, requireScopes, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { SavedSignInSettings, SignInSettings, SignInSettingsAnswer } from './schemas.js';
+import { SavedSignInSettings, SignInSettings, SignInSettingsResponse } from './schemas.js';
 import type { SignInSettingsService } from './service.js';
 
 const tags = ['Configuration'];
@@ -20,7 +20,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
         tags,
         summary: 'How members of the organisation can sign in',
         security: bearer,
-        response: { 200: SignInSettingsAnswer, ...answers(401, 403) },
+        response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
       },
     },
     async (request) => ({ signIn: await service.get(getMember(request).orgId) }),
@@ -35,7 +35,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
         summary: 'Choose how members of the organisation can sign in',
         security: bearer,
         body: SignInSettings,
-        response: { 200: SavedSignInSettings, ...answers(400, 401, 403) },
+        response: { 200: SavedSignInSettings, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => ({

@@ -6,5 +6,5 @@ export const SignInSettings = Type.Object(
 );
 export type SignInSettings = Type.Static<typeof SignInSettings>;
 
-export const SignInSettingsAnswer = Type.Object({ signIn: SignInSettings });
+export const SignInSettingsResponse = Type.Object({ signIn: SignInSettings });
 export const SavedSignInSettings = Type.Object({ message: Type.String(), signIn: SignInSettings });

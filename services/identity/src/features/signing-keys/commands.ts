@@ -8,7 +8,7 @@ import {
   findKeys,
   insertKey,
   removeKey,
-  replacePrivateHalf,
+  replacePrivateKey,
   type SigningKeyRow,
 } from './queries.js';
 
@@ -44,7 +44,7 @@ export async function rotateKey(
   const key = generateKey(box, now, activeFrom);
   // All or nothing: without the new key an empty half would be the one to sign with.
   await db.$transaction(async (tx) => {
-    for (const { id } of lost) await replacePrivateHalf(tx, id, box.seal('', signingKeyContext(id)));
+    for (const { id } of lost) await replacePrivateKey(tx, id, box.seal('', signingKeyContext(id)));
     await insertKey(tx, key);
   });
   return key.id;
@@ -64,7 +64,12 @@ function canOpen(box: SecretBox, key: SigningKeyRow): boolean {
  *
  * @throws AppError when it is the last key, or when active tokens are signed with it and it isn't forced.
  */
-export async function retireKey(db: Prisma, keyId: string, now: number, isForced: boolean): Promise<void> {
+export async function removeSigningKey(
+  db: Prisma,
+  keyId: string,
+  now: number,
+  isForced: boolean,
+): Promise<void> {
   const keys = await findKeys(db);
   if (!keys.some(({ id }) => id === keyId)) throw notFound(`There is no key ${keyId}`);
   // Not the one that signs: replicas would go on minting with it, or an older key would sign again.

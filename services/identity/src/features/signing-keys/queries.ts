@@ -20,7 +20,7 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
 export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({ omit: { removedAt: true } });
 
-export const replacePrivateHalf = (tx: Transaction, id: string, privateSealed: string): Promise<unknown> =>
+export const replacePrivateKey = (tx: Transaction, id: string, privateSealed: string): Promise<unknown> =>
   tx.signingKey.update({ where: { id }, data: { privateSealed } });
 
 export const insertKey = (tx: Transaction, key: SigningKeyRow): Promise<unknown> =>

@@ -1,8 +1,8 @@
 import { getMember, requireMember, requireScopes } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { answers, bearer } from '../../openapi.js';
-import { ActivityAnswer, ActivityQuery } from './schemas.js';
+import { errorResponses, bearer } from '../../openapi.js';
+import { ActivityResponse, ActivityQuery } from './schemas.js';
 import type { ToolActivityService } from './service.js';
 
 /** Every member, for their own tokens; an administrator, with a session, for everybody's. */
@@ -18,9 +18,9 @@ export function toolActivityRoutes(app: App, service: ToolActivityService): void
         security: bearer,
         params: Type.Object({ tokenId: Type.String({ format: 'uuid' }) }),
         querystring: ActivityQuery,
-        response: { 200: ActivityAnswer, ...answers(400, 401, 403, 404) },
+        response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => service.ofToken(getMember(request), request.params.tokenId, request.query),
+    (request) => service.listForToken(getMember(request), request.params.tokenId, request.query),
   );
 }

@@ -38,10 +38,10 @@ const ToolCallEntry = Type.Object(
   { title: 'ToolCall' },
 );
 
-export const ActivityAnswer = Type.Object({
+export const ActivityResponse = Type.Object({
   data: Type.Array(ToolCallEntry),
   nextCursor: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
     description: 'Null: there are no more.',
   }),
 });
-export type ActivityAnswer = Type.Static<typeof ActivityAnswer>;
+export type ActivityResponse = Type.Static<typeof ActivityResponse>;

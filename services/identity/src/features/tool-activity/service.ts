@@ -2,7 +2,7 @@ import type { UserPrincipal } from '@platform/auth';
 import { notFound } from '@platform/service-kit';
 import type pg from 'pg';
 import { type ActivityRow, findActivity } from './queries.js';
-import type { ActivityAnswer, ActivityQuery } from './schemas.js';
+import type { ActivityResponse, ActivityQuery } from './schemas.js';
 
 export interface ToolActivityService {
   /**
@@ -11,10 +11,10 @@ export interface ToolActivityService {
    *
    * @throws AppError 404: unknown, another's and another organisation's are one and the same.
    */
-  ofToken(principal: UserPrincipal, tokenId: string, query: ActivityQuery): Promise<ActivityAnswer>;
+  listForToken(principal: UserPrincipal, tokenId: string, query: ActivityQuery): Promise<ActivityResponse>;
 }
 
-const toEntry = (row: ActivityRow): ActivityAnswer['data'][number] => ({
+const toEntry = (row: ActivityRow): ActivityResponse['data'][number] => ({
   id: row.id,
   userId: row.user_id,
   tool: row.tool,
@@ -26,7 +26,7 @@ const toEntry = (row: ActivityRow): ActivityAnswer['data'][number] => ({
 });
 
 export const createToolActivity = (pool: pg.Pool): ToolActivityService => ({
-  async ofToken({ orgId, userId, role, kind }, tokenId, { limit, cursor }) {
+  async listForToken({ orgId, userId, role, kind }, tokenId, { limit, cursor }) {
     const ownerId = role === 'admin' && kind === 'session' ? undefined : userId;
     // One more than asked for tells whether there is another page.
     const rows = await findActivity(pool, { tokenId, orgId, ownerId, after: cursor, limit: limit + 1 });

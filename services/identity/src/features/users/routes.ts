@@ -2,9 +2,9 @@ import { getMember, requireMember, requireScopes, requireSession } from '@platfo
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
-import { answers, bearer } from '../../openapi.js';
+import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { ChangeUserBody, CreateUserBody, Member, UserAnswer, UserPath } from './schemas.js';
+import { ChangeUserBody, CreateUserBody, Member, UserResponse, UserPath } from './schemas.js';
 import type { UserService } from './service.js';
 
 const tags = ['Users'];
@@ -20,7 +20,7 @@ export function ownUserRoutes(app: App): void {
         tags,
         summary: 'The member behind the credential',
         security: bearer,
-        response: { 200: UserAnswer, ...answers(401, 403) },
+        response: { 200: UserResponse, ...errorResponses(401, 403) },
       },
     },
     (request, reply) => {
@@ -49,7 +49,7 @@ export function userRoutes(app: App, service: UserService): void {
         summary: 'The members, newest first',
         security: bearer,
         querystring: PageQuery,
-        response: { 200: PageOf(Member), ...answers(400, 401, 403) },
+        response: { 200: PageOf(Member), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request), request.query),
@@ -64,7 +64,7 @@ export function userRoutes(app: App, service: UserService): void {
         summary: 'Add a member; without a password they are invited by mail',
         security: bearer,
         body: CreateUserBody,
-        response: { 201: UserAnswer, ...answers(400, 401, 403, 409) },
+        response: { 201: UserResponse, ...errorResponses(400, 401, 403, 409) },
       },
     },
     async (request, reply) =>
@@ -81,7 +81,7 @@ export function userRoutes(app: App, service: UserService): void {
         security: bearer,
         params: UserPath,
         body: ChangeUserBody,
-        response: { 200: UserAnswer, ...answers(400, 401, 403, 404, 409) },
+        response: { 200: UserResponse, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
     async (request) => ({ user: await service.change(getCaller(request), request.params.id, request.body) }),
@@ -96,7 +96,10 @@ export function userRoutes(app: App, service: UserService): void {
         summary: 'Remove a member, with the sessions and tokens',
         security: bearer,
         params: UserPath,
-        response: { 200: Type.Object({ message: Type.String() }), ...answers(400, 401, 403, 404, 409) },
+        response: {
+          200: Type.Object({ message: Type.String() }),
+          ...errorResponses(400, 401, 403, 404, 409),
+        },
       },
     },
     async (request) => {

@@ -37,7 +37,7 @@ export const Member = Type.Object(
 );
 export type Member = Type.Static<typeof Member>;
 
-export const UserAnswer = Type.Object({ user: User });
+export const UserResponse = Type.Object({ user: User });
 
 const Email = Type.String({ format: 'email', maxLength: 254 });
 export const FullName = Type.String({

@@ -1,6 +1,6 @@
 import { type CrawlClient, crawlOperations, type ObjectSchema } from '@platform/clients';
 import { toCallContext } from '../call-context.js';
-import { toArguments } from '../rest-schemas.js';
+import { toInputSchemas } from '../rest-schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 const operation = crawlOperations.listConnectors;
@@ -10,7 +10,7 @@ export const listConnectors = (crawl: CrawlClient): Tool => ({
   title: 'List connectors',
   description:
     'Lists every connector that can be crawled: its identifier (the `connector` of the crawl tools), what it connects to, and the event that a completed crawl publishes. Use it to find the identifier to schedule. It does not tell which are scheduled: list_crawls does. Takes no arguments and changes nothing.',
-  ...toArguments(operation),
+  ...toInputSchemas(operation),
   outputSchema: {
     type: 'object',
     required: ['connectors'],

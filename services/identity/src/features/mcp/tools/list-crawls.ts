@@ -1,13 +1,13 @@
 import { type CallResult, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
 import { toCallContext } from '../call-context.js';
-import { toAnswer, toArguments, pick } from '../rest-schemas.js';
+import { toOutputSchema, toInputSchemas, pick } from '../rest-schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 const operation = crawlOperations.listSchedules;
 type Item = CallResult<CrawlOperations['listSchedules']>['data'][number];
 
 const summaryFields = ['state', 'progress', 'nextRunAt', 'pausedAt', 'failedReason', 'missedRuns'] as const;
-const summary = pick(toAnswer(operation, ['data', '[]']), summaryFields);
+const summary = pick(toOutputSchema(operation, ['data', '[]']), summaryFields);
 
 function summarise({ data, state, progress, nextRunAt, pausedAt, failedReason, missedRuns }: Item) {
   const { connector, scheduleConfig } = data;
@@ -32,7 +32,7 @@ export const listCrawls = (crawl: CrawlClient): Tool => ({
   title: 'List crawls',
   description:
     "Lists the organisation's crawl schedules by connector, one line each: type and time zone of the schedule, state (waiting, active, completed, failed, delayed or paused), progress in percent, the next run and since when it is paused (ISO 8601 UTC or null), why the last run failed, and how many runs were missed. Use it to see what is scheduled; get_crawl tells all about one. There is at most one per connector, so the list is short. Takes no arguments and changes nothing.",
-  ...toArguments(operation),
+  ...toInputSchemas(operation),
   outputSchema: {
     type: 'object',
     required: ['crawls'],

@@ -1,6 +1,6 @@
 import { type CallInput, type CrawlClient, crawlOperations, type CrawlOperations } from '@platform/clients';
 import { toCallContext } from '../call-context.js';
-import { toAnswer, toArguments, pick } from '../rest-schemas.js';
+import { toOutputSchema, toInputSchemas, pick } from '../rest-schemas.js';
 import type { Tool } from '../tool.js';
 
 type Arguments = CallInput<CrawlOperations['removeSchedule']>['path'];
@@ -10,8 +10,8 @@ export const removeCrawl = (crawl: CrawlClient): Tool<Arguments> => ({
   title: 'Remove a crawl',
   description:
     'Removes the schedule of a connector for good; a run in progress is aborted. Use pause_crawl instead to keep the configuration. Succeeds when there is no schedule, too. Returns a confirmation.',
-  ...toArguments(crawlOperations.removeSchedule),
-  outputSchema: pick(toAnswer(crawlOperations.removeSchedule), ['message']),
+  ...toInputSchemas(crawlOperations.removeSchedule),
+  outputSchema: pick(toOutputSchema(crawlOperations.removeSchedule), ['message']),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scopes: ['crawl:delete'],
   isAdminOnly: true,

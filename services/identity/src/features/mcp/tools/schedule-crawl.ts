@@ -8,9 +8,9 @@ import {
 } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 import { toCallContext } from '../call-context.js';
-import { toAnswer, toArguments } from '../rest-schemas.js';
+import { toOutputSchema, toInputSchemas } from '../rest-schemas.js';
 import type { Tool, ToolContext, ToolSchema } from '../tool.js';
-import { waitEnds, waitForRun } from '../wait-for-run.js';
+import { waitEndReasons, waitForRun } from '../wait-for-run.js';
 import type { Waits } from '../waits.js';
 
 type Input = CallInput<CrawlOperations['schedule']>;
@@ -25,15 +25,15 @@ const withWait = (schema: ToolSchema): ToolSchema => ({
   ...schema,
   properties: { ...schema.properties, wait },
 });
-const { inputSchema, checkedSchema } = toArguments(crawlOperations.schedule);
+const { inputSchema, checkedSchema } = toInputSchemas(crawlOperations.schedule);
 
-const scheduled = toAnswer(crawlOperations.schedule, ['data']);
+const scheduled = toOutputSchema(crawlOperations.schedule, ['data']);
 const outputSchema: ToolSchema = {
   ...scheduled,
   properties: {
     ...scheduled.properties,
-    run: { anyOf: [toAnswer(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
-    waitEnded: { enum: [...waitEnds] },
+    run: { anyOf: [toOutputSchema(crawlOperations.listRuns, ['data', '[]']), { type: 'null' }] },
+    waitEnded: { enum: [...waitEndReasons] },
   },
 };
 

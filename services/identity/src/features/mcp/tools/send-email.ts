@@ -1,11 +1,11 @@
 import { type CallInput, type MailClient, mailOperations, type MailOperations } from '@platform/clients';
 import { toCallContext } from '../call-context.js';
-import { toAnswer, toArguments } from '../rest-schemas.js';
+import { toOutputSchema, toInputSchemas } from '../rest-schemas.js';
 import type { Tool, ToolSchema } from '../tool.js';
 
 type Arguments = CallInput<MailOperations['sendEmail']>['body'] & { readonly idempotencyKey?: string };
 
-const { inputSchema, checkedSchema } = toArguments(mailOperations.sendEmail);
+const { inputSchema, checkedSchema } = toInputSchemas(mailOperations.sendEmail);
 
 /** The header of the endpoint, as one more argument. */
 const idempotencyKey = {
@@ -28,7 +28,7 @@ export const sendEmail = (mail: MailClient, timeoutMs: number): Tool<Arguments> 
     "Sends one template mail through the organisation's SMTP server. `emailTemplateType` chooses the text, `templateData` fills it: otp for loginWithOTP, resetLink for resetPassword, inviteLink for appuserInvite, userName and companyName for all. Up to 50 recipients, up to 10 attachments in base64; the whole call may take 1 MiB. The mail really goes out and can't be taken back: ask before sending to people who don't expect it. With an `idempotencyKey` of your choice the same call can be repeated safely within 24 hours, when its outcome was unknown. A definite failure is remembered as long: after an error that says that the mail was not sent, try again with a new key. Returns a confirmation that names refused recipients.",
   inputSchema: withKey(inputSchema),
   checkedSchema: withKey(checkedSchema),
-  outputSchema: toAnswer(mailOperations.sendEmail, ['data']),
+  outputSchema: toOutputSchema(mailOperations.sendEmail, ['data']),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   scopes: ['SEND_MAIL'],
   isAdminOnly: false,

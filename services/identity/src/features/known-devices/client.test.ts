@@ -1,4 +1,4 @@
-import { toClientId, toFamily, toNetwork } from './client.js';
+import { toDeviceId, toDeviceName, toNetwork } from './client.js';
 
 test.each([
   ['192.0.2.77', '192.0.2.0/24'],
@@ -26,21 +26,21 @@ test.each([
   [undefined, 'unknown'],
   ['💥', 'unknown'],
 ])('the family of %j is %s', (userAgent, family) => {
-  expect(toFamily(userAgent)).toBe(family);
+  expect(toDeviceName(userAgent)).toBe(family);
 });
 
 test('a new version in the same network is the same client, another program or network is not', () => {
-  const known = toClientId({ address: '192.0.2.1', userAgent: firefox(140) });
-  expect(toClientId({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
-  expect(toClientId({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
-  expect(toClientId({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
+  const known = toDeviceId({ address: '192.0.2.1', userAgent: firefox(140) });
+  expect(toDeviceId({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
+  expect(toDeviceId({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
+  expect(toDeviceId({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
 });
 
 test('a hostile user agent costs little', () => {
   // Processor time, which other work on the machine doesn't change.
   const before = process.cpuUsage();
   for (const part of ['(', 'Mozilla/5.0 ', ' ', 'a'.repeat(50), 'version/1.'])
-    toFamily(part.repeat(20_000 / part.length));
+    toDeviceName(part.repeat(20_000 / part.length));
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(200);
 });

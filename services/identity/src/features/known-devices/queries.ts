@@ -5,7 +5,7 @@ import type { Prisma, Transaction } from '../../resources.js';
  *
  * @returns whether that is new; `isFirst` when the account has never signed in from any.
  */
-export async function noteClient(
+export async function recordDevice(
   db: Transaction,
   userId: string,
   client: string,
@@ -26,7 +26,7 @@ export async function noteClient(
 }
 
 /** Whether the account has signed in from the client. */
-export const isClientKnown = async (
+export const isKnownDeviceId = async (
   db: Prisma | Transaction,
   userId: string,
   client: string,
@@ -37,7 +37,7 @@ export const isClientKnown = async (
   })) !== null;
 
 /** Forgets those that were seen longest ago. */
-export const trimClients = (db: Transaction, userId: string, keep: number): Promise<unknown> =>
+export const pruneDevices = (db: Transaction, userId: string, keep: number): Promise<unknown> =>
   db.$executeRaw`
     delete from known_clients where user_id = ${userId}::uuid and client in (
       select client from known_clients where user_id = ${userId}::uuid order by seen_at desc offset ${keep}

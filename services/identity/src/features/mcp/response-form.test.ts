@@ -1,4 +1,4 @@
-import { readAnswerForm } from './answer-form.js';
+import { negotiateResponseForm } from './response-form.js';
 
 test.each([
   [undefined, 'json'],
@@ -23,12 +23,12 @@ test.each([
   ['text/event-stream, application/json;q=0', 'stream'],
   ['application/*;q=0, */*', 'stream'],
 ])('Accept: %s takes %s', (accept, form) => {
-  expect(readAnswerForm(accept)).toBe(form);
+  expect(negotiateResponseForm(accept)).toBe(form);
 });
 
 test.each(['text/html', 'image/*', '*/*;q=0', 'application/json;q=0', 'text/event-stream;q=0', 'x'])(
   'Accept: %s takes neither form, which is 406',
   (accept) => {
-    expect(() => readAnswerForm(accept)).toThrow(expect.objectContaining({ statusCode: 406 }));
+    expect(() => negotiateResponseForm(accept)).toThrow(expect.objectContaining({ statusCode: 406 }));
   },
 );

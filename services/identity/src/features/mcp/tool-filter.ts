@@ -12,7 +12,7 @@ import type { Tool } from './tool.js';
  * twice are refused: they must not mean "all".
  */
 
-export interface Narrowing {
+export interface ToolFilter {
   readonly isReadOnly: boolean;
   /** Undefined: any. */
   readonly names: ReadonlySet<string> | undefined;
@@ -41,7 +41,7 @@ interface Source {
 }
 
 /** @returns undefined when nothing is narrowed. @throws AppError 400. */
-export function readNarrowing({ headers, query, raw }: Source): Narrowing | undefined {
+export function parseToolFilter({ headers, query, raw }: Source): ToolFilter | undefined {
   if (Object.keys(query ?? {}).some((key) => key !== 'readonly'))
     throw badRequest('The query can have readonly, and nothing else');
   const inHeader = readFlag('X-MCP-Readonly', headers['x-mcp-readonly']);
@@ -54,7 +54,7 @@ export function readNarrowing({ headers, query, raw }: Source): Narrowing | unde
   return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) }; // prettier-ignore
 }
 
-export const isWithin = (
-  { isReadOnly, names }: Narrowing,
+export const matchesFilter = (
+  { isReadOnly, names }: ToolFilter,
   tool: Pick<Tool, 'name' | 'annotations'>,
 ): boolean => (!isReadOnly || tool.annotations.readOnlyHint) && (!names || names.has(tool.name));

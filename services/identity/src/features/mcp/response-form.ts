@@ -1,7 +1,7 @@
 import { AppError } from '@platform/service-kit';
 
 /** How a client takes an answer: as JSON, as an event stream, or as whichever suits the message. */
-export type AnswerForm = 'json' | 'stream' | 'either';
+export type ResponseForm = 'json' | 'stream' | 'either';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
@@ -27,7 +27,7 @@ function readRanges(accept: string): ReadonlyMap<string, number> {
  *
  * @throws AppError 406 when it takes neither type.
  */
-export function readAnswerForm(accept: string | undefined): AnswerForm {
+export function negotiateResponseForm(accept: string | undefined): ResponseForm {
   if (accept === USUAL) return 'either';
   const ranges = readRanges(accept ?? '');
   if (ranges.size === 0) return 'json';

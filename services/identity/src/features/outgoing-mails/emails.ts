@@ -2,7 +2,7 @@ import { secretLifetimes } from '../one-time-secrets/secret.js';
 import type { Addressee } from './queries.js';
 
 /** The body of `POST /api/v1/mail/internal/sendEmail`. */
-export interface Letter {
+export interface SendEmailRequest {
   readonly orgId: string;
   readonly emailTemplateType:
     | 'accountCreation'
@@ -39,21 +39,21 @@ const asLine = (text: string): string =>
     .slice(0, MAX_TEXT_LENGTH)
     .toWellFormed();
 
-type LetterAddressee = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
+type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
   readonly organisation: { readonly name: string };
 };
 
-const letterTo = (
-  { orgId, email, fullName, organisation }: LetterAddressee,
-  letter: Pick<Letter, 'emailTemplateType' | 'subject' | 'templateData'>,
-): Letter => ({
+const toEmail = (
+  { orgId, email, fullName, organisation }: EmailRecipient,
+  message: Pick<SendEmailRequest, 'emailTemplateType' | 'subject' | 'templateData'>,
+): SendEmailRequest => ({
   orgId,
   sendEmailTo: [email],
-  ...letter,
+  ...message,
   templateData: {
     userName: asLine(fullName),
     companyName: asLine(organisation.name),
-    ...letter.templateData,
+    ...message.templateData,
   },
   isAutoEmail: true,
 });
@@ -68,7 +68,7 @@ export interface LinkBase {
 }
 
 /** The secret is in the fragment: browsers send that to no server, so no log has it. */
-const linkWith = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
+const toLink = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
   `${appUrl ?? pagesUrl}/${page}#token=${token}`;
 
 const UNITS = [
@@ -90,71 +90,75 @@ type MailDetail = Readonly<Record<string, string>>;
 const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
   Object.fromEntries(Object.entries(detail).filter(([name]) => names.includes(name)));
 
-export const codeLetter = (to: Addressee, otp: string): Letter =>
-  letterTo(to, {
+export const toCodeEmail = (to: Addressee, otp: string): SendEmailRequest =>
+  toEmail(to, {
     emailTemplateType: 'loginWithOTP',
     subject: 'Your sign-in code',
     templateData: { otp, validFor: toWords(secretLifetimes.login_code) },
   });
 
 /** @param why - `guessed` in place of a code, when the guesses of the day are used up. */
-export const resetLetter = (
+export const toResetEmail = (
   to: Addressee,
   token: string,
   base: LinkBase,
   detail: MailDetail,
   why: 'asked' | 'guessed' = 'asked',
-): Letter =>
-  letterTo(to, {
+): SendEmailRequest =>
+  toEmail(to, {
     emailTemplateType: 'resetPassword',
     subject:
       why === 'asked' ? 'Choose a new password' : 'Too many wrong sign-in codes: choose a new password',
     templateData: {
-      resetLink: linkWith(base, 'reset-password', token),
+      resetLink: toLink(base, 'reset-password', token),
       validFor: toWords(secretLifetimes.password_reset),
       ...pick(detail, 'time', 'device', 'ipAddress'),
     },
   });
 
 /** @param detail - has `invitedBy`, unless the person asked for the link to be sent again. */
-export const invitationLetter = (
+export const toInvitationEmail = (
   to: Addressee,
   { token, validForMs }: { readonly token: string; readonly validForMs: number },
   base: LinkBase,
   detail: MailDetail,
-): Letter =>
-  letterTo(to, {
+): SendEmailRequest =>
+  toEmail(to, {
     emailTemplateType: 'appuserInvite',
     subject: `You are invited to ${asLine(to.organisation.name)}`,
     templateData: {
-      inviteLink: linkWith(base, 'invite', token),
+      inviteLink: toLink(base, 'invite', token),
       validFor: toWords(validForMs),
       ...(detail['invitedBy'] !== undefined && { invitedBy: asLine(detail['invitedBy']) }),
     },
   });
 
-export const accountLetter = (to: Addressee, { appUrl }: LinkBase): Letter =>
-  letterTo(to, {
+export const toAccountEmail = (to: Addressee, { appUrl }: LinkBase): SendEmailRequest =>
+  toEmail(to, {
     emailTemplateType: 'accountCreation',
     subject: 'Your account is ready',
     templateData: appUrl === undefined ? {} : { loginLink: `${appUrl}/login` },
   });
 
 /** @param detail - time, device and ipAddress, as `known-clients` tells them. */
-export const suspiciousLoginLetter = (to: Addressee, detail: MailDetail, { appUrl }: LinkBase): Letter =>
-  letterTo(to, {
+export const toSuspiciousLoginEmail = (
+  to: Addressee,
+  detail: MailDetail,
+  { appUrl }: LinkBase,
+): SendEmailRequest =>
+  toEmail(to, {
     emailTemplateType: 'suspiciousLoginAttempt',
     subject: 'New sign-in to your account',
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
   });
 
 /** @param detail - changedBy, time, device, ipAddress, oldServer and newServer. */
-export const smtpChangedLetter = (
-  to: LetterAddressee,
+export const toSmtpChangedEmail = (
+  to: EmailRecipient,
   detail: Readonly<Record<string, string>>,
   smtp: SmtpSnapshot,
-): Letter => ({
-  ...letterTo(to, {
+): SendEmailRequest => ({
+  ...toEmail(to, {
     emailTemplateType: 'smtpServerChanged',
     subject: 'The mail server was changed',
     templateData: detail,

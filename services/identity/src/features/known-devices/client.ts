@@ -52,7 +52,7 @@ export function toNetwork(address: string): string {
 }
 
 /** The program's name without its version, and the system it runs on: "Firefox on Windows". */
-export function toFamily(userAgent: string | undefined): string {
+export function toDeviceName(userAgent: string | undefined): string {
   const text = userAgent?.slice(0, MAX_USER_AGENT_LENGTH).trim();
   if (!text) return 'unknown';
   const { browser, os } = Bowser.parse(text);
@@ -67,10 +67,10 @@ const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).repl
 /** When and from where something was asked for, as a mail tells it. */
 export const describeRequest = (client: ClientAddress, at: Date) => ({
   time: describeTime(at),
-  device: toFamily(client.userAgent),
+  device: toDeviceName(client.userAgent),
   ipAddress: client.address.slice(0, 64),
 });
 
 /** What is stored of it. */
-export const toClientId = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
-  toDigest(`${toNetwork(client.address)} ${toFamily(client.userAgent)}`);
+export const toDeviceId = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
+  toDigest(`${toNetwork(client.address)} ${toDeviceName(client.userAgent)}`);

@@ -3,12 +3,12 @@ import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { ClientAddress } from '../known-clients/client.js';
-import type { NoteSignIn } from '../known-clients/service.js';
+import type { ClientAddress } from '../known-devices/client.js';
+import type { RecordSignIn } from '../known-devices/service.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import type { User } from '../users/schemas.js';
 import { insertSession } from './queries.js';
-import type { LoginAnswer } from './schemas.js';
+import type { LoginResponse } from './schemas.js';
 
 const SESSION_SECONDS = 24 * 60 * 60;
 
@@ -21,15 +21,15 @@ export type OpenSession = (
   user: User,
   client: ClientAddress,
   method: SignInMethod,
-) => Promise<LoginAnswer>;
+) => Promise<LoginResponse>;
 
 export function createOpenSession(deps: {
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly clock: Clock;
-  readonly noteSignIn: NoteSignIn;
+  readonly recordSignIn: RecordSignIn;
 }): OpenSession {
-  const { keys, signJwt, clock, noteSignIn } = deps;
+  const { keys, signJwt, clock, recordSignIn } = deps;
   return async (tx, user, client, method) => {
     const now = clock();
     const at = new Date(now);
@@ -49,7 +49,7 @@ export function createOpenSession(deps: {
       detail: { method },
       at,
     });
-    await noteSignIn(tx, user.id, client, at);
+    await recordSignIn(tx, user.id, client, at);
     return {
       accessToken: token,
       tokenType: 'Bearer',

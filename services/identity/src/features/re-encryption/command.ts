@@ -2,7 +2,7 @@ import { ConfigError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { SecretBox } from '../../secret-box.js';
 import { smtpPasswordContext } from '../configuration/service.js';
-import { letterContext } from '../outgoing-mails/outbox.js';
+import { messageContext } from '../outgoing-mails/outbox.js';
 import { signingKeyContext } from '../signing-keys/key.js';
 import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './queries.js';
 
@@ -11,7 +11,7 @@ const PAGE = 500;
 const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => string>> = {
   'SMTP passwords': smtpPasswordContext,
   'signing keys': signingKeyContext,
-  'letters on their way': letterContext,
+  'letters on their way': messageContext,
 };
 
 function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof sealedColumns): string {
@@ -29,14 +29,14 @@ function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof se
  * @returns how many values were sealed anew, by name.
  * @throws ConfigError when a value can't be opened; what came before it stays done.
  */
-export async function resealAll(db: pg.Pool, box: SecretBox): Promise<Record<string, number>> {
+export async function reencryptAll(db: pg.Pool, box: SecretBox): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of Object.keys(sealedColumns) as (keyof typeof sealedColumns)[]) {
     counts[name] = 0;
     let page: SealedValue[] = [];
     do {
       page = await findSealed(db, sealedColumns[name], page.at(-1)?.id, PAGE);
-      for (const value of page.filter(({ sealed }) => !box.isSealedWithFirst(sealed))) {
+      for (const value of page.filter(({ sealed }) => !box.isSealedWithPrimaryKey(sealed))) {
         const resealed = box.seal(open(box, value, name), contexts[name](value.id));
         if (await replaceSealed(db, sealedColumns[name], value, resealed)) counts[name] += 1;
       }
