@@ -23,6 +23,12 @@ const CHECKS = [
   'ignored_auth',
 ];
 
+/**
+ * Other methods are answered with 405 and `Allow`. Not checked for identity: there, `DELETE …/personal-access-tokens/scopes`
+ * matches the route of a token's id, and is 400 because it is none.
+ */
+const METHOD_CHECKS = ['unsupported_method', 'allow_header_conformance'];
+
 /** Runs a tool in a folder of the test; when it fails, the error holds the end of what it said. */
 const runIn = (cwd: string, program: string, args: readonly string[]): Promise<string> =>
   new Promise((done, fail) => {
@@ -105,10 +111,11 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
     test.each(SERVICES)('%s answers as its document says, whatever it is sent', async (service) => {
       const token = await credentialFor(service);
       const config = join(__dirname, 'schemathesis.toml');
+      const checks = service === 'identity' ? CHECKS : [...CHECKS, ...METHOD_CHECKS];
       const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
       const said = await run('schemathesis', [
         ...`--config-file ${config} run ${getDocumentPath(service)} --url ${url}`.split(' '),
-        ...`${bounds} --checks ${CHECKS.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
+        ...`${bounds} --checks ${checks.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
         '--header',
         `Authorization: Bearer ${token}`,
       ]);
