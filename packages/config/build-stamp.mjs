@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const ROOT_FILES = ['package.json', 'pnpm-lock.yaml', 'turbo.json'];
 /** Folders of a package that no build reads. */
 const IGNORED = new Set(['node_modules', 'dist', '.turbo', 'test', 'results', 'docs']);
-/** Written by the build of a service, from sources that are digested. */
-const GENERATED = /\/services\/[^/]+\/src\/generated$/;
+/** Written by the build, from sources that are digested. */
+const GENERATED = /\/src\/generated$/;
 
 /**
  * @param {string} root
