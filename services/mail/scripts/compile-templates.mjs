@@ -17,17 +17,17 @@ const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();
 
 /**
- * Lines of at most 76 characters, broken where HTML doesn't mind: a part in ASCII with short lines goes out
- * as it is (7bit), without the work and the size of quoted-printable.
+ * The longest line of the HTML. A part in ASCII with short lines is sent as it is (7bit), which saves the work and the
+ * size of quoted-printable.
  */
 const MAX_LINE = 76;
-/** Room for the value of a slot; a longer one costs the encoding, no more. */
+/** The assumed width of a slot's value. A longer value only means that the part has to be encoded. */
 const SLOT_WIDTH = 28;
 const LINK_WIDTH = 60;
 
 const wrap = (html) =>
   html
-    // The formatter of the templates puts blanks into tags.
+    // The templates' formatter puts spaces into tags.
     .replace(/\{\{\s*([^}]+?)\s*\}\}/g, '{{$1}}')
     .split('\n')
     .map((line) => line.trim())
@@ -35,7 +35,7 @@ const wrap = (html) =>
     .flatMap((line) => wrapLine(line))
     .join('\n');
 
-/** At blanks, before the next declaration of a style, before the end of a tag; never inside a tag of ours. */
+/** Breaks a line where whitespace has no effect: at spaces, between style declarations, before the end of a tag. */
 function wrapLine(line) {
   const pieces = line.split(/(?<= )(?![^{]*\}\})|(?<=;)(?=[a-z-]+:)|(?<=")(?=>)/);
   const lines = [];
@@ -56,7 +56,7 @@ const getWidth = (text) =>
     .replace(/\{\{\w+\}\}/g, '-'.repeat(SLOT_WIDTH))
     .trimEnd().length;
 
-/** `{{slot}}` and `{{#if slot}}…{{/if}}` to the source of an expression over `v`. */
+/** Translates `{{slot}}` and `{{#if slot}}…{{/if}}` into the source of an expression over `v`. */
 function toExpression(source) {
   const tokens = source.split(/(\{\{[^}]+\}\})/);
   let depth = 0;
@@ -84,7 +84,7 @@ async function compile(name) {
   const { html, errors } = await mjml2html(await readFile(path, 'utf8'), {
     filePath: path,
     validationLevel: 'strict',
-    // No font is fetched from anybody when a mail is opened.
+    // Without this, opening a mail would fetch fonts from a third party.
     fonts: {},
     ignoreIncludes: false,
     keepComments: false,

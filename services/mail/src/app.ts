@@ -28,7 +28,7 @@ import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 
 const VERSION = '0.1.0';
-/** How far this machine's clock may run ahead of identity's. */
+/** Tolerates a clock of this machine that runs ahead of identity's by up to this much. */
 const CLOCK_TOLERANCE_MS = 5_000;
 
 export interface MailDeps {
@@ -45,9 +45,9 @@ export interface MailDeps {
   readonly resources: Resources;
   readonly shutdown: Shutdown;
   readonly clock: Clock;
-  /** For tests; the journal's own otherwise. */
+  /** Replaces the journal's default times. Tests set it. */
   readonly journalTimes?: JournalTimes;
-  /** For tests; by the system's name servers otherwise. */
+  /** Replaces the resolver that asks the system's name servers. Tests set it. */
   readonly resolveHost?: ResolveHost;
 }
 
@@ -64,7 +64,7 @@ const toLimits = ({ config, resolveHost = createHostResolver() }: MailDeps): Tra
   }),
 });
 
-/** What runs beside the requests, tied to the shutdown. */
+/** Starts everything that runs independently of requests, and registers each part with the shutdown. */
 async function startBackground(deps: MailDeps) {
   const { config, resources, shutdown, clock, journalTimes } = deps;
   const { pool, log } = resources;
@@ -74,7 +74,7 @@ async function startBackground(deps: MailDeps) {
     clientSecret: config.SERVICE_CLIENT_SECRET,
     clock,
     onKeysFailed: (error) => {
-      log.warn({ err: error }, "identity's signing keys can't be loaded");
+      log.warn({ err: error }, "Failed to load identity's signing keys; will retry");
     },
   });
   const pools = createTransportPools({ ...toLimits(deps), maxPools: config.SMTP_POOLS_MAX });
@@ -88,7 +88,7 @@ async function startBackground(deps: MailDeps) {
   });
   const backgroundSends = createBackgroundSends(config.SEND_DEADLINE_MS);
   await identity.start();
-  // Not waited for: until it is up, this service listens, isn't ready, and says so where it is asked.
+  // Deliberately not awaited: while the database is unreachable, the service still listens and reports that it isn't ready.
   void journal.start();
   shutdown.on('http', 'accepted mails', backgroundSends.stop);
   shutdown.on('workers', 'SMTP pools', pools.close);
@@ -111,7 +111,7 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
   return service;
 }
 
-/** The service without a listener: what tests drive, and what `server.ts` serves. */
+/** Builds the service without a listener. `main.ts` adds the listener; tests inject requests or listen on a free port. */
 export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
   const { identity, pools, journal, backgroundSends } = await startBackground(deps);
@@ -143,7 +143,7 @@ interface Parts {
   readonly backgroundSends: BackgroundSends;
 }
 
-/** Who may call what, by the authority that a route needs. */
+/** Registers the routes, grouped by the authority that they require. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
   const { configurations, pools, journal, backgroundSends } = parts;
@@ -170,10 +170,10 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
       return pools.isUp && journal.isUp;
     },
   };
-  // Scoped tokens, and the platform's own services
+  // For personal access tokens and for the platform's own services
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
-  // Administrators
+  // For administrators
   recordRoutes(app, createRecordService(resources));
   resendRoute(app, { pool: resources.pool, cipher, emails, configurations, deadlineMs });
   previewRoute(app, preview);

@@ -8,14 +8,14 @@ import {
 } from '@platform/auth';
 import type { onRequestHookHandler } from 'fastify';
 
-/** The administrators' routes of this service. */
+/** Refuses everybody but administrators, with the message that the specification gives. */
 export const requireAdminRole = requireAdmin({
   status: 403,
   code: 'ADMIN_REQUIRED',
   message: 'Admin privileges required',
 });
 
-/** A personal access token with the scope; a session isn't a scoped token. */
+/** Requires a personal access token with the scope. A session is refused, because it isn't limited to scopes. */
 export function requireScopedToken(scope: Scope): onRequestHookHandler {
   return (request, _reply, done) => {
     const principal = getPrincipal(request);

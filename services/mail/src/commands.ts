@@ -17,7 +17,7 @@ async function runMigrate(): Promise<void> {
   process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
 }
 
-/** What the command line asks for. */
+/** Runs the command that `process.argv` names. */
 export async function main(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'migrate' && rest.length === 0) return runMigrate();

@@ -33,40 +33,40 @@ const parseDenied = (item: string): RangeTarget | undefined => {
   return target?.kind === 'range' ? target : undefined;
 };
 
-/** RFC 5321 §4.1.1.1: a domain, or an address literal. */
+/** RFC 5321 §4.1.1.1 allows a domain or an address literal. */
 const clientName: Variable<string> = {
   mustBe: 'a host name, or an address literal such as [192.0.2.1]',
   parse: (value) => (/^(?:[\w-]+(?:\.[\w-]+)*|\[[\w.:]+\])$/.test(value) ? value : undefined),
 };
 
 /**
- * Less than what waits for it: the shutdown's phase for requests (65 s), identity's tools (MAIL_TOOL_TIMEOUT_MS, 70 s) and
- * the gateways (75 s). Who has more time prefers to respond-async.
+ * Stays below every timeout in front of it: the shutdown's phase for requests (65 s), identity's tools
+ * (MAIL_TOOL_TIMEOUT_MS, 70 s) and the gateways (75 s). Clients with more time send `Prefer: respond-async`.
  */
 const MAX_SEND_DEADLINE_MS = 60_000;
 
-/** What the commands need that only touch the database. */
+/** Reads the only variable that the database commands need. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
 
-/** Everything that the service reads from its environment. */
+/** Every environment variable that the service reads. */
 export const mailVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 6),
   IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
-  /** Where SMTP configurations come from; identity keeps them unless an external manager does. */
+  /** The service that stores the SMTP configurations. It is identity unless an external manager is used. */
   CONFIG_MANAGER_URL: withDefault(url(['http:', 'https:'], 'http://identity:3001'), undefined),
   SERVICE_CLIENT_ID: withDefault(text('a client id of SERVICE_CLIENTS'), 'mail'),
   SERVICE_CLIENT_SECRET: clientSecret,
   TOKEN_ISSUER: withDefault(text('the "iss" of credentials, as in identity'), 'workspace-platform'),
-  /** How this client introduces itself to SMTP servers (EHLO). Without it: the host of PUBLIC_URL, or this machine's. */
+  /** The name in EHLO. It defaults to the host of PUBLIC_URL, or else to this machine's name. */
   SMTP_CLIENT_NAME: withDefault(clientName, undefined),
   PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
   SMTP_POOLS_MAX: withDefault(integer(1, 10_000), 1_000),
   SMTP_CONNECTIONS_PER_POOL: withDefault(integer(1, 100), 5),
   SMTP_IDLE_MS: withDefault(integer(1_000, 3_600_000), 60_000),
   SMTP_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
-  /** Where SMTP configurations may lead, beyond public addresses on SMTP_ALLOWED_PORTS: private networks, other ports. */
+  /** Targets that are allowed in addition to public addresses on SMTP_ALLOWED_PORTS, such as private networks. */
   SMTP_ALLOWED_TARGETS: withDefault(
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],
@@ -80,11 +80,11 @@ export const mailVariables = {
     [25, 465, 587, 2525],
   ),
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
-  /** How long a request to send may take, its body included: every limit in front of it is longer. */
+  /** The time limit of a request to send, including the upload of its body. Every timeout in front of it is longer. */
   SEND_DEADLINE_MS: withDefault(integer(1_000, MAX_SEND_DEADLINE_MS), MAX_SEND_DEADLINE_MS),
-  /** How long any mail is kept in the journal; 0: for ever. */
+  /** The retention of all mails in the journal; 0 keeps them for ever. */
   RECORDS_KEPT_DAYS: withDefault(integer(0, 36_500), 0),
-  /** Idempotency keys last a day: what they answer is there at least as long. */
+  /** At least one day, so that the result of an idempotency key outlives the key. */
   UNSENT_MAILS_KEPT_DAYS: withDefault(integer(1, 3_650), 30),
   SENDS_MAX: withDefault(integer(1, 10_000), 500),
   SENDS_PER_ORG_MAX: withDefault(integer(1, 10_000), 200),

@@ -14,7 +14,7 @@ import { openResources } from './resources.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
-/** The service, from its configuration to its listener. */
+/** Starts the service: reads the configuration, opens the resources, checks the migrations and listens. */
 export async function main(signals: ExitSignals): Promise<void> {
   const config = loadMailConfig(process.env);
   const tracing = await startTracing('mail', config);

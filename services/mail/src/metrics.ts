@@ -1,6 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Counts what became of mails. @returns what to call when one is settled. */
+/**
+ * Registers the metrics of this service.
+ *
+ * @returns a callback that counts one mail by its outcome.
+ */
 export function registerMailMetrics(
   registry: Registry,
   sources: { readonly pools: { readonly size: number }; readonly journal: { readonly backlog: number } },
@@ -11,7 +15,7 @@ export function registerMailMetrics(
     labelNames: ['state'],
     registers: [registry],
   });
-  // A counter that begins with its first mail has no rate to tell of it.
+  // Prometheus computes no rate from a series that first appears with its first mail, so each one starts at 0.
   for (const state of ['sent', 'failed', 'unknown']) settled.inc({ state }, 0);
   const pools = new Gauge({
     name: 'smtp_pools',

@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from './generated/prisma/client.js';
 
-/** What the process holds open. */
+/** The connections and the logger that live as long as the process. */
 export interface Resources {
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
@@ -12,13 +12,13 @@ export interface Resources {
 
 export type Prisma = PrismaClient;
 
-/** Without it, a prepared statement keeps the plan that was best when the table was small: reading all of it. */
+/** Otherwise a prepared statement would keep the plan that was best for a small table, a sequential scan. */
 const planEachTime = { plan_cache_mode: 'force_custom_plan' };
 
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly maxConnections: number;
-  /** How long connecting may take, and how long a statement. */
+  /** Applies to connecting and to each statement. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;

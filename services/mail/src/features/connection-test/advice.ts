@@ -1,13 +1,13 @@
 import { isCertificateFault, type SmtpProblem } from '../delivery/outcome.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
-/** What is wrong, in a sentence, and what an administrator can do about it. */
+/** Says in one sentence what is wrong, and what an administrator can do about it. */
 export interface Explanation {
   readonly message: string;
   readonly advice: string;
 }
 
-/** The same for a name that is unknown and for one that leads where mail may not go: this is no way to explore a network. */
+/** Is the same for an unknown host and for a denied one, so that nobody can explore a network with connection tests. */
 const noAddress = (server: string): Explanation => ({
   message: `${server} has no address that mail may be sent to`,
   advice:
@@ -39,7 +39,7 @@ function explainCertificate({ detail = '' }: SmtpProblem, { host }: SmtpConfigur
   };
 }
 
-/** Never the server's own words: see {@link SmtpProblem}. */
+/** Explains a problem without quoting the server: see {@link SmtpProblem}. */
 export function explain(problem: SmtpProblem, configuration: SmtpConfiguration): Explanation {
   const server = `${configuration.host}:${configuration.port}`;
   const known = byDetail[problem.detail ?? ''];

@@ -5,9 +5,9 @@ const WINDOW_MS = 60_000;
 const MAX_TESTS = 10;
 const MAX_ORGANISATIONS = 10_000;
 
-/** Bounds how often an organisation has connections made that send nothing, in this replica. */
+/** Limits the connection tests of each organisation in this replica. */
 export interface TestLimit {
-  /** @throws AppError 429. */
+  /** Counts one test. @throws AppError 429 when the organisation has used up its tests of the current minute. */
   count(orgId: string): void;
 }
 

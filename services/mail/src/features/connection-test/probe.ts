@@ -6,9 +6,9 @@ import { type TransportLimits, transportOptions } from '../delivery/transport-op
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
 export interface Findings {
-  /** Null: in clear text. */
+  /** Null when the connection is in clear text. */
   readonly tls: { readonly protocol: string; readonly cipher: string } | null;
-  /** The SASL mechanism that was used; null without a login. */
+  /** The SASL mechanism of the login, or null when there was none. */
   readonly auth: string | null;
   /** Whether the server offers a login. */
   readonly offersAuth: boolean;
@@ -18,7 +18,7 @@ export type ProbeResult = { readonly findings: Findings } | { readonly problem: 
 
 function describe(connection: SMTPConnection): Findings {
   const socket = connection._socket;
-  // nodemailer tells nowhere else which mechanism it chose.
+  // nodemailer exposes the mechanism that it chose nowhere else.
   const mechanism: unknown = Reflect.get(connection, '_authMethod');
   return {
     tls:
@@ -30,7 +30,7 @@ function describe(connection: SMTPConnection): Findings {
   };
 }
 
-/** Connects, secures and logs in as a mail would, and sends nothing. Never rejects. */
+/** Connects, negotiates TLS and logs in like a delivery, but sends nothing. Never rejects. */
 export async function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
   const { auth, ...options } = transportOptions(configuration, limits);
   const socket = await openSocket(configuration, limits).catch((error: unknown) => toProblem(error));
@@ -38,7 +38,7 @@ export async function probe(configuration: SmtpConfiguration, limits: TransportL
   const connection = new SMTPConnection({ ...options, ...socket });
   return new Promise((resolve) => {
     const fail = (error: unknown) => {
-      // First: closing ends the connection, and that would count as the problem.
+      // Resolve before closing: closing emits `end`, which would otherwise be reported as the problem.
       resolve({ problem: toProblem(error) });
       connection.close();
     };

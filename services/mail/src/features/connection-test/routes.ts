@@ -8,7 +8,7 @@ import type { TestLimit } from './limit.js';
 import { ConnectionReport } from './schemas.js';
 import type { TestConnection } from './service.js';
 
-/** Administrators: a session, or a token with `FETCH_CONFIG`. */
+/** Registers the connection test. It requires an administrator's session, or a token with `FETCH_CONFIG`. */
 export function connectionTestRoute(
   app: App,
   deps: {

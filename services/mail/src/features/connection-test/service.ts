@@ -27,7 +27,7 @@ export const createTestConnection =
     const common = { server: `${configuration.host}:${configuration.port}`, durationMs: clock() - startedAt };
     if ('problem' in result) {
       const { code, reply } = result.problem;
-      // Why a host has no address is not told: see `explain`.
+      // The report must not reveal why a host has no address: see `noAddress` in advice.ts.
       const detail = code === 'EDNS' ? undefined : result.problem.detail;
       const problem = {
         code,

@@ -4,10 +4,10 @@ const isFullyQualified = (name: string): boolean =>
   isIP(name) === 0 && /^[\w-]+(?:\.[\w-]+)+$/.test(name) && !name.endsWith('.localhost');
 
 /**
- * What an SMTP client says in EHLO (RFC 5321 §4.1.4): its full name, or an address literal where it has none. Servers
- * refuse a bare address, and distrust `localhost`.
+ * Chooses the name for EHLO (RFC 5321 §4.1.4): a fully qualified name, or else an address literal. Servers refuse a bare
+ * address and distrust `localhost`.
  *
- * @param machineName - of the machine; of use only when it is a full name.
+ * @param machineName - the host name of this machine, which is used only when it is fully qualified.
  */
 export function defaultClientName(publicUrl: string, machineName: string): string {
   const host = new URL(publicUrl).hostname;

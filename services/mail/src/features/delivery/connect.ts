@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { isImplicitTls, sharedSecureContext, type TransportLimits } from './transport-options.js';
 
-/** The same codes as nodemailer's: see `toProblem`. */
+/** Has the same codes as nodemailer's errors, so that `toProblem` reads both. */
 class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly command = 'CONN';
@@ -17,14 +17,14 @@ class ConnectError extends Error {
   }
 }
 
-/** The code of a refusal by the operator's rules. */
+/** The code of a target that the operator's rules deny. */
 const DENIED = 'EDENIED';
 
 const MAX_ADDRESSES = 8;
 
 const getCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** @returns when the event comes. The socket is destroyed when it is aborted, or breaks. */
+/** Resolves with the event. Destroys the socket and rejects when the connection fails or the signal is aborted. */
 async function waitFor(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
   await new Promise<void>((done, fail) => {
     const abort = (): void => {
@@ -47,7 +47,7 @@ async function waitFor(socket: Socket, event: string, signal: AbortSignal): Prom
   });
 }
 
-/** Tries the addresses in turn (RFC 8305); nothing is resolved again. */
+/** Tries the addresses in turn (RFC 8305), without resolving the host again. */
 async function connectTo(
   addresses: readonly LookupAddress[],
   { host, port }: SmtpConfiguration,
@@ -67,7 +67,7 @@ async function connectTo(
   return socket;
 }
 
-/** As nodemailer's `getSocket` hands it over. */
+/** A connection in the form that nodemailer's `getSocket` expects. */
 export interface OpenSocket {
   readonly connection: Socket;
   /** Whether TLS has been negotiated. */
@@ -75,11 +75,11 @@ export interface OpenSocket {
 }
 
 /**
- * Resolves the host once, leaves out what the operator's rules don't allow, and connects to the rest of these very
- * addresses: a name that has another address a moment later gains nothing. The certificate is checked for the host as
- * it is configured.
+ * Resolves the host once, drops the addresses that the operator's rules deny, and connects to one of the remaining
+ * addresses. A name that resolves to another address a moment later (DNS rebinding) gains nothing. The certificate is
+ * checked against the configured host.
  *
- * @throws an error with the codes that `toProblem` reads.
+ * @throws ConnectError, with a code that `toProblem` understands.
  */
 export async function openSocket(
   configuration: SmtpConfiguration,

@@ -3,24 +3,24 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { classifyFailure, type Outcome } from './outcome.js';
 import type { Message, TransportPools } from './pools.js';
 
-/** Waits before the second and the third attempt. */
+/** The delays before the second and the third attempt. */
 const RETRY_AFTER_MS = [250, 1_000] as const;
 
-/** The slowest connection that still counts as one that works: a mail of 25 MiB gets seven minutes more. */
+/** The slowest connection that is still considered working. It gives a mail of 25 MiB seven more minutes. */
 const BYTES_PER_MS = 64;
 
-/** A mail on its way to one organisation's server. */
+/** A mail to deliver through one organisation's server. */
 export interface Delivery {
   readonly orgId: string;
-  /** Mails with the same key and configuration share connections. Default: those of the organisation. */
+  /** Mails with the same key and configuration share connections. It defaults to the organisation's id. */
   readonly poolKey?: string;
   readonly configuration: SmtpConfiguration;
-  /** Makes a new message for each attempt: an attachment that is a stream can be read once. */
+  /** Creates a new message for each attempt, because an attachment that is a stream can be read only once. */
   readonly message: (signal: AbortSignal) => Message;
   readonly messageBytes: number;
-  /** When somebody waits for the outcome: until then, in `performance.now()`, however large the mail is. */
+  /** Set when a client waits for the outcome: the end of all attempts in `performance.now()`, for any size of mail. */
   readonly deadlineAt?: number;
-  /** Ends all attempts early. */
+  /** Aborts all attempts. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ async function attemptUntil(
   const attemptOnce = async () => pools.attempt(poolKey, configuration, message(signal));
   for (let attempt = 0; ; attempt += 1) {
     const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
-      // An attempt never rejects: the message couldn't be made, and there was none.
+      // An attempt never rejects, so the error comes from creating the message: nothing was sent.
       classifyFailure(error, false),
     );
     const waitMs = RETRY_AFTER_MS[attempt];
@@ -46,10 +46,10 @@ async function attemptUntil(
 }
 
 /**
- * Sends, and tries again only where nothing can have been accepted. Never rejects: what was begun has an outcome.
+ * Sends a mail, and retries only when the server cannot have accepted it. Never rejects: every delivery has an outcome.
  *
- * @param followedMs - for all attempts of a small mail together, when nobody waits: a server that trickles its answers
- *   trips no other timeout. Large ones get more.
+ * @param backgroundTimeoutMs - limits all attempts together when no client waits; large mails get more. It is needed
+ *   because a server that replies byte by byte triggers no other timeout.
  */
 export const createDeliver =
   (pools: TransportPools, backgroundTimeoutMs: number): Deliver =>

@@ -1,6 +1,6 @@
 import { isCertificateFault, type SmtpProblem } from './outcome.js';
 
-/** By enhanced status (RFC 3463 §3), what is worth a sentence of its own. */
+/** Describes the enhanced status codes (RFC 3463 §3) that deserve a sentence of their own. */
 const byStatus: Readonly<Record<string, string>> = {
   '5.1.1': 'The recipient does not exist',
   '5.1.2': "The recipient's domain does not exist, or takes no mail",
@@ -28,7 +28,7 @@ const byCode: Readonly<Record<string, string>> = {
   EPROTOCOL: 'The server does not answer as an SMTP server does',
 };
 
-/** A failure in a sentence: never the server's own words. */
+/** Describes a failure in one sentence without quoting the server, whose text may contain a password. */
 export function describeProblem(problem: SmtpProblem): string {
   const { code, command = '', reply, status = '' } = problem;
   if (reply !== undefined && byStatus[status] !== undefined) return byStatus[status];

@@ -1,22 +1,22 @@
-/** What is known of a mail once the SMTP server has been asked. */
+/** The outcome of a delivery. */
 export type Outcome =
-  /** The server took it; `refused` are the recipients that it wouldn't. */
+  /** The server accepted the mail; `refused` are the recipients that it didn't accept. */
   | { readonly state: 'sent'; readonly refused: readonly string[] }
-  /** The server can't have taken it. */
+  /** The server cannot have accepted the mail. */
   | { readonly state: 'failed'; readonly problem: SmtpProblem }
-  /** The message was on the wire and no verdict came: it may have been taken. */
+  /** The message was at least partly sent and no final reply came, so the server may have accepted it. */
   | { readonly state: 'unknown'; readonly problem: SmtpProblem };
 
 /**
- * What may be told and logged of a failure. Never the server's words: one that repeats the AUTH line would
- * put the password there.
+ * The part of a failure that may be logged and shown to clients. It leaves out the server's text, because a server that
+ * repeats the AUTH line would put the password there.
  */
 export interface SmtpProblem {
   /** nodemailer's code, such as ECONNECTION, EAUTH, EENVELOPE. */
   readonly code: string;
-  /** The system's own code below it, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
+  /** The underlying system or TLS code, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
   readonly detail?: string;
-  /** The SMTP command that was under way. */
+  /** The SMTP command that failed. */
   readonly command?: string;
   /** The SMTP reply code (RFC 5321 §4.2). */
   readonly reply?: number;
@@ -30,7 +30,7 @@ interface SmtpFailure {
   readonly command?: unknown;
   readonly responseCode?: unknown;
   readonly response?: unknown;
-  /** One for each recipient that was refused. */
+  /** Holds one error for each refused recipient. */
   readonly rejectedErrors?: readonly unknown[];
 }
 
@@ -47,25 +47,25 @@ function describe({ code, originalCode, command, responseCode, response }: SmtpF
   };
 }
 
-/** Of several refused recipients, one that may be accepted later stands for the mail. */
+/** When several recipients were refused, returns the problem of one that may be accepted later, if there is one. */
 export function toProblem(thrown: unknown): SmtpProblem {
   const failure = (thrown ?? {}) as SmtpFailure;
   const refusals = (failure.rejectedErrors ?? []).map((error) => describe((error ?? {}) as SmtpFailure));
   return refusals.find((refusal) => !isPermanentRefusal(refusal)) ?? describe(failure);
 }
 
-/** The commands that speak of the mail. What is refused before them is this client, or its login. */
+/** The commands that concern the mail itself. A refusal of any other command concerns this client or its login. */
 const mailCommands: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
-/** RFC 3463 has class 5 for them, and they pass: a full mailbox, a full system, one that takes no mail now. */
+/** These have the permanent class 5 in RFC 3463 but are temporary: mailbox full, system full, system not accepting mail. */
 const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
 
-/** RFC 4954 §6: the server wants a login first, which is a matter of the configuration. */
+/** RFC 4954 §6: the server requires a login, so the configuration is at fault and not the mail. */
 const AUTHENTICATION_REQUIRED = 530;
 
 /**
- * Whether the server will never take this mail as it is. The class of the enhanced status counts where there is one
- * (RFC 3463 §2), else that of the reply.
+ * Returns whether the server will never accept this mail as it is. The class of the enhanced status decides when there is
+ * one (RFC 3463 §2), otherwise the class of the reply.
  */
 export function isPermanentRefusal({ command = '', reply = 0, status }: SmtpProblem): boolean {
   if (!mailCommands.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
@@ -73,10 +73,10 @@ export function isPermanentRefusal({ command = '', reply = 0, status }: SmtpProb
   return reply >= 500;
 }
 
-/** Connections that break at once are worth another try; a silent server would only be waited for again. */
+/** Failed connections are retried. Timeouts are not, because the next attempt would probably wait just as long. */
 const transientCodes: ReadonlySet<string> = new Set(['ECONNECTION', 'ESOCKET', 'EDNS']);
 
-/** OpenSSL's verdicts on certificates, and Node's on their names: the same next time. */
+/** Returns whether OpenSSL or Node rejected the certificate. Such a failure is not retried, because it would recur. */
 export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
   /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(detail);
 
@@ -85,13 +85,15 @@ const isTemporaryReply = ({ reply = 0, status }: SmtpProblem): boolean =>
 
 export interface AttemptResult {
   readonly outcome: Outcome;
-  /** Another try can't make a second mail of it, and may go better. */
+  /** True when another attempt may succeed and cannot deliver the mail twice. */
   readonly canRetry: boolean;
 }
 
 /**
- * @param isMessageRead - whether a byte of the message was handed to the connection. Before that, nothing
- *   can have been accepted; after it, only the server's own "no" to the message says so (RFC 5321 §4.2.5).
+ * Decides whether a failed attempt is certain to have delivered nothing.
+ *
+ * @param isMessageRead - whether any byte of the message was handed to the connection. Before that, the server cannot have
+ *   accepted the mail; after it, only the server's refusal of the message rules that out (RFC 5321 §4.2.5).
  */
 export function classifyFailure(thrown: unknown, isMessageRead: boolean): AttemptResult {
   const problem = toProblem(thrown);

@@ -8,30 +8,30 @@ import { openSocket } from './connect.js';
 import { classifyFailure, type AttemptResult } from './outcome.js';
 import { transportOptions, type TransportLimits } from './transport-options.js';
 
-/** A mail as nodemailer takes it; its Message-ID is what tells it from others under way. */
+/** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
 
 export interface TransportPools {
-  /** One attempt, on a pooled connection. Never rejects. */
+  /** Makes one attempt on a pooled connection. Never rejects. */
   attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<AttemptResult>;
-  /** False until the first mail can go and again from `close` on. */
+  /** True until `close` is called. */
   readonly isUp: boolean;
   readonly size: number;
-  /** Lets the mails under way finish, then closes all connections. */
+  /** Waits for the mails in progress, then closes all connections. */
   close(): Promise<void>;
 }
 
 type MailMessage = Parameters<Parameters<Transporter['use']>[1]>[0];
 
-/** What nodemailer makes of a mail that is under way. */
+/** A mail in progress, as nodemailer represents it. */
 interface Sending {
   readonly mail: MailMessage;
   stream: Readable | undefined;
 }
 
 /**
- * nodemailer holds the first mail of each connection for as long as the connection is open. What is left of it has no
- * recipients: it can't be sent again.
+ * Frees the content of a sent mail. nodemailer keeps a reference to the first mail of each connection for as long as the
+ * connection is open, which would hold the attachments in memory.
  */
 function strip(mail: MailMessage): void {
   mail.data = { signal: mail.data.signal };
@@ -52,12 +52,12 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     maxConnections: limits.connectionsPerPool,
     maxMessages: Number.POSITIVE_INFINITY,
     idleTimeout: limits.idleMs,
-    // nodemailer would send again by itself after a broken connection. When that is safe is decided here.
+    // Otherwise nodemailer would resend by itself after a broken connection. `classifyFailure` decides when that is safe.
     maxRequeues: 0,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // Without a listener, a connection that breaks while idle would end the process.
+  // Without a listener, an idle connection that breaks would crash the process.
   transporter.on('error', () => undefined);
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
@@ -95,7 +95,7 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
         finish(message.messageId);
       }
     },
-    /** No new mail comes; those under way finish on the old connections. */
+    /** Resolves when the mails in progress have finished and the connections are closed. The pool gets no new mails. */
     retire: () =>
       new Promise<void>((resolve) => {
         onIdle = resolve;
@@ -110,8 +110,8 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
 type Pool = ReturnType<typeof createPool>;
 
 /**
- * One pool of connections per organisation and configuration. A changed configuration opens a new pool for
- * the next mail and lets the old one finish; the least recently used pool makes place for another.
+ * Keeps one pool of connections for each organisation and configuration. A changed configuration opens a new pool for the
+ * next mail and lets the old pool finish. The least recently used pool is closed to make room for another one.
  */
 export function createTransportPools(
   limits: TransportLimits & { readonly maxPools: number },
@@ -131,7 +131,7 @@ export function createTransportPools(
     const present = pools.get(orgId);
     if (present?.fingerprint === JSON.stringify(configuration)) return present;
     const pool = createPool(configuration, limits);
-    // A pool that was there is disposed of by this.
+    // Replacing an entry disposes of the previous pool.
     pools.set(orgId, pool);
     return pool;
   }

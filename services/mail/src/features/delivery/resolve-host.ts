@@ -3,10 +3,14 @@ import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** @throws an error with the code of `node:dns` when the host has no address, or none is known in time. */
+/**
+ * Resolves a host to its addresses.
+ *
+ * @throws an error with a code of `node:dns` when the host has no address, or when the name servers don't answer in time.
+ */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
 
-/** How long a name server may take for its first answer; the second try has twice as long. */
+/** The timeout of the first try. Node doubles it for the second one. */
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 
@@ -15,7 +19,7 @@ const toAddress = (address: string): LookupAddress => ({ address, family: isIP(a
 const getLines = (text: string): string[][] =>
   text.split('\n').map((line) => line.replace(/[#;].*/, '').trim().split(/\s+/)); // prettier-ignore
 
-/** hosts(5) */
+/** Looks the host up in the format of hosts(5). */
 function findInHosts(text: string, host: string): LookupAddress[] {
   const found = getLines(text).filter(
     ([address = '', ...names]) =>
@@ -24,7 +28,7 @@ function findInHosts(text: string, host: string): LookupAddress[] {
   return found.map(([address = '']) => toAddress(address));
 }
 
-/** resolv.conf(5): the names that the system would ask for, in its order. */
+/** @returns the names that the system would query for the host according to resolv.conf(5), in the same order. */
 function toCandidates(text: string, host: string): string[] {
   if (host.endsWith('.')) return [host];
   const lines = getLines(text);
@@ -35,7 +39,7 @@ function toCandidates(text: string, host: string): string[] {
   return host.split('.').length > minDots ? [host, ...searched] : [...searched, host];
 }
 
-/** IPv4 comes first: where IPv6 leads no further than the local network, a connection over it would hang. */
+/** Returns IPv4 addresses first, because connections over IPv6 hang on networks where IPv6 is only local. */
 async function query(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const addresses = [ipv4, ipv6].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
@@ -44,12 +48,12 @@ async function query(resolver: Resolver, name: string): Promise<LookupAddress[]>
 }
 
 /**
- * Resolves the hosts of organisations without the system's resolver (`dns.lookup`), which has two threads: a zone whose
- * name servers don't answer holds one for as long as it likes, and with it everybody's lookups, this service's own among
- * them. Here each lookup waits by itself. The hosts file and the search domains are read as the system reads them, so
- * that names of containers and of Kubernetes services resolve.
+ * Resolves the SMTP hosts of organisations without the system's resolver. `dns.lookup` runs in a small thread pool, where a
+ * zone with unresponsive name servers would block the lookups of everybody, including this service's own. Here every
+ * lookup waits independently. The hosts file and the search domains are honoured, so that names of containers and of
+ * Kubernetes services resolve.
  *
- * @param servers - the name servers, instead of the system's: for tests.
+ * @param options - replace the system's name servers and files. Tests set them.
  */
 export function createHostResolver(
   options: { readonly servers?: readonly string[]; readonly hostsFile?: string; readonly configurationFile?: string } = {},
@@ -60,7 +64,7 @@ export function createHostResolver(
     if (isIP(host) !== 0) return [toAddress(host)];
     const known = findInHosts(await read(hostsFile), host);
     if (known.length > 0) return known;
-    // A new one each time: it knows the name servers of the present network, and can be cancelled by itself.
+    // A new resolver uses the current name servers, and can be cancelled without affecting other lookups.
     const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
     if (servers) resolver.setServers(servers);
     const cancel = (): void => {

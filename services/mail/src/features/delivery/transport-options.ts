@@ -4,16 +4,16 @@ import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configura
 import type { TargetPolicy } from '../smtp-targets/policy.js';
 import type { ResolveHost } from './resolve-host.js';
 
-/** What the operator sets, the same for every organisation. */
+/** The operator's settings, which apply to every organisation. */
 export interface TransportLimits {
-  /** How this client introduces itself (EHLO). */
+  /** The name that this client sends in EHLO. */
   readonly clientName: string;
   readonly connectionsPerPool: number;
-  /** An idle connection is closed after this. */
+  /** An idle connection is closed after this time. */
   readonly idleMs: number;
-  /** For each step: connecting, the greeting, every answer. */
+  /** Applies to each step: connecting, the greeting, every reply. */
   readonly timeoutMs: number;
-  /** Where configurations may lead. */
+  /** Decides which addresses and ports configurations may use. */
   readonly targets: TargetPolicy;
   readonly resolveHost: ResolveHost;
 }
@@ -32,10 +32,10 @@ export const isImplicitTls = ({ tls, port }: SmtpConfiguration): boolean =>
 
 let secureContext: SecureContext | undefined;
 
-/** One for all connections: each would make its own, with the trusted authorities in it, and hold it. */
+/** Shares one context, because each connection would otherwise hold its own copy of the trusted authorities. */
 export const sharedSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
 
-/** nodemailer's options. A certificate is always checked, also where TLS itself is optional. */
+/** @returns nodemailer's options. The certificate is always verified, even when TLS itself is optional. */
 export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
   ...tlsOptions[configuration.tls](configuration.port),
   tls: { secureContext: sharedSecureContext() },

@@ -8,13 +8,13 @@ export interface DecodedAttachment {
   readonly contentType: string;
 }
 
-/** Controls, and the overrides that make `exe.fdp` of `pdf.exe`. */
+/** Matches control characters, and the direction overrides that display `exe.fdp` as `pdf.exe`. */
 const forbiddenInName = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const token = "[\\w!#$%&'*+.^`|~-]+";
-/** RFC 9110 §8.3.1, parameters included. */
+/** Matches a media type with its parameters (RFC 9110 §8.3.1). */
 const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[\\w !#-\\[\\]-~]*"))*$`);
 
-/** Above this, decoding gets a turn of the event loop for itself. */
+/** Larger attachments are decoded in a turn of the event loop of their own. */
 const LARGE_BYTES = 262_144;
 
 const decodedBytes = (content: string): number => {
@@ -23,8 +23,10 @@ const decodedBytes = (content: string): number => {
 };
 
 /**
- * Node's decoder leaves out what isn't base64, so what comes out short wasn't. That is six times faster than
- * a pattern, and no attachment may hold up the other requests.
+ * Decodes base64. Node's decoder skips invalid characters, so a result that is too short reveals invalid input. Checking
+ * the length is six times faster than matching a pattern, and an attachment must not block other requests.
+ *
+ * @returns undefined when the content isn't base64.
  */
 function decode(content: string): Buffer | undefined {
   if (content.includes('-') || content.includes('_')) return undefined;
@@ -36,7 +38,7 @@ function checkNames({ filename, contentType }: Attachment, index: number): Fault
   const faults: FaultDetail[] = [];
   if (forbiddenInName.test(filename))
     faults.push({ field: `attachments.${index}.filename`, message: 'must not hold control characters' });
-  // A multipart attachment would be taken apart by the reader as if it were the mail's own structure.
+  // Mail clients would treat a multipart attachment as part of the structure of the mail itself.
   if (!mediaType.test(contentType) || /^multipart\//i.test(contentType))
     faults.push({
       field: `attachments.${index}.contentType`,
@@ -45,7 +47,7 @@ function checkNames({ filename, contentType }: Attachment, index: number): Fault
   return faults;
 }
 
-/** @returns the decoded attachments, or every fault of them. */
+/** @returns the decoded attachments, or all their faults. */
 export async function readAttachments(
   attachments: readonly Attachment[],
 ): Promise<{ readonly decoded: readonly DecodedAttachment[] } | { readonly faults: readonly FaultDetail[] }> {

@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Mails whose clients have been answered 202: nobody waits for them, so the shutdown does. */
+/** Tracks mails that were answered with 202. No client waits for them, so the shutdown has to. */
 export interface BackgroundSends {
-  /** Aborted when the process can wait no longer: what is under way then is unknown, or failed. */
+  /** Aborted when the shutdown can wait no longer. The remaining mails then fail or become unknown. */
   readonly signal: AbortSignal;
   add(sending: Promise<unknown>): void;
-  /** Gives them as long as the requests that wait. */
+  /** Waits as long as a waiting request may take, then aborts the remaining mails. */
   stop(): Promise<void>;
 }
 
 export function createBackgroundSends(deadlineMs: number): BackgroundSends {
   const sendings = new Set<Promise<unknown>>();
   const ending = new AbortController();
-  // One for each mail under way.
+  // Each mail in progress adds one listener, so Node's default limit of ten would warn.
   setMaxListeners(0, ending.signal);
   return {
     signal: ending.signal,

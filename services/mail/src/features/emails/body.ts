@@ -16,39 +16,39 @@ import { createFairLimiter, type FairLimiter } from './fair-limiter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body as it came, where an `Idempotency-Key` came with it. */
+    /** The SHA-256 of the raw body; null without an `Idempotency-Key`. */
     bodyDigest: string | null;
-    /** The memory that the body takes; released when the request has been answered and its mail is no longer under way. */
+    /** The memory reserved for the body. It is released when the response has been sent and the mail has an outcome. */
     bodyMemory: BodyMemory | null;
-    /** Whether the body is only compared with an earlier one: then nothing of it is kept. */
+    /** True when the body is only compared with that of an earlier request. Then it is hashed and not kept. */
     isReplay: boolean;
   }
 }
 
-/** Above this, each step gets a turn of the event loop for itself. */
+/** For larger bodies, each step runs in a turn of the event loop of its own. */
 const LARGE_BYTES = 1_048_576;
 
-/** Smaller ones are bounded by the number of mails under way (`SENDS_MAX`), and by their number alone. */
+/** Smaller bodies reserve no memory, because `SENDS_MAX` already limits how many there are. */
 const MIN_COUNTED_BYTES = 131_072;
 
-/** Of the counted bodies in memory at once: three of the largest. */
+/** Limits the memory of all bodies together to three of the largest. */
 const MAX_COUNTED_BYTES = 3 * 38 * 1_048_576;
 
-/** What one body takes of the bytes that all share. */
+/** The reservation of one body in the memory that all bodies share. */
 export interface BodyMemory {
-  /** @throws AppError 429. */
+  /** Extends the reservation. @throws AppError 429 when the organisation has no such share left. */
   growTo(bytes: number): void;
-  /** Holds the bytes until then; called before the answer. */
+  /** Delays the release until the promise has settled. It must be called before the response is sent. */
   keepUntil(ended: Promise<unknown>): void;
-  /** The route has answered, whether or not the client is still there to read it. */
+  /** Must be called when the route has responded, whether or not the client is still connected. */
   onResponse(): void;
 }
 
 function openBodyMemory(shares: FairLimiter, owner: string, { raw }: FastifyReply): BodyMemory {
-  // The client left while its credential was verified: `close` has been emitted, and would never give anything back.
+  // The client left while its credential was verified. `close` has already been emitted, so nothing would be released.
   if (raw.destroyed) throw clientAborted(undefined);
   let held = 0;
-  // A client that leaves closes the response at once, and its mail may be on its way still: `close` alone says nothing.
+  // `close` isn't enough: it is also emitted when the client leaves while its mail is still being delivered.
   const holds: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
   return {
     growTo(bytes) {
@@ -75,11 +75,11 @@ const tooLarge = (): AppError =>
     message: 'Request body is too large',
   });
 
-/** The client has gone, or what it sends is no HTTP: nobody reads the answer, and nothing of ours is at fault. */
+/** The client disconnected or broke the HTTP protocol. This is a 400, so that it isn't logged as a failure of the service. */
 const clientAborted = (cause: unknown): AppError =>
   new AppError({ status: 400, code: 'BAD_REQUEST', message: 'Bad request', cause });
 
-/** Its chunks. Not destroyed when it is refused: that would take the connection, and the answer, with it. */
+/** Reads the chunks of a body. A refused body isn't destroyed, because that would close the connection before the response. */
 async function* getChunks(payload: Readable): AsyncGenerator<Buffer> {
   const chunks = payload.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   try {
@@ -89,7 +89,7 @@ async function* getChunks(payload: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Into one piece as it comes, where its length is announced: joining 36 MB at the end would take its time. */
+/** Reads a body into one buffer. With a known length it copies each chunk on arrival, since joining 36 MB at the end is slow. */
 async function readBytes(
   payload: Readable,
   announced: number | undefined,
@@ -131,7 +131,7 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Reads it to the end without keeping anything. */
+/** Hashes a body without keeping it. */
 async function digestBody(payload: Readable, maxBytes: number): Promise<string> {
   const digest = createHash('sha256');
   let length = 0;
@@ -155,7 +155,7 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   request.bodyDigest = digest?.digest('base64url') ?? null;
   if (bytes.length === 0) return undefined;
   if (bytes.length > LARGE_BYTES) await nextTurn();
-  // RFC 8259 §8.1
+  // RFC 8259 §8.1 requires UTF-8.
   if (!isUtf8(bytes)) throw invalidJson();
   const shape = readJsonShape(bytes);
   refuse(shape.fault);
@@ -168,17 +168,17 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   return value;
 }
 
-/** The platform's own services send small mails for everybody: they share as one. */
+/** Returns who the memory is reserved for. The platform's own services share one reservation, as their mails are small. */
 function getOwner(request: FastifyRequest): string {
   const principal = getPrincipal(request);
   return principal.kind === 'service' ? 'services' : principal.orgId;
 }
 
 /**
- * JSON of up to 36 MB on the routes of this scope, without holding up the others: measured at 25 MiB of
- * attachments, decoding takes 15 ms, parsing 25, each attachment's base64 up to 30, each in a turn of its
- * own. The common parser would do it in one go, and twice search the whole text for prototype keys; here
- * nothing is ever merged from a body, and the values of `templateData` are looked up as own properties.
+ * Parses JSON of up to 36 MB on the routes of this scope without blocking other requests. Measured with 25 MiB of
+ * attachments, decoding takes 15 ms, parsing 25 ms and the base64 of each attachment up to 30 ms, each in a turn of the
+ * event loop of its own. The common parser would do all of this in one turn, and would search the text twice for
+ * prototype keys. That search isn't needed here: bodies are never merged, and `templateData` is read by own properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {
   const shares = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
@@ -188,7 +188,7 @@ export function registerLargeJson(scope: App, maxBytes: number): void {
   scope.addHook('preParsing', (request, reply, _payload, done) => {
     if (!request.isReplay) {
       request.bodyMemory = openBodyMemory(shares, getOwner(request), reply);
-      // One of unknown length takes what it is, as it comes.
+      // A body of unknown length reserves its memory chunk by chunk.
       request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, maxBytes));
     }
     done();

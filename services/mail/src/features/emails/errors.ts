@@ -8,8 +8,8 @@ export const unknownTemplate = (): AppError =>
 const MESSAGE = 'Error sending mail';
 
 /**
- * Nothing was accepted: sending again, with a new idempotency key, is safe. With SMTP_REFUSED it is of no use: the server
- * will never take this mail.
+ * The server accepted nothing, so sending again with a new idempotency key is safe. With SMTP_REFUSED it is pointless,
+ * because the server will never accept this mail.
  */
 export const sendingFailed = (problem?: SmtpProblem): AppError =>
   new AppError({
@@ -21,11 +21,11 @@ export const sendingFailed = (problem?: SmtpProblem): AppError =>
     cause: describe(problem),
   });
 
-/** It may have been accepted: it isn't sent again by itself. */
+/** The server may have accepted the mail, so it isn't sent again automatically. */
 export const outcomeUnknown = (problem?: SmtpProblem): AppError =>
   new AppError({ status: 500, code: 'DELIVERY_UNKNOWN', message: MESSAGE, cause: describe(problem) });
 
-/** With the server's codes, never its words. */
+/** Explains a refusal with the server's codes, but never with its text. */
 const explainRefusal = (problem: SmtpProblem): string =>
   `${describeProblem(problem)} (${[problem.reply, problem.status].filter((code) => code !== undefined).join(' ')})`;
 

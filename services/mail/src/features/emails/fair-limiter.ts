@@ -1,23 +1,23 @@
 import { tooManyRequests } from '@platform/service-kit';
 
-/** Bounds something that all organisations use: places of mails under way, or bytes of memory. */
+/** Limits a resource that all organisations share, such as mails in progress or bytes of memory. */
 export interface FairLimiter {
-  /** @throws AppError 429. */
+  /** @throws AppError 429 when the owner would exceed its share. */
   acquire(owner: string, amount: number): void;
   release(owner: string, amount: number): void;
 }
 
 /**
- * An owner holds at most as much as is left for all others: alone half of it, two of them a third each, and so on. So
- * whoever comes anew finds room, however many have stuck servers, and no share lies idle for those who aren't there
- * (dynamic thresholds: Choudhury and Hahne, 1998).
+ * Lets an owner hold at most as much as remains free: one owner alone gets half of the capacity, two get a third each, and
+ * so on. A new owner therefore always finds room, however many have unresponsive servers, and no share is reserved for
+ * owners that are inactive (dynamic thresholds: Choudhury and Hahne, 1998).
  *
- * @param maxPerOwner - for one owner, however much is left.
+ * @param options - `maxPerOwner` limits one owner even when more is free.
  */
 export function createFairLimiter(options: {
   readonly capacity: number;
   readonly maxPerOwner?: number;
-  /** What a refusal says. */
+  /** The message of the 429 error. */
   readonly message: string;
 }): FairLimiter {
   const { capacity, maxPerOwner = capacity, message } = options;

@@ -5,10 +5,10 @@ import type { Delivery } from '../delivery/deliver.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { RenderedEmail } from './rendered-email.js';
 
-/** A whole number of base64 lines (57 bytes make 76 characters), and little enough to encode in one go. */
+/** A slice is a whole number of base64 lines (57 bytes make 76 characters), and small enough to encode in one turn. */
 const SLICE_BYTES = 57 * 1_024;
 
-/** One slice in each turn of the event loop: a server on a fast network takes them without ever making us wait. */
+/** Yields one slice per turn of the event loop, since a fast server would otherwise take all slices in one turn. */
 async function* getSlices(content: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < content.length; start += SLICE_BYTES) {
     await nextTurn();
@@ -18,18 +18,17 @@ async function* getSlices(content: Buffer): AsyncGenerator<Buffer> {
 
 const isLarge = ({ content }: DecodedAttachment): boolean => content.length > SLICE_BYTES;
 
-/** Large ones go slice by slice, as fast as the SMTP server takes them: one big step would stall everybody. */
+/** Streams a large attachment at the pace of the SMTP server, because encoding it at once would block other requests. */
 const toContent = (attachment: DecodedAttachment): Buffer | Readable =>
   isLarge(attachment)
     ? Readable.from(getSlices(attachment.content), { objectMode: false })
     : attachment.content;
 
 /**
- * The same for every attempt, so that receivers can tell that two copies are one mail. Of the requests with one
- * idempotency key, only the one whose mail is in the journal sends.
+ * Returns the Message-ID of a mail. It is the same for every attempt, so that receivers recognise two copies as one mail.
  *
- * @param mailId - of the mail in the journal.
- * @param from - the sender; a domain beyond ASCII has no place in the header (RFC 5322 §3.6.4).
+ * @param mailId - the id of the mail in the journal.
+ * @param from - the sender. Its domain is converted to ASCII, as the header requires (RFC 5322 §3.6.4).
  */
 export const toMessageId = (mailId: string, from: string): string =>
   `<${mailId}@${domainToASCII(from.slice(from.lastIndexOf('@') + 1)) || 'invalid'}>`;
@@ -53,7 +52,7 @@ const toFields = (email: RenderedEmail, messageId: string, date: Date) => ({
   ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
-/** Returns what composes the message of an attempt. Large attachments are read anew each time. */
+/** Returns a function that creates the message for one attempt, with new streams of the large attachments. */
 export const createMessageSource =
   (email: RenderedEmail, messageId: string, date: Date): Delivery['message'] =>
   (signal) => ({ ...toFields(email, messageId, date), signal });

@@ -1,8 +1,8 @@
-/** What a client prefers (RFC 7240); the rest of its preferences is left alone, as §2 has it. */
+/** The preferences in a `Prefer` header (RFC 7240). Other preferences are ignored, as §2 requires. */
 export interface Preference {
-  /** §4.1: it takes 202 for an answer. */
+  /** True when the client accepts a 202 response (§4.1). */
   readonly isAsync: boolean;
-  /** §4.3: how long it waits for the outcome. */
+  /** The time that the client is willing to wait for the outcome (§4.3). */
   readonly waitMs: number | undefined;
 }
 

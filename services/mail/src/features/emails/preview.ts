@@ -4,7 +4,7 @@ import { createView } from '../templates/view.js';
 import { readHeaderText } from './rendered-email.js';
 import type { PreviewBody } from './schemas.js';
 
-/** The two parts as they would be sent. @throws AppError 400. */
+/** Renders the HTML and text parts as they would be sent. @throws AppError 400 when the data has faults. */
 export function preview({ emailTemplateType, templateData, productName }: PreviewBody): RenderedTemplate {
   const faults: FaultDetail[] = [];
   readHeaderText(productName, 'productName', faults);

@@ -4,7 +4,7 @@ import { createView, type InternalTemplateType } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
 import type { MailContent } from './schemas.js';
 
-/** A mail that is right in every part and rendered: all that is left is to send it. */
+/** A validated and rendered e-mail that is ready to be sent. */
 export interface RenderedEmail extends RenderedTemplate {
   readonly templateType: InternalTemplateType;
   readonly subject: string;
@@ -15,11 +15,11 @@ export interface RenderedEmail extends RenderedTemplate {
   readonly isAutomatic: boolean;
 }
 
-/** In bytes, about. */
+/** Returns the approximate size of the e-mail, before the attachments are encoded. */
 export const estimateBytes = ({ html, text, attachments }: RenderedEmail): number =>
   attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
 
-/** What would end a header line, for the header's writer or for some reader on the way. */
+/** Matches every character that some software along the way may read as the end of a header line. */
 const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 function readAddresses(addresses: readonly string[], field: string, faults: FaultDetail[]): string[] {
@@ -45,10 +45,10 @@ export function readHeaderText(text: string | undefined, field: string, faults: 
 }
 
 /**
- * Reads a body that has the right types.
+ * Validates and renders a body that matches the schema.
  *
  * @param fromEmail - the configured sender.
- * @returns the email, or every fault of the body.
+ * @returns the e-mail, or all faults of the body.
  */
 export async function renderEmail(
   body: MailContent,

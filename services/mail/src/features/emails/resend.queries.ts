@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Takes the request of a mail that failed or is unknown: of two requests at once, one gets it.
+ * Claims the stored request of a mail that failed or is unknown, so that of two concurrent resends only one gets it.
  *
- * @returns undefined when there is none (any more).
+ * @returns the encrypted request, or undefined when there is none, or none any more.
  */
 export async function claimStoredRequest(
   db: pg.Pool,
@@ -23,7 +23,7 @@ export async function claimStoredRequest(
   return rows[0]?.request;
 }
 
-/** Nothing was begun: the mail can be sent again still, unless a recipient was erased meanwhile. */
+/** Returns a claimed request after a resend that sent nothing, unless a recipient has been erased in the meantime. */
 export async function releaseStoredRequest(
   db: pg.Pool,
   orgId: string,

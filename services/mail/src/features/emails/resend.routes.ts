@@ -20,7 +20,7 @@ interface Deps {
   readonly deadlineMs: number;
 }
 
-/** Administrators: a session, or a token with `SEND_MAIL`. */
+/** Registers the resend route. It requires an administrator's session, or a token with `SEND_MAIL`. */
 export function resendRoute(app: App, { pool, cipher, emails, configurations, deadlineMs }: Deps): void {
   app.post(
     '/api/v1/mail/records/:id/resend',
@@ -55,7 +55,7 @@ export function resendRoute(app: App, { pool, cipher, emails, configurations, de
         });
         return prepareResponse(request, reply, submission);
       } catch (error) {
-        // A failed delivery has a record of its own, with the letter; before that nothing was begun.
+        // A failed delivery (500) has its own record with the request. After any other error nothing has been sent.
         const status = (error as { statusCode?: number }).statusCode ?? 500;
         if (status !== 500) await releaseStoredRequest(pool, orgId, id, encrypted);
         throw error;

@@ -30,7 +30,7 @@ function readIdempotency({ headers, bodyDigest }: FastifyRequest): Idempotency |
   return { key, digest: bodyDigest ?? '' };
 }
 
-/** Before the other faults of the body are looked for. */
+/** Refuses an unknown template before the rest of the body is validated. */
 const refuseTemplateUnless =
   (isKnown: (type: unknown) => boolean): preValidationHookHandler =>
   (request, _reply, done) => {
@@ -40,7 +40,7 @@ const refuseTemplateUnless =
   };
 const refuseUnknownTemplate = refuseTemplateUnless(isTemplateType);
 
-/** @throws AppError 400 when it is not complete. */
+/** @throws AppError 400 when the configuration is incomplete. */
 function readSnapshot(smtp: InternalMailBody['smtp']): SmtpConfiguration {
   const configuration = readSmtpConfiguration(smtp);
   if (!configuration) throw configurationIncomplete();
@@ -50,7 +50,7 @@ function readSnapshot(smtp: InternalMailBody['smtp']): SmtpConfiguration {
 interface Deps {
   readonly emails: EmailService;
   readonly configurations: SmtpConfigurations;
-  /** From the first byte of a request to the answer. */
+  /** The time limit from the first byte of a request to the response. */
   readonly deadlineMs: number;
 }
 
@@ -68,9 +68,10 @@ const headers = {
     },
   },
 };
+
 /**
- * What was answered once is answered again, before the configuration, the limits and the body are looked at. The others
- * need a configuration, before their bodies are read.
+ * Recognises a repeated request before the configuration, the limits and the body are checked, so that it always gets the
+ * first result. All other requests need a configuration before their bodies are read.
  */
 const findReplay =
   ({ emails, configurations }: Deps): onRequestAsyncHookHandler =>
@@ -92,7 +93,7 @@ const sendReplay =
     return reply.send(prepareResponse(request, reply, submission));
   };
 
-/** Personal access tokens with `SEND_MAIL`. */
+/** Registers the public route, which requires a personal access token with `SEND_MAIL`. */
 function sendRoute(scope: App, deps: Deps): void {
   scope.post(
     '/api/v1/mail/emails/sendEmail',
@@ -125,7 +126,7 @@ function sendRoute(scope: App, deps: Deps): void {
   );
 }
 
-/** The platform's own services, for an organisation; the gateway doesn't route it. */
+/** Registers the route for the platform's own services, which the gateway doesn't expose. */
 function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: Deps): void {
   scope.post(
     '/api/v1/mail/internal/sendEmail',
@@ -147,7 +148,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
       const { orgId, smtp, ...body } = request.body;
       const idempotency = readIdempotency(request);
       const deadlines = getResponseDeadlines(request, reply, deadlineMs);
-      // The organisation is in the body, so the body comes first here.
+      // The body names the organisation, so a repeated request can only be recognised after the body has been read.
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
         return prepareResponse(request, reply, await emails.replay(orgId, idempotency, deadlines));
       const route = smtp
@@ -171,7 +172,7 @@ export async function sendRoutes(app: App, deps: Deps): Promise<void> {
   });
 }
 
-/** Administrators: a session, or a token with `SEND_MAIL`. */
+/** Registers the preview. It requires an administrator's session, or a token with `SEND_MAIL`. */
 export function previewRoute(app: App, render: typeof preview): void {
   app.post(
     '/api/v1/mail/preview',

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { internalTemplateTypes, templateTypes } from '../templates/view.js';
 
-/** Of the attachments of one mail together, decoded. */
+/** The decoded size of all attachments of one mail together. */
 export const MAX_ATTACHMENT_BYTES = 25 * 1_048_576;
 const MAX_RECIPIENTS = 50;
 const MAX_ATTACHMENTS = 10;
 
-/** The attachments in base64, and 1 MiB for all the rest. */
+/** Leaves room for the attachments in base64, and 1 MiB for everything else. */
 export const MAX_SEND_BODY_BYTES = Math.ceil(MAX_ATTACHMENT_BYTES / 3) * 4 + 1_048_576;
 
-// No length or pattern on the content: each would walk 35 MB in one go. `attachments.ts` looks at it.
+// The content has no length or pattern here, because each would scan 35 MB in one turn. `attachments.ts` checks it.
 const Attachment = Type.Object(
   {
     filename: Type.String({ minLength: 1, maxLength: 255 }),
@@ -52,7 +52,7 @@ export const MailBody = Type.Object(
 );
 export type MailBody = Type.Static<typeof MailBody>;
 
-/** A configuration that the mail goes through in place of the organisation's present one. */
+/** A configuration to send the mail through, instead of the organisation's current one. */
 const SmtpSnapshot = Type.Object(
   {
     host: Type.String(),
@@ -75,7 +75,7 @@ export const InternalMailBody = Type.Object(
   { additionalProperties: false, title: 'InternalMailBody' },
 );
 export type InternalMailBody = Type.Static<typeof InternalMailBody>;
-/** What is sent, whoever asks for it. */
+/** The part of a request that describes the mail, and is the same for the public and the internal route. */
 export type MailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
 
 export const SendEmailResponse = Type.Object({
@@ -85,7 +85,7 @@ export const SendEmailResponse = Type.Object({
   }),
 });
 
-/** RFC 7240: for clients that prefer not to wait for the SMTP server. */
+/** The response to clients that prefer not to wait for the SMTP server (RFC 7240). */
 export const EmailAcceptedResponse = Type.Object(
   {
     data: Type.Object({

@@ -4,14 +4,14 @@ import { readPreference } from './preference.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
 import type { ResponseDeadlines, Submission } from './service.js';
 
-/** Of every route that sends. */
+/** The responses of every route that sends a mail. */
 export const sendResponses = {
   200: SendEmailResponse,
   202: EmailAcceptedResponse,
   ...errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500),
 };
 
-/** What came before the handler, the body's upload above all, counts. */
+/** Counts from the start of the request, so that the upload of the body is included. */
 export function getResponseDeadlines(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -23,7 +23,7 @@ export function getResponseDeadlines(
   return { deadlineAt, acceptAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
 }
 
-/** A mail that is still under way keeps the memory of its body. */
+/** Prepares the reply and returns its body. A mail that is still in progress keeps the memory of its body reserved. */
 export function prepareResponse(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
   if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
   request.bodyMemory?.keepUntil(submission.ended);

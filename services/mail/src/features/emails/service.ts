@@ -14,57 +14,59 @@ import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email
 import { createMessageSource, toMessageId } from './message.js';
 import type { MailContent } from './schemas.js';
 
-/** The digest is of the body as it came. */
+/** An idempotency key with the SHA-256 of the raw body. */
 export interface Idempotency {
   readonly key: string;
   readonly digest: string;
 }
 
-/** How long a request may take; both ends are in milliseconds of `performance.now()`. */
+/** The points in time by which a request must be answered, in milliseconds of `performance.now()`. */
 export interface ResponseDeadlines {
-  /** By then the outcome is answered, whatever it is. */
+  /** When the outcome must be known. A delivery that a client waits for is aborted then. */
   readonly deadlineAt: number;
-  /** The client takes 202 from then on, and the mail isn't cut off; undefined: it waits for the outcome. */
+  /** When to respond with 202 and continue in the background; undefined when the client waits for the outcome. */
   readonly acceptAt: number | undefined;
 }
 
 export interface SendRequest {
   readonly orgId: string;
   readonly configuration: SmtpConfiguration;
-  /** Of connections; undefined: the organisation's own. */
+  /** Selects a pool of connections other than the organisation's own. */
   readonly poolKey?: string;
   readonly body: MailContent;
   readonly idempotency?: Idempotency | undefined;
   readonly deadlines: ResponseDeadlines;
-  /** Who sends for an account tries again by itself. */
+  /** False for the platform's own services, which retry their mails themselves. */
   readonly canResend: boolean;
-  /** The mail that this one repeats. */
+  /** The mail that this one resends. */
   readonly originalMailId?: string;
 }
 
-/** A code is good for minutes: sent again, it would be a riddle. */
+/** Mails with these templates are never stored for a resend, because their codes expire within minutes. */
 const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
-/** Of a request that is kept: large attachments are with whoever sent them. */
+/** Larger requests are not stored for a resend: the caller still has the attachments. */
 const MAX_STORED_REQUEST_LENGTH = 262_144;
 
-/** What a client is told: a confirmation, or that the mail is on its way and where to look at it. */
+/** A mail that was sent, or one that was accepted and is still in progress. */
 export type Submission =
   | { readonly state: 'sent'; readonly confirmation: string }
   | { readonly state: 'accepted'; readonly id: string; readonly ended: Promise<unknown> };
 
 export interface EmailService {
   /**
-   * @throws AppError 400; 409 and 422 of the idempotency key, 409 of a mail that can't be repeated any more; 429; 500 when it wasn't sent or that is
-   *   unknown; 503 when it can't be journalled, and so isn't sent.
+   * Journals, sends and records a mail.
+   *
+   * @throws AppError 400 for faults of the body; 409 or 422 for the idempotency key; 409 when the mail can't be resent any
+   *   more; 429; 500 when the mail failed or its outcome is unknown; 503 when it couldn't be journalled and wasn't sent.
    */
   send(request: SendRequest): Promise<Submission>;
-  /** Asked before anything that could refuse the request: what was answered once is answered again. @throws AppError 503. */
+  /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */
   findEarlier(orgId: string, key: string): Promise<EarlierMail | undefined>;
-  /** Sends nothing. @throws AppError as `send`, for what became of the first request with the key. */
+  /** Returns the result of the first request with this key, and sends nothing. @throws AppError with the same errors as `send`. */
   replay(orgId: string, idempotency: Idempotency, deadlines: ResponseDeadlines): Promise<Submission>;
 }
 
-/** How long a request waits for the first one with its key. */
+/** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
 
 async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
@@ -78,7 +80,7 @@ async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise
 const confirmation = (refused: readonly string[]): string =>
   refused.length === 0 ? 'Email sent' : `Email sent, but the server refused ${refused.join(', ')}`;
 
-/** The answer that a settled mail has, now and to later requests with its key. */
+/** Translates an outcome into the result of `send`, for the first request and for later ones with its key. */
 function toSubmission(
   state: Outcome['state'],
   refused: readonly string[],
@@ -92,7 +94,7 @@ export function createEmailService(deps: {
   readonly journal: Journal;
   readonly deliver: Deliver;
   readonly clock: Clock;
-  /** Mails under way. */
+  /** Limits the mails in progress. */
   readonly sendLimiter: FairLimiter;
   readonly backgroundSends: BackgroundSends;
   readonly cipher: RequestCipher;
@@ -114,7 +116,7 @@ export function createEmailService(deps: {
       const isLate = performance.now() + waitMs > until;
       if (earlier && isLate && acceptAt !== undefined)
         return { state: 'accepted', id: earlier.id, ended: Promise.resolve() };
-      // Its key ran out in this very moment, or it takes too long: the caller may ask again.
+      // The key has just expired, or the first request takes too long. The client may retry.
       if (!earlier || isLate) throw keyInUse();
       await delay(waitMs);
     }
@@ -129,7 +131,7 @@ export function createEmailService(deps: {
       : undefined;
   }
 
-  /** Never rejects: what was begun has an outcome. */
+  /** Never rejects: every journalled mail gets an outcome. */
   async function deliverEmail(
     request: SendRequest,
     email: RenderedEmail,
@@ -161,13 +163,17 @@ export function createEmailService(deps: {
     const { subject, from, to, cc, templateType } = email;
     const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, originalMailId, ...(idempotency && { idempotency }) };
     const messageId = toMessageId(id, from);
-    // The journal's statement leaves in this turn; the message is composed while the database writes.
+    // The statement is sent in this turn of the event loop; the message is created while the database writes.
     const composing = nextTurn().then(() => createMessageSource(email, messageId, createdAt));
     const [isNew, message] = await Promise.all([journal.recordPending(entry), composing]);
     return isNew ? { id, message } : undefined;
   } // prettier-ignore
 
-  /** Holds a place from before the mail is written down until it is no longer under way. */
+  /**
+   * Starts a delivery, which counts as in progress until it has an outcome.
+   *
+   * @returns undefined when the journal refused the entry: see `Journal.recordPending`.
+   */
   async function startDelivery(
     request: SendRequest,
     email: RenderedEmail,
@@ -199,7 +205,7 @@ export function createEmailService(deps: {
       if ('faults' in read) throw validationError(read.faults);
       const started = await startDelivery(request, read.email);
       if (!started) {
-        // Another request with the key was faster; or a recipient of the mail to repeat was erased.
+        // Either another request with the key was faster, or a recipient of the mail to resend has been erased.
         if (idempotency) return replay(orgId, idempotency, deadlines);
         throw notResendable();
       }

@@ -1,6 +1,6 @@
 import type { SmtpProblem } from '../delivery/outcome.js';
 
-/** A mail as it is written down before the SMTP server hears of it. */
+/** A mail as the journal stores it before the SMTP server is contacted. */
 export interface JournalEntry {
   readonly id: string;
   readonly orgId: string;
@@ -10,7 +10,7 @@ export interface JournalEntry {
   readonly cc: readonly string[];
   readonly templateType: string;
   readonly idempotency?: { readonly key: string; readonly digest: string };
-  /** The mail that this one repeats: not written when a recipient of that was erased meanwhile. */
+  /** The mail that this one resends. The entry isn't written if a recipient of that mail has been erased meanwhile. */
   readonly originalMailId?: string | undefined;
   readonly createdAt: Date;
 }
@@ -18,18 +18,18 @@ export interface JournalEntry {
 export const mailStates = ['pending', 'sent', 'failed', 'unknown'] as const;
 export type MailState = (typeof mailStates)[number];
 
-/** What became of a mail. */
+/** The outcome of a mail, as the journal stores it. */
 export interface MailOutcome {
   readonly id: string;
   readonly state: Exclude<MailState, 'pending'>;
   readonly refused: readonly string[];
-  /** Why it wasn't sent, or may not have been. */
+  /** Explains why the mail failed or its outcome is unknown. */
   readonly problem?: SmtpProblem | undefined;
-  /** The letter of a mail that wasn't sent, or may not have been, where it can be sent again. */
+  /** The request of a mail that failed or is unknown, when it may be resent. */
   readonly encryptedRequest?: string | undefined;
 }
 
-/** An earlier mail under the same idempotency key. */
+/** An earlier mail with the same idempotency key. */
 export interface EarlierMail {
   readonly id: string;
   readonly state: MailState;

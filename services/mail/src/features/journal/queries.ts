@@ -3,9 +3,9 @@ import type { SmtpProblem } from '../delivery/outcome.js';
 import type { EarlierMail, JournalEntry, MailState, MailOutcome } from './entry.js';
 
 /*
- * Many mails in one statement, passed as one JSON text: at 1,000 mails a second, a commit each would
- * be the most expensive thing that the service does. A mail that is sent again locks the one that it repeats, so that
- * erasing a recipient of that comes before this one, or finds it.
+ * Inserts many mails in one statement, passed as one JSON text: at 1,000 mails a second, one commit each would be the most
+ * expensive thing that the service does. A resend locks the original mail, so that erasing one of its recipients either
+ * happens before the resend, or finds it.
  */
 const insertEntriesSql = `
   insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type,
@@ -21,7 +21,7 @@ const insertEntriesSql = `
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
-/** @returns the ids that were written: not those whose idempotency keys were taken, or that repeat an erased mail. */
+/** @returns the ids that were written. Entries with a taken idempotency key and resends of an erased mail are left out. */
 export async function insertEntries(
   db: pg.Pool,
   senderId: string,
@@ -50,11 +50,11 @@ export async function insertEntries(
 }
 
 /**
- * From `unknown` too: a sender that was taken for dead knows better when it comes back. Nothing of this brings a recipient
- * back that was erased meanwhile.
+ * Also updates `unknown` mails, because a sender that was considered dead may come back with the outcome. It never restores
+ * a recipient that was erased in the meantime.
  *
- * No join: planned on an empty table, as a prepared statement is, one reads the whole index for each batch. The state as
- * text, for the same reason: the rows are found by their ids, not by the index that begins with organisation and state.
+ * The statement has no join: planned for an empty table, a join would read the whole index for each batch. The state is
+ * compared as text for the same reason: rows are found by id, not through the index on organisation and state.
  */
 const storeOutcomesSql = `
   update mails set
@@ -92,7 +92,7 @@ const findByKeysSql = `
     select * from mails where org_id = wanted.org_id and idempotency_key = wanted.key
   ) as mails`;
 
-/** @returns the mail of each key, in the order of the keys. */
+/** @returns the mail with each key, or undefined where there is none, in the order of the keys. */
 export async function findByKeys(
   db: pg.Pool,
   keys: readonly EarlierKey[],
@@ -120,7 +120,7 @@ export async function recordHeartbeat(db: pg.Pool, senderId: string): Promise<vo
   );
 }
 
-/** At an orderly end nothing is pending; if something is, the row stays and the sweep finds it. */
+/** Keeps the row if the sender left a mail pending, so that another process marks that mail as unknown. */
 export async function deregisterSender(db: pg.Pool, senderId: string): Promise<void> {
   await db.query(
     `delete from senders where id = $1
@@ -129,7 +129,11 @@ export async function deregisterSender(db: pg.Pool, senderId: string): Promise<v
   );
 }
 
-/** @returns how many mails of silent senders are unknown now. */
+/**
+ * Marks the pending mails of dead senders as unknown, and removes those senders.
+ *
+ * @returns the number of mails that were marked.
+ */
 export async function abandonEntries(db: pg.Pool, senderTimeoutMs: number): Promise<number> {
   const { rowCount } = await db.query(
     `update mails set state = 'unknown', updated_at = now()
@@ -146,10 +150,10 @@ export async function abandonEntries(db: pg.Pool, senderTimeoutMs: number): Prom
 }
 
 /**
- * What this sender left pending without having it under way: the database took the entry after its request had been
- * answered that it didn't, so it was never sent.
+ * Deletes this sender's pending mails that are not in progress. The database committed them after their requests had
+ * failed with 503, so they were never sent.
  *
- * @returns how many were deleted.
+ * @returns the number of mails that were deleted.
  */
 export async function deleteLateEntries(
   db: pg.Pool,
@@ -165,7 +169,11 @@ export async function deleteLateEntries(
   return rowCount ?? 0;
 }
 
-/** What wasn't sent, or may not have been; records of sent mails stay. @returns how many were deleted. */
+/**
+ * Deletes up to a thousand mails that failed or are unknown. Records of sent mails stay.
+ *
+ * @returns the number of mails that were deleted.
+ */
 export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<number> {
   const { rowCount } = await db.query(
     `delete from mails where id in (
@@ -176,7 +184,12 @@ export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<nu
   return rowCount ?? 0;
 }
 
-/** Ids are UUIDv7: the first ones are the oldest. @param before - the least id of what is kept. */
+/**
+ * Deletes up to a thousand of the oldest mails. Ids are UUIDv7, so they are ordered by time.
+ *
+ * @param before - the smallest id that is kept.
+ * @returns the number of mails that were deleted.
+ */
 export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
   const { rowCount } = await db.query(
     `delete from mails where id in (
@@ -186,7 +199,7 @@ export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** The mails stay; their keys can be used again. */
+/** Removes the keys of up to a thousand mails, so that they can be used again. The mails stay. */
 export async function expireKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
   await db.query(
     `update mails set idempotency_key = null, request_digest = null

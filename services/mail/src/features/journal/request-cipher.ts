@@ -3,15 +3,19 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Codes and links are in letters: what is kept of one is encrypted (AES-256-GCM), and bound to its mail. */
+/**
+ * Encrypts the requests that are stored for a resend (AES-256-GCM), because they contain codes and links. The mail's id is
+ * authenticated with each, so a stored request can't be moved to another mail.
+ */
 export interface RequestCipher {
   encrypt(request: object, mailId: string): string;
-  /** @returns undefined when it was encrypted with another key, or changed. */
+  /** @returns the request, or undefined when it was encrypted with another key or has been tampered with. */
   decrypt(encrypted: string, mailId: string): unknown;
 }
 
-/** @param secret - of this service; letters that were encrypted with an earlier one can't be opened any more. */
+/** @param secret - this service's secret. Requests that were encrypted with an earlier one can't be decrypted any more. */
 export function createRequestCipher(secret: string): RequestCipher {
+  // The purpose is part of the key derivation: stored requests can only be read while it stays the same.
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'letters of mails that failed', 32));
   return {
     encrypt(request, mailId) {

@@ -22,31 +22,36 @@ import { createOutcomeWriter } from './outcome-writer.js';
 /*
  * The life of a mail:
  *
- *   (none)  --recordPending--> pending   written before the SMTP server hears of it
- *   pending --recordPending had failed already--> (none)   committed too late: its request was answered 503
+ *   (none)  --recordPending--> pending                   written before the SMTP server is contacted
+ *   pending --recordPending had failed--> (none)         committed after its request had failed with 503; never sent
  *   pending --recordOutcome--> sent | failed | unknown
- *   pending --its sender falls silent--> unknown   killed in between: nobody can tell
- *   unknown --recordOutcome--> sent | failed | unknown     the sender wasn't dead, it couldn't reach the database
+ *   pending --heartbeats of its sender stop--> unknown   the process may have died before or after sending
+ *   unknown --recordOutcome--> sent | failed | unknown   the process was alive but couldn't reach the database
  */
 export interface Journal {
-  /** @returns false when the idempotency key is taken, or the mail to repeat erased. @throws AppError 503: then nothing may be sent. */
+  /**
+   * Stores a mail as pending. Nothing may be sent before this has returned true.
+   *
+   * @returns false when the idempotency key is taken, or when a recipient of the mail to resend has been erased.
+   * @throws AppError 503 when the entry can't be stored.
+   */
   recordPending(entry: JournalEntry): Promise<boolean>;
-  /** Never rejects: a mail that was sent is sent, whether or not it can be written down now. */
+  /** Never rejects: an outcome that can't be stored now stays queued, since the mail itself can't be taken back. */
   recordOutcome(outcome: MailOutcome): Promise<void>;
-  /** @throws AppError 503. */
+  /** @throws AppError 503 when the database can't be read. */
   findByKey(orgId: string, key: string): Promise<EarlierMail | undefined>;
-  /** Whether mails can be journalled, and so sent: from the first heartbeat on, until it is stopped. */
+  /** Whether mails can be stored, and therefore sent: true from the first heartbeat until `stop`. */
   readonly isUp: boolean;
-  /** Outcomes that aren't stored yet. */
+  /** The number of outcomes that are not stored yet. */
   readonly backlog: number;
-  /** Resolves with the first heartbeat, however long the database is away. */
+  /** Resolves after the first heartbeat, and retries for as long as the database is unavailable. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface JournalTimes {
   readonly heartbeatMs: number;
-  /** A sender that was silent for longer is taken for dead. */
+  /** A sender without a heartbeat for longer than this is considered dead. */
   readonly senderTimeoutMs: number;
   readonly keyLifetimeMs: number;
 }
@@ -54,7 +59,7 @@ export interface JournalTimes {
 const START_RETRY_MS = 500;
 const DAY_MS = 24 * 3_600_000;
 
-/** The least UUIDv7 of a time. */
+/** @returns the smallest UUIDv7 with this timestamp. */
 export const firstIdAt = (msecs: number): string =>
   uuidv7({ msecs: Math.max(0, msecs), seq: 0, random: new Uint8Array(16) });
 
@@ -64,16 +69,16 @@ export function createJournal(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long mails are kept that failed or are unknown: not less than their idempotency keys. */
+  /** The retention of mails that failed or are unknown. It must not be shorter than that of idempotency keys. */
   readonly unsentKeptDays: number;
-  /** How long any mail is kept; 0: for ever. */
+  /** The retention of all mails; 0 keeps them for ever. */
   readonly recordsKeptDays: number;
   readonly times?: JournalTimes;
 }): Journal {
   const { pool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
   const outcomeWriter = createOutcomeWriter(deps);
-  /** From before an entry is written until its outcome is. */
+  /** The ids of this process's mails, from before the entry is written until the first attempt to store the outcome. */
   const inProgress = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isUp = false;
@@ -86,7 +91,7 @@ export function createJournal(deps: {
       return entries.map(({ id }) => written.has(id));
     },
     maxBatch: 200,
-    // Those that come meanwhile make the next batch: a few large commits cost less than many small ones.
+    // Entries that arrive during a write form the next batch, because few large commits cost less than many small ones.
     maxInFlight: 1,
   });
 
@@ -116,7 +121,7 @@ export function createJournal(deps: {
     inProgress.delete(outcome.id);
   }
 
-  /** Only older ones than any that can come in meanwhile. */
+  /** Leaves recent entries alone: one that is recorded while this statement waits isn't in its list of ids. */
   const deleteLate = (): Promise<number> =>
     deleteLateEntries(
       pool,
@@ -128,29 +133,33 @@ export function createJournal(deps: {
   async function abandonMailsOfDeadSenders(): Promise<void> {
     const abandoned = await abandonEntries(pool, times.senderTimeoutMs);
     if (abandoned > 0)
-      log.warn({ mails: abandoned }, 'mails of a sender that died: whether they went out is unknown');
+      log.warn({ mails: abandoned }, 'Marked mails of dead senders as unknown; they may have been sent');
   }
 
   let lastUpkeepAt = performance.now();
   let expireSendersFrom = 0;
-  /** @returns whether all of it was done. */
+  /** @returns whether every step succeeded. */
   async function runUpkeep(): Promise<boolean> {
     try {
       await recordHeartbeat(pool, senderId);
       const now = performance.now();
-      // A database that took no beat of ours for long took none of the others' either: they are given time for one.
+      // If the database accepted none of our heartbeats, it accepted nobody else's: give the other senders time for one.
       if (now - lastUpkeepAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
       lastUpkeepAt = now;
       if (now >= expireSendersFrom) await abandonMailsOfDeadSenders();
       const late = await deleteLate();
-      if (late > 0) log.warn({ mails: late }, 'mails that the database took too late: they were not sent');
+      if (late > 0)
+        log.warn(
+          { mails: late },
+          'Deleted mails that were committed after their requests had failed; they were not sent',
+        );
       await eraseMarked(pool);
       await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
       if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
       return true;
     } catch (error) {
-      log.warn({ err: error }, 'journal upkeep failed; it is tried again');
+      log.warn({ err: error }, 'Journal upkeep failed; will retry');
       return false;
     }
   }
@@ -169,7 +178,7 @@ export function createJournal(deps: {
       return isUp;
     },
     async start() {
-      // Without its row, nobody would notice that this sender died: nothing is sent before.
+      // Nothing is sent before the row of this sender exists: without it, no process would notice that this one had died.
       while (!stopping.signal.aborted && !(await runUpkeep()))
         await delay(START_RETRY_MS, undefined, { ref: false });
       isUp = !stopping.signal.aborted;
@@ -185,7 +194,7 @@ export function createJournal(deps: {
       clearInterval(timer);
       await outcomeWriter.stop();
       await deregisterSender(pool, senderId).catch((error: unknown) => {
-        log.warn({ err: error }, 'sender not signed off');
+        log.warn({ err: error, senderId }, 'Failed to deregister the sender; another process will remove it');
       });
     },
   };

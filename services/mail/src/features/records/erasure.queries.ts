@@ -1,24 +1,24 @@
 import type pg from 'pg';
 
-/** What stands in place of an erased address, in mails that had other recipients too. */
+/** Replaces an erased address in mails that have other recipients. */
 const ERASED = 'erased@invalid';
 
 const BATCH = 500;
 
-/** @param column - an array of addresses of `mails`. */
+/** @param column - a column of `mails` that holds an array of addresses. */
 const erasedFrom = (column: string): string =>
   `${column} = array(
         select case when lower(one) = any(found.addresses) then '${ERASED}' else one end from unnest(${column}) as one)`;
 
-/** Whether the mail has recipients besides those that are erased. */
+/** Is true when the mail has recipients besides those that are to be erased. */
 const hasOthers = `exists (
       select from unnest(to_addresses || cc_addresses) as other
       where lower(other) <> all(found.addresses) and other <> '${ERASED}')`;
 
 /**
- * A mail without other recipients goes; of the others, the addresses go.
+ * Deletes mails without other recipients, and replaces the addresses in the rest.
  *
- * @param found - a query of mails that have ended (`mail_id`), each with the addresses to erase.
+ * @param found - a query that returns the id of each mail whose outcome is stored, with the addresses to erase from it.
  */
 const eraseSql = (found: string): string => `
   with found (mail_id, addresses) as (${found}), emptied as (
@@ -56,7 +56,7 @@ const eraseMarkedSql = eraseSql(`
     select id, addresses_to_erase from mails
     where addresses_to_erase <> '{}' and state <> 'pending' limit ${BATCH}`);
 
-/** What becomes of mails under way has to be written down: they are erased after that. */
+/** Marks mails in progress. Their outcome has to be stored first, so they are erased after that. */
 const markPendingSql = `
   update mails set addresses_to_erase = addresses_to_erase || lower($2), recipient_erased = true
   where id in (
@@ -70,11 +70,11 @@ const markPendingSql = `
     and state = 'pending' and lower($2) <> all(addresses_to_erase)`;
 
 export interface Erased {
-  /** Mails to the recipient alone. */
+  /** The number of mails that were sent only to the recipient, and are deleted. */
   readonly deleted: number;
-  /** Mails to others as well, which keep everything but the address. */
+  /** The number of mails with other recipients, which lost only the address. */
   readonly changed: number;
-  /** Mails under way: they are erased as soon as they end. */
+  /** The number of mails in progress, from which the recipient is erased when their outcome is stored. */
   readonly pending: number;
 }
 
@@ -85,8 +85,8 @@ interface Batch {
 }
 
 /**
- * Ends when nothing is found any more: a mail that is sent again is written while the one that it repeats is locked, so
- * whoever deletes that one looks once more.
+ * Repeats until nothing is found any more. A resend is inserted while the original mail is locked, so the pass after the
+ * one that deletes the original is certain to find it.
  */
 export async function eraseRecipient(db: pg.Pool, orgId: string, address: string): Promise<Erased> {
   let [deleted, changed, pending] = [0, 0, 0];
@@ -101,7 +101,11 @@ export async function eraseRecipient(db: pg.Pool, orgId: string, address: string
   }
 }
 
-/** Of the mails that were under way when a recipient was to be erased, and have ended. @returns how many. */
+/**
+ * Erases the marked addresses from mails that were in progress during the erasure and now have an outcome.
+ *
+ * @returns the number of mails that were deleted or changed.
+ */
 export async function eraseMarked(db: pg.Pool): Promise<number> {
   const { rows } = await db.query<Batch>(eraseMarkedSql);
   return (rows[0]?.deleted ?? 0) + (rows[0]?.changed ?? 0);

@@ -2,7 +2,7 @@ import { describeProblem } from '../delivery/describe.js';
 import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 import type { Failure } from './schemas.js';
 
-/** What an administrator is told of a failure: never the server's own words. */
+/** Describes a failure to administrators by its codes. It never quotes the server, whose text may contain a password. */
 export const toFailure = (problem: SmtpProblem): Failure => ({
   kind: isPermanentRefusal(problem) ? 'permanent' : 'temporary',
   code: problem.code,

@@ -2,24 +2,24 @@ import { Prisma as Sql } from '../../generated/prisma/client.js';
 import type { Prisma as Client } from '../../resources.js';
 import type { MailState } from '../journal/entry.js';
 
-/** What is listed, newest first. Each field is a part of an index: nothing else is read. */
+/** Selects records, newest first. Every field is part of an index, so no other rows are read. */
 export interface RecordFilter {
   readonly orgId: string;
   readonly states: readonly MailState[];
   readonly templates: readonly string[];
-  /** Ids are UUIDv7s: these are times. */
+  /** Ids are UUIDv7s, so a range of ids is a range of times. The upper end is not included. */
   readonly fromId: string;
   readonly beforeId: string;
-  /** In any case. */
+  /** Matches in upper and lower case. */
   readonly recipient: string | undefined;
 }
 
-/** More than this are counted as this, and not paged to. */
+/** Limits how many matches are counted and can be paged through. */
 const MAX_MATCHES = 1_000;
-/** The newest mails of one recipient that are looked through. */
+/** Limits the search for a recipient to its newest mails. */
 const MAX_MAILS_PER_RECIPIENT = 10_000;
 
-/** A range of the index for each state and template, each in the order of its ids. */
+/** Reads one range of the index for each state and template, in the order of ids. */
 const byState = ({ orgId, states, templates, fromId, beforeId }: RecordFilter, count: number): Sql.Sql => Sql.sql`
   select page.id
   from unnest(${states}::text[]) wanted_state cross join unnest(${templates}::text[]) wanted_template
@@ -52,14 +52,14 @@ const byRecipient = (
 const found = (filter: RecordFilter, count: number): Sql.Sql =>
   filter.recipient === undefined ? byState(filter, count) : byRecipient(filter, count);
 
-/** @returns how many there are, up to {@link MAX_FOUND}. */
+/** @returns the number of matches, at most {@link MAX_MATCHES}. */
 export async function countMatches(db: Client, filter: RecordFilter): Promise<number> {
   const [row] = await db.$queryRaw<[{ count: number }]>`
     select count(*)::int as count from (${found(filter, MAX_MATCHES)}) found`;
   return row.count;
 }
 
-/** @returns the ids of a page. */
+/** @returns the ids of one page, newest first. */
 export async function findMatchingIds(
   db: Client,
   filter: RecordFilter,

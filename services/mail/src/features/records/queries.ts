@@ -24,7 +24,7 @@ export async function countRecords(db: Client, orgId: string): Promise<number> {
   return Number(counters?.sent ?? 0);
 }
 
-/** The page is found in the index alone; only its rows are read. */
+/** Finds the ids of the page with the index alone, and reads only the rows of that page. */
 export async function findRecords(db: Client, orgId: string, window: PageWindow): Promise<RecordRow[]> {
   const page = await db.mail.findMany({
     where: { orgId, state: 'sent' },

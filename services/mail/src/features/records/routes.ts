@@ -14,7 +14,7 @@ import type { RecordService } from './service.js';
 
 const tags = ['Mail records'];
 
-/** Administrators: a session, or a token with `SEND_MAIL`. */
+/** Registers the routes of the mail records. They require an administrator's session, or a token with `SEND_MAIL`. */
 export function recordRoutes(app: App, service: RecordService): void {
   const onRequest = [app.authenticate, requireScopes(['SEND_MAIL']), requireAdminRole];
   app.get(
@@ -63,7 +63,7 @@ export function recordRoutes(app: App, service: RecordService): void {
     async (request) => {
       const { orgId, userId, kind, credentialId } = getMember(request);
       const erased = await service.erase(orgId, request.query.recipient);
-      // The audit of erasures; the address must not live on in it.
+      // This line is the audit trail of erasures, so it must not contain the erased address.
       request.log.info(
         { orgId, userId, credential: { kind, id: credentialId }, ...erased },
         'recipient erased from the mail records',

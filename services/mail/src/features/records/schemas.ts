@@ -1,7 +1,7 @@
 import { PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
-/** Codes only: a server's words may repeat a password. */
+/** Contains only codes, because the text of an SMTP server may repeat a password. */
 export const Failure = Type.Object(
   {
     kind: Type.String({

@@ -11,11 +11,11 @@ import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from
 import type { MailRecord, RecordQuery } from './schemas.js';
 
 export interface RecordService {
-  /** What the organisation sent, newest first; with a filter, up to a thousand of what it finds. */
+  /** Lists the organisation's sent mails, newest first. With a filter, it lists up to a thousand matches. */
   list(orgId: string, query: RecordQuery): Promise<Page<MailRecord>>;
-  /** @throws AppError 404, for another organisation's too. */
+  /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
   get(orgId: string, id: string): Promise<MailRecord>;
-  /** Takes a recipient out of everything that is kept; of mails under way, as soon as they end. */
+  /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */
   erase(orgId: string, recipient: string): Promise<Erased>;
 }
 
@@ -38,7 +38,7 @@ const describe = (row: RecordRow): MailRecord => ({
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** An address as it is stored when it is sent to: `info@bücher.example` is `info@xn--bcher-kva.example`. */
+/** Normalises an address as sending does: `info@bücher.example` is stored as `info@xn--bcher-kva.example`. */
 const toStored = (recipient: string): string => readEmailAddress(recipient) ?? recipient;
 
 const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {

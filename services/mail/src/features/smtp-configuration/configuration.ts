@@ -1,10 +1,10 @@
 import { readEmailAddress } from '@platform/service-kit';
 
-/** See identity's configuration manager for what the modes mean. */
+/** The modes are documented in identity's configuration manager. */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** A complete configuration. The password is in no answer, log line or error. */
+/** A complete configuration. The password must not appear in any response, log line or error. */
 export interface SmtpConfiguration {
   readonly host: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export interface SmtpConfiguration {
 
 const DEFAULT_PORT = 587;
 
-/** Both end up in protocol lines. */
+/** Rejects control characters, because these values end up in lines of the SMTP protocol. */
 const isPlain = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value);
 
@@ -27,9 +27,9 @@ function readPort(value: unknown): number | undefined {
 }
 
 /**
- * A configuration manager of somebody else's may store anything.
+ * Validates a configuration, since an external configuration manager may return anything.
  *
- * @returns undefined when it isn't complete: host, port and sender, and a known TLS mode if one is named.
+ * @returns undefined when the host or the sender is missing, or when the host, port, sender or TLS mode is invalid.
  */
 export function readSmtpConfiguration(raw: unknown): SmtpConfiguration | undefined {
   if (raw === null || typeof raw !== 'object') return undefined;

@@ -1,17 +1,17 @@
 import { dependencyUnavailable, nothingDone } from '@platform/service-kit';
 
-/** The stored configuration as it is, or undefined when there is none. @throws AppError 503. */
+/** Returns the unvalidated configuration, or undefined when there is none. @throws AppError 503 when it can't be fetched. */
 export type FetchConfiguration = (orgId: string, requestId?: string) => Promise<unknown>;
 
 const TIMEOUT_MS = 2_000;
 
 /**
- * Asks the configuration manager: identity, or whatever answers
+ * Creates a client of the configuration manager: identity, or an external service that responds to
  * `GET /api/v1/configurationManager/internal/smtpConfig?orgId=…` with `{smtp}` or 404.
  */
 export function createManagerClient(options: {
   readonly managerUrl: string;
-  /** This service's own credential, with `FETCH_CONFIG`. */
+  /** Returns this service's own credential with `FETCH_CONFIG`. */
   readonly serviceToken: () => Promise<string>;
 }): FetchConfiguration {
   return async (orgId, requestId) => {
@@ -23,7 +23,7 @@ export function createManagerClient(options: {
           authorization: `Bearer ${await options.serviceToken()}`,
           ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
         },
-        // A redirect would take the credential elsewhere.
+        // A redirect would send the credential to another server.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
@@ -33,7 +33,7 @@ export function createManagerClient(options: {
       }
       if (!response.ok) {
         await response.body?.cancel();
-        throw new Error(`the configuration manager answered ${response.status}`);
+        throw new Error(`The configuration manager responded with ${response.status}`);
       }
       return ((await response.json()) as { smtp?: unknown } | null)?.smtp ?? {};
     } catch (error) {

@@ -16,7 +16,7 @@ const UpdateResponse = Type.Object({
   }),
 });
 
-/** Personal access tokens with `FETCH_CONFIG`. */
+/** Registers `updateSmtpConfig`, which requires a personal access token with `FETCH_CONFIG`. */
 export function smtpConfigurationRoutes(
   app: App,
   deps: { readonly configurations: SmtpConfigurations; readonly runtime: { readonly isUp: boolean } },

@@ -6,30 +6,31 @@ import type { FetchConfiguration } from './manager.js';
 
 export interface SmtpConfigurations {
   /**
-   * The organisation's configuration, from memory while it is fresh.
+   * Returns the organisation's configuration, from the cache while it is fresh.
    *
-   * @throws AppError 404 when there is none, 400 when it is incomplete, 503 when that can't be known.
+   * @throws AppError 404 when there is none, 400 when it is incomplete, 503 when the configuration manager is unavailable
+   *   and nothing is cached.
    */
   get(orgId: string, requestId?: string): Promise<SmtpConfiguration>;
-  /** As `get`, but always asks the configuration manager, and later mails use what it said. */
+  /** Fetches the configuration and replaces the cached one. @throws AppError 404, 400 or 503, without using the cache. */
   reload(orgId: string, requestId?: string): Promise<SmtpConfiguration>;
 }
 
 interface CachedConfiguration {
-  /** Undefined: the configuration manager said that there is none, or that it is incomplete. */
+  /** Undefined when there is no configuration, or when it is incomplete. */
   readonly configuration: SmtpConfiguration | undefined;
   readonly fetchedAt: number;
-  /** Which fetch it came from; a slow fetch never replaces what a later one brought. */
+  /** The number of the fetch that returned it. A slow fetch never replaces the result of a later one. */
   readonly fetch: number;
 }
 
-/** About 1 KiB each. */
+/** An entry takes about 1 KiB. */
 const MAX_CACHED = 10_000;
 
 export function createSmtpConfigurations(deps: {
   readonly fetch: FetchConfiguration;
   readonly clock: Clock;
-  /** How long another replica's `updateSmtpConfig`, which this one never hears of, may take to be seen here. */
+  /** How long a cached configuration is used. It bounds how late `updateSmtpConfig` in another replica takes effect here. */
   readonly maxAgeMs: number;
 }): SmtpConfigurations {
   const known = new LRUCache<string, CachedConfiguration>({ max: MAX_CACHED });
@@ -52,7 +53,7 @@ export function createSmtpConfigurations(deps: {
     return configuration;
   }
 
-  /** One fetch per organisation however many mails wait for it. */
+  /** Fetches once per organisation, however many mails wait for it. */
   function reloadOnce(orgId: string, requestId?: string): Promise<SmtpConfiguration> {
     const present = inProgress.get(orgId);
     if (present) return present;
@@ -65,13 +66,13 @@ export function createSmtpConfigurations(deps: {
     reload,
     async get(orgId, requestId) {
       const entry = known.get(orgId);
-      // "There is none" is never remembered: setting one up needs no second step.
+      // A missing configuration is never served from the cache, so that a new one takes effect without a reload.
       if (!entry?.configuration) return reloadOnce(orgId, requestId);
       if (deps.clock() - entry.fetchedAt < deps.maxAgeMs) return entry.configuration;
       try {
         return await reloadOnce(orgId, requestId);
       } catch (error) {
-        // The manager is away: mail goes on as before. Its "no" counts at once.
+        // Mails continue while the manager is unavailable. A 404 or 400 from it takes effect at once.
         if ((error as { statusCode?: number }).statusCode === 503) return entry.configuration;
         throw error;
       }

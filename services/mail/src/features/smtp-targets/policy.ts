@@ -2,31 +2,31 @@ import { BlockList, isIP } from 'node:net';
 import { embeddedIpv4 } from './embedded-ipv4.js';
 import { type NameTarget, parseRange, type RangeTarget, type SmtpTarget } from './target.js';
 
-/** Which addresses and ports SMTP configurations may lead to. */
+/** Decides which addresses and ports SMTP configurations may use. */
 export interface TargetPolicy {
   /**
-   * @param host - as the configuration names it.
-   * @param address - what it resolved to: the one that is connected to.
+   * @param host - the host in the configuration.
+   * @param address - the resolved address that is about to be connected to.
    */
   allows(host: string, address: string, port: number): boolean;
 }
 
 /**
- * What is not part of the public Internet (IANA's registries of special-purpose addresses, RFC 6890), and the metadata
- * services of clouds, each by itself, so that allowing the range around one doesn't open it.
+ * Addresses outside the public Internet (IANA's registries of special-purpose addresses, RFC 6890). The metadata services
+ * of cloud providers are listed one by one, so that allowing a range around one of them doesn't allow it.
  */
 const specialRanges = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
   '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
   '224.0.0.0/4', '240.0.0.0/4',
   '169.254.169.254/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128',
-  // All but 2000::/3, the global unicast addresses, and what is special in these.
+  // Everything outside 2000::/3 (the global unicast addresses), and the special ranges inside it.
   '::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20',
 ]; // prettier-ignore
 
 interface Rule {
   readonly isAllowed: boolean;
-  /** Greater rules decide first: the narrower range, then the operator's denial, then the operator's permission. */
+  /** The rule with the greatest weight decides: the narrowest range, and for equal ranges a denial by the operator. */
   readonly weight: number;
   matches(address: string, family: 4 | 6, port: number): boolean;
 }
@@ -49,13 +49,13 @@ const isRange = (target: SmtpTarget | undefined): target is RangeTarget => targe
 const isName = (target: SmtpTarget): target is NameTarget => target.kind === 'name';
 
 /**
- * The narrowest range that an address lies in decides. An address in no range is a public one: there the ports of SMTP
- * are open. A name that the operator allows may have any address: it is the operator who vouches for it.
+ * Creates a policy in which the narrowest range that contains an address decides. An address in no range is public, and
+ * allowed on the SMTP ports. A host name that the operator allows may resolve to any address.
  */
 export function createTargetPolicy(options: {
   readonly allowed: readonly SmtpTarget[];
   readonly denied: readonly RangeTarget[];
-  /** Of addresses that no range speaks of. */
+  /** The ports that are allowed at addresses in no range. */
   readonly ports: readonly number[];
 }): TargetPolicy {
   const names = options.allowed.filter(isName);
@@ -67,7 +67,7 @@ export function createTargetPolicy(options: {
   return {
     allows(host, address, port) {
       if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;
-      // An IPv4 address in the clothes of IPv6 is judged as what it is.
+      // An IPv4 address inside an IPv6 address must not escape the rules for IPv4.
       const judged = embeddedIpv4(address) ?? address;
       const family = isIP(judged);
       if ((family !== 4 && family !== 6) || judged.includes('%')) return false;

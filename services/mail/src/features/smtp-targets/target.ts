@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What an operator lists: a host name, or a range of addresses; with a port, that port alone. */
+/** An entry of an operator's list: a host name or a range of addresses. With a port, it applies to that port only. */
 export type SmtpTarget = NameTarget | RangeTarget;
 
 export interface NameTarget {
@@ -19,7 +19,7 @@ export interface RangeTarget {
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** `host`, `host:port`, `[address]`, `[address]:port`; an IPv6 address without a port needs no brackets. */
+/** Splits `host`, `host:port`, `[address]` or `[address]:port`. An IPv6 address without a port needs no brackets. */
 function splitPort(text: string): { readonly host: string; readonly port: string | undefined } {
   const bracketed = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text);
   if (bracketed) return { host: bracketed[1] ?? '', port: bracketed[2] };
@@ -27,7 +27,7 @@ function splitPort(text: string): { readonly host: string; readonly port: string
   return host === undefined ? { host: text, port: undefined } : { host, port };
 }
 
-/** @returns undefined when it is no address or CIDR range. */
+/** @returns undefined when the text is neither an address nor a CIDR range. */
 export function parseRange(text: string, port?: number): RangeTarget | undefined {
   const [address = '', prefixText, ...rest] = text.split('/');
   const family = isIP(address);
@@ -37,14 +37,14 @@ export function parseRange(text: string, port?: number): RangeTarget | undefined
   return prefix < 0 || prefix > bits ? undefined : { kind: 'range', address, family, prefix, port };
 }
 
-/** @returns undefined when it is no target. */
+/** @returns undefined when the text is neither a range nor a host name. */
 export function parseTarget(text: string): SmtpTarget | undefined {
   const { host, port: portText } = splitPort(text.toLowerCase());
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
   const range = parseRange(host, port);
   if (range) return range;
-  // A name that ends in a number is an unusual spelling of an IPv4 address.
+  // A name whose last label is a number could be read as an IPv4 address in an unusual notation.
   return hostName.test(host) && !/(?:^|\.)(?:\d+|0x[0-9a-f]*)$/.test(host)
     ? { kind: 'name', name: host, port }
     : undefined;

@@ -5,8 +5,8 @@ const needsEscape = /[&<>"'`]|[^\x20-\x7e]/u;
 const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
 
 /**
- * For element content and quoted attributes alike. What isn't ASCII becomes a character reference, so the
- * HTML part stays ASCII whatever the names are.
+ * Escapes a value for element content and for quoted attributes. Characters outside ASCII become character references, so
+ * that the HTML part is always ASCII.
  */
 const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
@@ -16,7 +16,7 @@ export interface RenderedTemplate {
   readonly text: string;
 }
 
-/** Joins the precompiled literals with the values: a few microseconds, no I/O. */
+/** Joins the precompiled literals with the values. This takes a few microseconds and does no I/O. */
 export function renderTemplate(type: InternalTemplateType, view: View): RenderedTemplate {
   const escaped = Object.fromEntries(
     Object.entries(view).map(([slot, value]) => [slot, escapeHtml(value)]),

@@ -13,17 +13,17 @@ export type TemplateType = (typeof templateTypes)[number];
 export const isTemplateType = (value: unknown): value is TemplateType =>
   (templateTypes as readonly unknown[]).includes(value);
 
-/** Beside the five, what only the platform's own services send. */
+/** Adds the template that only the platform's own services may send. */
 export const internalTemplateTypes = [...templateTypes, 'smtpServerChanged'] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 
 export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
   (internalTemplateTypes as readonly unknown[]).includes(value);
 
-/** What fills the slots of a template, not escaped yet; an empty text leaves its part out. */
+/** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
 export type View = Readonly<Record<Slot, string>>;
 
-/** The keys of `templateData` that a value is taken from, the first that is there wins. */
+/** The keys of `templateData` that may provide a value. The first one that is present is used. */
 interface Source {
   readonly keys: readonly string[];
   readonly kind: 'text' | 'link';
@@ -38,10 +38,10 @@ const common = {
   companyName: text(200, 'companyName', 'orgName'),
 } as const;
 
-/** How long a code or a link works, in words: "10 minutes". */
+/** The validity of a code or link in words, such as "10 minutes". */
 const validFor = text(60, 'validFor');
 
-/** Where and when something was done. */
+/** The time and place of the event that a mail reports. */
 const facts = {
   time: text(100, 'time'),
   device: text(300, 'device'),
@@ -49,7 +49,7 @@ const facts = {
   ipAddress: text(64, 'ipAddress'),
 } as const;
 
-/** What else each template takes; `required` names those it is useless without. */
+/** The values of each template in addition to the common ones, and the names of those that it requires. */
 const sources: Readonly<
   Record<
     InternalTemplateType,
@@ -75,7 +75,7 @@ const sources: Readonly<
   },
 };
 
-/** C0, C1 and the line separators: nothing of a mail's text needs them in a value. */
+/** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
 
 type Reading = { readonly value: string } | { readonly fault: FaultDetail };
@@ -87,7 +87,7 @@ function readLink(value: string, field: string): Reading {
     : { fault: { field, message: 'must be a link that starts with https:// or http://' } };
 }
 
-/** Beyond this, what was read is another number than what was written. */
+/** Rejects larger numbers, because JSON.parse may have rounded them. */
 const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
@@ -135,9 +135,9 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
 }
 
 /**
- * Reads what a template needs from the caller's free-form map; keys that it doesn't know are left alone.
+ * Reads the values of a template from the caller's free-form map, and ignores unknown keys.
  *
- * @returns the view, or every fault of the data.
+ * @returns the view, or all faults of the data.
  */
 export function createView(
   type: InternalTemplateType,
