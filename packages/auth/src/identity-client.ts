@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
 import { Pool } from 'undici';
-import { coalesce } from './coalesce.js';
+import { createBatcher } from './batcher.js';
 import type { SignedCredential } from './credential.js';
 import {
   MAX_INTROSPECTION_BATCH,
@@ -40,8 +40,8 @@ const KEYS_POLL_MS = 5_000;
 const FIRST_KEYS_POLL_MS = 250;
 const REQUEST_TIMEOUT_MS = 1_500;
 const CONNECTIONS = 2;
-/** Some times what identity's answer takes. */
-const GATHER_MS = 3;
+/** A few times as long as identity takes to answer. */
+const MAX_WAIT_MS = 3;
 /** A service credential is replaced this long before it ends. */
 const RENEW_BEFORE_MS = 60_000;
 
@@ -187,7 +187,7 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
   };
 }
 
-interface LivenessQuestion {
+interface LivenessQuery {
   readonly credential: SignedCredential;
   readonly requestId: string | undefined;
 }
@@ -221,14 +221,14 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
     return (body as IntrospectionBatch).results;
   }
 
-  async function ask(questions: readonly LivenessQuestion[]): Promise<(LiveOwner | undefined)[]> {
+  async function load(queries: readonly LivenessQuery[]): Promise<(LiveOwner | undefined)[]> {
     try {
       // A batch has many requests behind it, and one id: that of the first.
       const results = await introspect(
-        questions.map(({ credential }) => credential.token),
-        questions[0]?.requestId,
+        queries.map(({ credential }) => credential.token),
+        queries[0]?.requestId,
       );
-      if (results.length !== questions.length) throw new Error('identity answered another number of tokens');
+      if (results.length !== queries.length) throw new Error('identity answered another number of tokens');
       return results.map(({ active, role = 'member', username, name }) =>
         active ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
       );
@@ -237,17 +237,17 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
     }
   }
 
-  const askLiveness = coalesce({
-    toKey: ({ credential }: LivenessQuestion) => credential.digest,
-    ask,
+  const getLiveness = createBatcher({
+    toKey: ({ credential }: LivenessQuery) => credential.digest,
+    load,
     maxBatch: MAX_INTROSPECTION_BATCH,
     maxInFlight: CONNECTIONS,
-    gatherMs: GATHER_MS,
+    maxWaitMs: MAX_WAIT_MS,
   });
 
   return {
     keySet: keys.keySet,
-    liveness: (credential, requestId) => askLiveness({ credential, requestId }),
+    liveness: (credential, requestId) => getLiveness({ credential, requestId }),
     serviceToken: () => serviceToken.get(),
     start: keys.start,
     async close() {

@@ -6,7 +6,7 @@ export {
   type RefusalMessages,
   standardRefusals,
 } from './challenges.js';
-export { coalesce, type CoalesceOptions } from './coalesce.js';
+export { createBatcher, type BatcherOptions } from './batcher.js';
 export {
   type CredentialClaims,
   type CredentialKind,

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
-  coalesce,
+  createBatcher,
   type CredentialKind,
   type Liveness,
   type LiveOwner,
@@ -38,7 +38,7 @@ export function createDatabaseLiveness(deps: {
     return { role: row[2], email: row[3], fullName: row[4] };
   }
 
-  async function ask(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
+  async function load(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
     try {
       const found = await findLiveCredentials(
         deps.pool,
@@ -53,9 +53,9 @@ export function createDatabaseLiveness(deps: {
     }
   }
 
-  return coalesce({
+  return createBatcher({
     toKey: ({ digest }) => digest,
-    ask,
+    load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { coalesce } from '@platform/auth';
+import { createBatcher } from '@platform/auth';
 import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -84,9 +84,9 @@ export function createJournal(deps: {
   let isUp = false;
   const stopping = new AbortController();
 
-  const write = coalesce({
+  const write = createBatcher({
     toKey: (entry: JournalEntry) => entry.id,
-    async ask(entries) {
+    async load(entries) {
       const written = await insertEntries(pool, senderId, entries);
       return entries.map(({ id }) => written.has(id));
     },
@@ -95,9 +95,9 @@ export function createJournal(deps: {
     maxInFlight: 1,
   });
 
-  const find = coalesce({
+  const find = createBatcher({
     toKey: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
-    ask: (keys) => findByKeys(pool, keys),
+    load: (keys) => findByKeys(pool, keys),
     maxBatch: 200,
     maxInFlight: 2,
   });
