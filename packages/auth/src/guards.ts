@@ -46,7 +46,7 @@ export function requireScopes(
   };
 }
 
-/** The owner's role must be admin now. The error differs by family. */
+/** Requires that the owner is an admin now. Each service chooses the error, because their clients expect different ones. */
 export function requireAdmin(refusal: {
   readonly status: 400 | 403;
   readonly code: string;

@@ -21,7 +21,7 @@ export interface AppErrorOptions {
 
 /**
  * The one error type that crosses a feature's border. An error handler of the
- * service's family renders it; anything else that reaches the handler is a 500.
+ * service's error format renders it; anything else that reaches the handler is a 500.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';

@@ -19,7 +19,7 @@ export { describeVariables } from './config/config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
 export { isDisplayName } from './data/display-name.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';
-export { type ErrorFamily, type PublicError, standardErrors } from './error-family.js';
+export { type ErrorFormat, type PublicError, standardErrors } from './error-format.js';
 export {
   AppError,
   type AppErrorOptions,

@@ -1,11 +1,11 @@
-import type { ErrorFamily } from '@platform/service-kit';
+import type { ErrorFormat } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /**
  * Renders errors as `{success: false, message, error?: {code, details}}` (API-5). Details are one text, which is
  * what this API's clients read.
  */
-export const crawlErrors: ErrorFamily = {
+export const crawlErrors: ErrorFormat = {
   schema: Type.Object(
     {
       success: Type.Literal(false),

@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify';
 import type { Registry } from 'prom-client';
 import { trackAllowedMethods } from './allowed-methods.js';
-import type { ErrorFamily } from '../error-family.js';
+import type { ErrorFormat } from '../error-format.js';
 import type { AppError } from '../errors.js';
 import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './body/json-body.js';
@@ -25,7 +25,7 @@ import { createServerErrorLog } from '../telemetry/server-error-log.js';
 import { type BodyTimeouts, limitBodyTime } from './body/body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { refuseCodedBodies } from './body/content-coding.js';
-import { errorOfStatus, translateError } from './translate-error.js';
+import { toStatusError, translateError } from './translate-error.js';
 import { registerRequestSpans } from '../telemetry/tracing/request-spans.js';
 import { registerDocs } from '../openapi/docs.js';
 import { createValidatorCompiler } from './validation.js';
@@ -45,7 +45,7 @@ export interface AppOptions {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  readonly errors: ErrorFamily;
+  readonly errors: ErrorFormat;
   readonly log: Logger;
   /** Addresses or CIDR ranges of proxies whose `X-Forwarded-*` is believed. */
   readonly trustProxy?: readonly string[];
@@ -66,14 +66,14 @@ export interface ServiceApp {
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([400, 408]);
 
 /**
- * A reply in the family's shape. Client errors are told, server errors are logged with their
- * cause under the request's id.
+ * Creates a handler that sends errors in the service's format. It logs server errors with their cause and the request's
+ * id; client errors are only sent.
  */
-export function createErrorHandler(family: ErrorFamily) {
+export function createErrorHandler(format: ErrorFormat) {
   const logServerError = createServerErrorLog();
   const bodies = new WeakMap<AppError, string>();
   const render = (error: AppError) =>
-    family.render({
+    format.render({
       status: error.statusCode,
       code: error.code,
       message: error.message,
@@ -112,15 +112,15 @@ function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.unpipe().resume();
 }
 
-function registerNotFound(app: App, family: ErrorFamily): void {
+function registerNotFound(app: App, format: ErrorFormat): void {
   const getMethods = trackAllowedMethods(app);
   // No route takes it, and Fastify would refuse one without a content type before it looks for the route.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
-  const handle = createErrorHandler(family);
+  const handle = createErrorHandler(format);
   app.setNotFoundHandler((request, reply) => {
     const allowed = getMethods(request.url.split('?', 1)[0] ?? '/');
     if (allowed && !allowed.includes(request.method)) void reply.header('allow', allowed.join(', '));
-    handle(errorOfStatus(allowed && !allowed.includes(request.method) ? 405 : 404), request, reply);
+    handle(toStatusError(allowed && !allowed.includes(request.method) ? 405 : 404), request, reply);
   });
 }
 
@@ -189,10 +189,10 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
     if (isMalformed(request.raw)) {
       void reply.header('connection', 'close');
-      throw errorOfStatus(400);
+      throw toStatusError(400);
     }
     // No text of ours may hold NUL, and PostgreSQL's can't.
-    if (!request.is404 && request.url.includes('%00')) throw errorOfStatus(400);
+    if (!request.is404 && request.url.includes('%00')) throw toStatusError(400);
     done();
   });
   registerRequestSpans(app);

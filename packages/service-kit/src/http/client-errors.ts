@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { ErrorFamily } from '../error-family.js';
+import type { ErrorFormat } from '../error-format.js';
 import { getRequestId } from './request-id.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
-import { errorOfStatus } from './translate-error.js';
+import { toStatusError } from './translate-error.js';
 
-function renderStatus(family: ErrorFamily, status: number) {
-  const { code, message } = errorOfStatus(status);
-  return { message, body: JSON.stringify(family.render({ status, code, message })) };
+function renderStatus(format: ErrorFormat, status: number) {
+  const { code, message } = toStatusError(status);
+  return { message, body: JSON.stringify(format.render({ status, code, message })) };
 }
 
-/** Faults that Node's parser finds before there is a request: 400, 408, 431. */
-export function createClientErrorHandler(family: ErrorFamily, requests: RequestsInProgress) {
+/** Answers 400, 408 or 431 to what Node's parser rejects before a request exists. */
+export function createClientErrorHandler(format: ErrorFormat, requests: RequestsInProgress) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     if (requests.isBusy(socket)) {
@@ -21,7 +21,7 @@ export function createClientErrorHandler(family: ErrorFamily, requests: Requests
     }
     const status =
       error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-    const { message, body } = renderStatus(family, status);
+    const { message, body } = renderStatus(format, status);
     if (socket.writable)
       socket.write(
         `HTTP/1.1 ${status} ${message}\r\ncontent-type: application/json; charset=utf-8\r\n` +
@@ -32,10 +32,10 @@ export function createClientErrorHandler(family: ErrorFamily, requests: Requests
   };
 }
 
-/** An `Expect` other than `100-continue`, which Node would refuse without a body (RFC 9110 §10.1.1). */
-export function registerExpectations(app: FastifyInstance, family: ErrorFamily): void {
+/** Answers 417 with a body to any `Expect` other than `100-continue` (RFC 9110 §10.1.1); Node would send none. */
+export function registerExpectations(app: FastifyInstance, format: ErrorFormat): void {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const { body } = renderStatus(family, 417);
+    const { body } = renderStatus(format, 417);
     const headers = {
       'content-length': Buffer.byteLength(body),
       'content-type': 'application/json; charset=utf-8',

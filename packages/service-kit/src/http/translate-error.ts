@@ -22,7 +22,7 @@ const codeByStatus: Readonly<Record<number, readonly [code: string, message: str
 };
 
 /** The public error of an HTTP status that the framework or the parser chose. */
-export function errorOfStatus(status: number, message?: string): AppError {
+export function toStatusError(status: number, message?: string): AppError {
   const [code, text] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
   return new AppError({ status, code, message: message ?? text });
 }
@@ -41,7 +41,7 @@ export function translateError(thrown: unknown): AppError {
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY')
     return new AppError({ status: 400, code: 'INVALID_JSON', message: 'Request body is not valid JSON' });
   const status = error.statusCode;
-  if (status !== undefined && status >= 400 && status < 500) return errorOfStatus(status);
+  if (status !== undefined && status >= 400 && status < 500) return toStatusError(status);
   if (isDatabaseUnavailable(thrown)) return dependencyUnavailable('database', thrown);
   return new AppError({
     status: 500,

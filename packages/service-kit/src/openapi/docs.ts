@@ -1,14 +1,14 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import type { ErrorFamily } from '../error-family.js';
+import type { ErrorFormat } from '../error-format.js';
 import { type Audience, publishDocument } from './publish.js';
 
 export interface DocsOptions {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  readonly errors: ErrorFamily;
+  readonly errors: ErrorFormat;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { errorOfStatus } from '../translate-error.js';
+import { toStatusError } from '../translate-error.js';
 
 export interface BodyTimeouts {
   /** How long a body may stand still. */
@@ -26,7 +26,7 @@ export function limitBodyTime(app: FastifyInstance, { stallMs, totalMs }: BodyTi
     const body = new PassThrough();
     const fail = (): void => {
       void reply.header('connection', 'close');
-      body.destroy(errorOfStatus(408));
+      body.destroy(toStatusError(408));
     };
     const stall = setTimeout(() => {
       // A body that nobody reads stands still without the client's fault.

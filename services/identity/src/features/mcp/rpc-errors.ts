@@ -1,4 +1,4 @@
-import { AppError, type ErrorFamily } from '@platform/service-kit';
+import { AppError, type ErrorFormat } from '@platform/service-kit';
 import { MessageFault } from './schemas.js';
 
 /** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
@@ -12,7 +12,7 @@ const getCode = (status: number, code: string): number =>
         : -32_001;
 
 /** What is refused before the protocol is looked at, in the protocol's shape. */
-export const jsonRpcErrors: ErrorFamily = {
+export const jsonRpcErrors: ErrorFormat = {
   schema: MessageFault,
   render: ({ status, code, message, details = [] }) => ({
     jsonrpc: '2.0',

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { FaultDetail } from './errors.js';
 
-/** The public face of an error, before a family gives it its shape. */
+/** The public part of an error, before a format gives it its shape. */
 export interface PublicError {
   readonly status: number;
   readonly code: string;
@@ -9,16 +9,16 @@ export interface PublicError {
   readonly details?: readonly FaultDetail[] | undefined;
 }
 
-/** How one service's clients expect errors to look. */
-export interface ErrorFamily {
+/** The shape in which a service sends errors to its clients. */
+export interface ErrorFormat {
   readonly schema: TSchema;
   render(error: PublicError): unknown;
 }
 
 const Details = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }));
 
-/** `{error: {code, message, details?}}`: identity and mail. */
-export const standardErrors: ErrorFamily = {
+/** Renders `{error: {code, message, details?}}`, as identity and mail do. */
+export const standardErrors: ErrorFormat = {
   schema: Type.Object(
     {
       error: Type.Object({
