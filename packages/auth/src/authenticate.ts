@@ -1,7 +1,7 @@
 import { AppError, type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { readBearer } from './bearer.js';
-import { invalidCredential, missingCredential, type RefusalMessages } from './challenges.js';
+import { invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { assertService } from './guards.js';
 import type { Principal } from './principal.js';
@@ -30,7 +30,7 @@ const getRole = (principal: Principal | null) =>
 
 export function createAuthentication(deps: {
   readonly verification: Verification;
-  readonly messages: RefusalMessages;
+  readonly messages: AuthErrorMessages;
   readonly clock: Clock;
 }): Authentication {
   const { verification, messages, clock } = deps;

@@ -1,13 +1,13 @@
 import { AppError } from '@platform/service-kit';
 
-/** What a service says in its refusals; the statuses and challenges are the same everywhere. */
-export interface RefusalMessages {
+/** The messages with which a service rejects credentials; statuses and challenges are the same in every service. */
+export interface AuthErrorMessages {
   readonly missingCredential: string;
   readonly invalidCredential: string;
   readonly insufficientScope: string;
 }
 
-export const standardRefusals: RefusalMessages = {
+export const standardAuthErrors: AuthErrorMessages = {
   missingCredential: 'Authorization header not found',
   invalidCredential: 'Invalid or expired token',
   insufficientScope: 'Invalid token scope',
@@ -16,7 +16,7 @@ export const standardRefusals: RefusalMessages = {
 const realm = 'Bearer realm="platform"';
 
 /** RFC 6750 §3: no error code where no credential was sent. */
-export const missingCredential = (messages: RefusalMessages): AppError =>
+export const missingCredential = (messages: AuthErrorMessages): AppError =>
   new AppError({
     status: 401,
     code: 'UNAUTHORIZED',
@@ -26,7 +26,7 @@ export const missingCredential = (messages: RefusalMessages): AppError =>
   });
 
 /** One answer for garbage, expired, revoked and orphaned: which it is, is nobody's business. */
-export const invalidCredential = (messages: RefusalMessages): AppError =>
+export const invalidCredential = (messages: AuthErrorMessages): AppError =>
   new AppError({
     status: 401,
     code: 'UNAUTHORIZED',
@@ -35,7 +35,7 @@ export const invalidCredential = (messages: RefusalMessages): AppError =>
     isReused: true,
   });
 
-export const insufficientScope = (messages: RefusalMessages, scopes: readonly string[]): AppError =>
+export const insufficientScope = (messages: AuthErrorMessages, scopes: readonly string[]): AppError =>
   new AppError({
     status: 403,
     code: 'INSUFFICIENT_SCOPE',

@@ -3,8 +3,8 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import {
   insufficientScope,
   invalidCredential,
-  type RefusalMessages,
-  standardRefusals,
+  type AuthErrorMessages,
+  standardAuthErrors,
 } from './challenges.js';
 import { hasScope, type Principal, type UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
@@ -16,7 +16,7 @@ import type { Scope } from './scopes.js';
 
 /** The principal that `authenticate` found. @throws AppError 401 on a route that forgot it. */
 export function getPrincipal(request: FastifyRequest): Principal {
-  if (!request.principal) throw invalidCredential(standardRefusals);
+  if (!request.principal) throw invalidCredential(standardAuthErrors);
   return request.principal;
 }
 
@@ -37,7 +37,7 @@ export const requireMember: onRequestHookHandler = (request, _reply, done) => {
 /** All of the scopes. Sessions pass: they are not subject to scopes. */
 export function requireScopes(
   scopes: readonly Scope[],
-  messages: RefusalMessages = standardRefusals,
+  messages: AuthErrorMessages = standardAuthErrors,
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     const principal = getPrincipal(request);
@@ -81,7 +81,7 @@ export function assertService(
       code: 'SERVICE_REQUIRED',
       message: 'A service credential is required',
     });
-  if (!grantedScopes.has(scope)) throw insufficientScope(standardRefusals, [scope]);
+  if (!grantedScopes.has(scope)) throw insufficientScope(standardAuthErrors, [scope]);
 }
 
 /**
@@ -91,7 +91,7 @@ export function assertService(
  * @throws AppError 401, also on a route that forgot that hook; 503.
  */
 export const verifyCaller = (request: FastifyRequest): Promise<void> =>
-  request.verifyCaller?.() ?? Promise.reject(invalidCredential(standardRefusals));
+  request.verifyCaller?.() ?? Promise.reject(invalidCredential(standardAuthErrors));
 
 /** Another service of the platform, with the scope. */
 export function requireService(scope: string): onRequestHookHandler {

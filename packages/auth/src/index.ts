@@ -3,8 +3,8 @@ export {
   insufficientScope,
   invalidCredential,
   missingCredential,
-  type RefusalMessages,
-  standardRefusals,
+  type AuthErrorMessages,
+  standardAuthErrors,
 } from './challenges.js';
 export { createBatcher, type BatcherOptions } from './batcher.js';
 export {

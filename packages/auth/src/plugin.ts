@@ -4,7 +4,7 @@ import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { createAuthentication, withSecondLook } from './authenticate.js';
-import { invalidCredential, type RefusalMessages, standardRefusals } from './challenges.js';
+import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
 import type { Principal } from './principal.js';
@@ -50,7 +50,7 @@ export interface AuthOptions {
   readonly clock: Clock;
   /** See `VerificationOptions`. 0 in identity itself. */
   readonly clockToleranceMs: number;
-  readonly messages?: RefusalMessages;
+  readonly messages?: AuthErrorMessages;
 }
 
 const SIGNING_ALGORITHM = 'EdDSA';
@@ -87,7 +87,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     sign: { algorithm: SIGNING_ALGORITHM },
     decoratorName: 'jwtPayload',
   });
-  const messages = options.messages ?? standardRefusals;
+  const messages = options.messages ?? standardAuthErrors;
   // Made once, sent many times.
   const refusal = invalidCredential(messages);
   const verification = createVerification({

@@ -1,7 +1,7 @@
 import { authPlugin, createIdentityClient, type IdentityClient } from '@platform/auth';
 import { readEvents } from '@platform/events';
 import { type Clock, createApp, type ServiceApp, type Shutdown } from '@platform/service-kit';
-import { crawlRefusals } from './authority.js';
+import { crawlAuthErrors } from './authority.js';
 import type { CrawlConfig } from './config.js';
 import { crawlErrors } from './error-family.js';
 import { connectorRoutes } from './features/connectors/routes.js';
@@ -63,7 +63,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
     liveness: identity.liveness,
     clock,
     clockToleranceMs: CLOCK_TOLERANCE_MS,
-    messages: crawlRefusals,
+    messages: crawlAuthErrors,
   });
   // Administrators, each with the scope that the route needs.
   const change = createScheduleChanges(pool);

@@ -1,12 +1,12 @@
-import { type RefusalMessages, requireAdmin, requireScopes, standardRefusals } from '@platform/auth';
+import { type AuthErrorMessages, requireAdmin, requireScopes, standardAuthErrors } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 
 /** The message is the same for a missing and an invalid credential (CRAWL-23). */
-export const crawlRefusals: RefusalMessages = {
+export const crawlAuthErrors: AuthErrorMessages = {
   missingCredential: 'Unauthorized access',
   invalidCredential: 'Unauthorized access',
-  insufficientScope: standardRefusals.insufficientScope,
+  insufficientScope: standardAuthErrors.insufficientScope,
 };
 
 const requireAdminRole = requireAdmin({
@@ -19,4 +19,4 @@ const requireAdminRole = requireAdmin({
 export const administrators = (
   app: App,
   scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
-): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlRefusals), requireAdminRole];
+): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlAuthErrors), requireAdminRole];

@@ -4,7 +4,7 @@ import {
   getPrincipal,
   requireAdmin,
   type Scope,
-  standardRefusals,
+  standardAuthErrors,
 } from '@platform/auth';
 import type { onRequestHookHandler } from 'fastify';
 
@@ -20,7 +20,7 @@ export function requireScopedToken(scope: Scope): onRequestHookHandler {
   return (request, _reply, done) => {
     const principal = getPrincipal(request);
     if (principal.kind !== 'pat' || !hasScope(principal, scope))
-      throw insufficientScope(standardRefusals, [scope]);
+      throw insufficientScope(standardAuthErrors, [scope]);
     done();
   };
 }

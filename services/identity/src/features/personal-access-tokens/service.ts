@@ -4,7 +4,7 @@ import {
   PAT_PREFIX,
   type Scope,
   scopeCatalogue,
-  standardRefusals,
+  standardAuthErrors,
   type UserPrincipal,
 } from '@platform/auth';
 import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
@@ -119,7 +119,7 @@ export function createTokenService(deps: {
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
       if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
-        throw invalidCredential(standardRefusals);
+        throw invalidCredential(standardAuthErrors);
       return {
         id,
         name,
