@@ -1,4 +1,4 @@
-import { AppError, type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
+import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { readBearer } from './bearer.js';
 import { invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
@@ -37,7 +37,7 @@ export function createAuthentication(deps: {
   // Made once, sent many times.
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
-  const roleChanged = nothingDone(dependencyUnavailable('role', new Error('it changed while the body came')));
+  const roleChanged = notApplied(dependencyUnavailable('role', new Error('it changed while the body came')));
 
   function readCredential(request: FastifyRequest): SignedCredential | AppError {
     const presented = readBearer(request.raw);

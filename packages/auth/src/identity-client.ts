@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, dependencyUnavailable, nothingDone } from '@platform/service-kit';
+import { type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
 import { Pool } from 'undici';
 import { createBatcher } from './batcher.js';
 import type { SignedCredential } from './credential.js';
@@ -133,7 +133,7 @@ function createServiceToken(call: Call, options: IdentityClientOptions) {
 }
 
 /** Nobody does anything for a credential before it is verified. */
-const unavailable = (cause: unknown) => nothingDone(dependencyUnavailable('identity', cause));
+const unavailable = (cause: unknown) => notApplied(dependencyUnavailable('identity', cause));
 
 function createKeys(call: Call, onFailed: (error: unknown) => void) {
   const abort = new AbortController();

@@ -1,4 +1,4 @@
-import { dependencyUnavailable, nothingDone } from '@platform/service-kit';
+import { dependencyUnavailable, notApplied } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   type CredentialClaims,
@@ -63,9 +63,7 @@ function looksSigned(token: string): boolean {
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
   const verified = new LRUCache<string, SignedCredential>({ max: MAX_VERIFIED });
   const refused = new LRUCache<string, true>({ max: MAX_REFUSED });
-  const keysStale = nothingDone(
-    dependencyUnavailable('identity', new Error('signing keys may have changed')),
-  );
+  const keysStale = notApplied(dependencyUnavailable('identity', new Error('signing keys may have changed')));
   let keys: ReadonlyMap<string, string> | undefined;
 
   function check(token: string, digest: string, pem: string): SignedCredential | undefined {

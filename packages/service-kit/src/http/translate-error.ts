@@ -52,10 +52,10 @@ export function translateError(thrown: unknown): AppError {
 }
 
 /**
- * The same as `NOTHING_DONE` where it is a 503, for those who know that nothing was done before it: whoever called may
- * try again. Of any other 503 that is unknown, since a database can be lost while it commits.
+ * Gives a 503 the code `NOTHING_DONE`, which promises the caller that nothing was changed and a retry is safe. Use it
+ * only where no change can have been made: any other 503 leaves that open, since a database can be lost in a commit.
  */
-export function nothingDone(thrown: unknown): AppError {
+export function notApplied(thrown: unknown): AppError {
   const error = translateError(thrown);
   if (error.statusCode !== 503) return error;
   const { message, headers, cause } = error;

@@ -1,4 +1,4 @@
-import { nothingDone } from '@platform/service-kit';
+import { notApplied } from '@platform/service-kit';
 import type pg from 'pg';
 import { createShares } from '../../shares.js';
 import { inTransaction, type Transaction } from '../../transaction.js';
@@ -49,6 +49,6 @@ export const allOrNothing =
         return result;
       });
     } catch (error) {
-      throw isReady ? error : nothingDone(error);
+      throw isReady ? error : notApplied(error);
     }
   };

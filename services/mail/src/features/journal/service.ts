@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBatcher } from '@platform/auth';
-import { type Clock, dependencyUnavailable, type Logger, nothingDone } from '@platform/service-kit';
+import { type Clock, dependencyUnavailable, type Logger, notApplied } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseMarked } from '../records/erasure.queries.js';
@@ -103,13 +103,13 @@ export function createJournal(deps: {
   });
 
   async function recordPending(entry: JournalEntry): Promise<boolean> {
-    if (!isUp) throw nothingDone(dependencyUnavailable('mail runtime'));
+    if (!isUp) throw notApplied(dependencyUnavailable('mail runtime'));
     inProgress.add(entry.id);
     let isWritten = false;
     try {
       isWritten = await write(entry);
     } catch (error) {
-      throw nothingDone(dependencyUnavailable('database', error));
+      throw notApplied(dependencyUnavailable('database', error));
     } finally {
       if (!isWritten) inProgress.delete(entry.id);
     }

@@ -1,4 +1,4 @@
-import { dependencyUnavailable, nothingDone } from '@platform/service-kit';
+import { dependencyUnavailable, notApplied } from '@platform/service-kit';
 
 /** Returns the unvalidated configuration, or undefined when there is none. @throws AppError 503 when it can't be fetched. */
 export type FetchConfiguration = (orgId: string, requestId?: string) => Promise<unknown>;
@@ -37,7 +37,7 @@ export function createManagerClient(options: {
       }
       return ((await response.json()) as { smtp?: unknown } | null)?.smtp ?? {};
     } catch (error) {
-      throw nothingDone(dependencyUnavailable('configuration manager', error));
+      throw notApplied(dependencyUnavailable('configuration manager', error));
     }
   };
 }
