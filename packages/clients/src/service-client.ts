@@ -1,8 +1,8 @@
 import { createValidatorCompiler, isTracing } from '@platform/service-kit';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { CallInput, CallResult, Operations } from './call-types.js';
+import { createKeyedSemaphore } from './keyed-semaphore.js';
 import type { Operation } from './operation.js';
-import { createPlaces } from './places.js';
 import { requestTarget } from './request-target.js';
 import { readFault, ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
@@ -139,8 +139,11 @@ export function createServiceClient<T extends Operations<T>>(
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_ANSWER_BYTES,
   });
-  // A call that waited for a connection would use its time up unsent, and could not tell.
-  const places = createPlaces({ all: connections, each: Math.max(1, Math.floor(connections / 4)) });
+  // A call that waited for a connection could reach its timeout unsent, and the caller could not know.
+  const permits = createKeyedSemaphore({
+    total: connections,
+    perKey: Math.max(1, Math.floor(connections / 4)),
+  });
   const answerCheck = createAnswerChecks(operations);
   const toFault = (operation: Operation, kind: OwnKind, cause?: unknown) =>
     new ServiceFault({ kind, service, message: describe(kind, service, operation), cause });
@@ -157,7 +160,7 @@ export function createServiceClient<T extends Operations<T>>(
   }
 
   async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
-    if (!places.take(context.orgId)) throw toFault(operation, 'busy');
+    if (!permits.tryAcquire(context.orgId)) throw toFault(operation, 'busy');
     try {
       const response = await send(operation, input, context);
       return { status: response.statusCode, body: await readBody(response) };
@@ -165,7 +168,7 @@ export function createServiceClient<T extends Operations<T>>(
       if (error instanceof ServiceFault) throw error;
       throw toFault(operation, toKind(error, context.signal), error);
     } finally {
-      places.give(context.orgId);
+      permits.release(context.orgId);
     }
   }
 

@@ -156,7 +156,7 @@ test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [nu
   },
 );
 
-test('an organisation has a quarter of the places, and nobody waits for one', async () => {
+test('allows an organisation a quarter of the calls, and fails further ones at once', async () => {
   const held: ServerResponse[] = [];
   handle = (_request, response) => held.push(response);
   const crowded = createCrawlClient({ baseUrl: getUrl(server), timeoutMs: 20_000, connections: 8 });

@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import { createPlaces } from '@platform/clients';
+import { createKeyedSemaphore } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 
 export interface WaitLimits {
@@ -25,8 +25,8 @@ export interface Waits {
 
 export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): Waits {
   const maxPerOrg = Math.max(1, Math.floor(maxTotal / 4));
-  const places = createPlaces({ all: maxTotal, each: maxPerOrg });
-  const placesOfCredentials = createPlaces({ all: maxTotal, each: maxPerCredential });
+  const orgPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerOrg });
+  const credentialPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerCredential });
   const controller = new AbortController();
   const message = `Too many calls wait for a run to end: a credential may have ${maxPerCredential} at once, an organisation ${maxPerOrg}, all together ${maxTotal}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
@@ -34,16 +34,16 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): 
     stopping: controller.signal,
     async hold({ credentialId, orgId }, wait) {
       const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
-      if (!places.take(orgId)) throw tooMany();
+      if (!orgPermits.tryAcquire(orgId)) throw tooMany();
       try {
-        if (!placesOfCredentials.take(credentialId)) throw tooMany();
+        if (!credentialPermits.tryAcquire(credentialId)) throw tooMany();
         try {
           return await wait();
         } finally {
-          placesOfCredentials.give(credentialId);
+          credentialPermits.release(credentialId);
         }
       } finally {
-        places.give(orgId);
+        orgPermits.release(orgId);
       }
     },
     stop() {
