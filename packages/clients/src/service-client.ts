@@ -62,8 +62,8 @@ type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
 const textByKind: Readonly<Record<OwnKind, string>> = {
   busy: 'is busy with other calls; nothing was done. Try again later',
   unreachable: "can't be reached; nothing was done. Try again later",
-  silent: 'gave no answer in time',
-  rubbish: "gave an answer that can't be understood",
+  timeout: 'gave no answer in time',
+  invalid_response: "gave an answer that can't be understood",
   aborted: 'was not waited for',
 };
 const notSent: ReadonlySet<OwnKind> = new Set(['busy', 'unreachable']);
@@ -81,9 +81,10 @@ const CONNECT_CODES: ReadonlySet<unknown> = new Set([
 
 function toKind(error: unknown, signal: AbortSignal | undefined): OwnKind {
   if (signal?.aborted) return 'aborted';
-  if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError) return 'rubbish';
-  if (error instanceof errors.HTTPParserError) return 'rubbish';
-  return CONNECT_CODES.has((error as { code?: unknown } | null)?.code) ? 'unreachable' : 'silent';
+  if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError)
+    return 'invalid_response';
+  if (error instanceof errors.HTTPParserError) return 'invalid_response';
+  return CONNECT_CODES.has((error as { code?: unknown } | null)?.code) ? 'unreachable' : 'timeout';
 }
 
 type Check = (value: unknown) => boolean;
@@ -180,7 +181,7 @@ export function createServiceClient<T extends Operations<T>>(
       if (status === operation.status && answerCheck(id)(body)) return body as never;
       const isRead = operation.method === 'GET';
       const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
-      throw told ?? toFault(operation, 'rubbish', new Error(`status ${status}`));
+      throw told ?? toFault(operation, 'invalid_response', new Error(`status ${status}`));
     },
     close: () => pool.close(),
   };

@@ -8,9 +8,9 @@ export type ServiceFaultKind =
   /** It can't be reached: it was not asked. */
   | 'unreachable'
   /** It was asked and did not answer in time, or broke off: what it did is unknown. */
-  | 'silent'
+  | 'timeout'
   /** What it answered can't be understood: what it did is unknown. */
-  | 'rubbish'
+  | 'invalid_response'
   /** The caller gave the call up. */
   | 'aborted';
 

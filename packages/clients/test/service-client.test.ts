@@ -143,7 +143,7 @@ test('of what changes nothing, nothing is unknown', async () => {
   expect(await toFault(list())).toMatchObject({ kind: 'failed', status: 500, message: 'Broken' });
   handle = (_request, response) => response.end('<html>');
   expect(await toFault(list())).toMatchObject({
-    kind: 'rubbish',
+    kind: 'invalid_response',
     message: "The crawl service gave an answer that can't be understood.",
   });
 });
@@ -186,11 +186,11 @@ test.each<[string, Handler]>([
   ['a redirect', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
   ['10 MiB', (_request, response) => answer(response, 200, 'x'.repeat(10 * 1_048_576))],
   ['no HTTP', (request) => request.socket.end('hello\r\n\r\n')],
-])('%s is rubbish, and is told so', async (_what, rubbish) => {
-  handle = rubbish;
+])('fails with invalid_response when the service answers %s', async (_what, answerWrongly) => {
+  handle = answerWrongly;
   const fault = await toFault(pause());
   expect(fault).toMatchObject({
-    kind: 'rubbish',
+    kind: 'invalid_response',
     message: expect.stringContaining('The crawl service gave'),
   });
 });
@@ -199,16 +199,16 @@ test.each<[string, Handler]>([
   ['does not answer', () => undefined],
   ['begins an answer and stops', (_request, response) => response.writeHead(200).write('{')],
   ['hangs up', (request) => request.socket.destroy()],
-])('a service that %s is told within the time-out', async (_what, silence) => {
+])('fails with timeout when the service %s', async (_what, silence) => {
   handle = silence;
   const asked = impatient.call('pause', { path: { connector: 'wiki_1' } }, context);
   expect(await toFault(asked)).toMatchObject({
-    kind: 'silent',
+    kind: 'timeout',
     message: 'The crawl service gave no answer in time; whether it did what it was asked is unknown.',
   });
 });
 
-test('a call that is given up ends at once', async () => {
+test('ends a call at once when the caller aborts it', async () => {
   const controller = new AbortController();
   handle = () => controller.abort();
   expect(await toFault(pause({ signal: controller.signal }))).toMatchObject({ kind: 'aborted' });

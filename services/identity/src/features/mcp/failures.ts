@@ -12,7 +12,7 @@ export interface Failure {
 export type DescribeFailure = (thrown: unknown, tool: Tool, context: ToolContext) => Failure;
 
 const refusals: ReadonlySet<ServiceFaultKind> = new Set(['refused', 'busy']);
-const outages: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent']);
+const outages: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'timeout']);
 
 const isRefusal = (fault: ServiceFault | AppError): boolean =>
   fault instanceof AppError ? fault.statusCode < 500 : refusals.has(fault.kind);

@@ -60,7 +60,7 @@ async function findRun(
   );
 }
 
-const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'silent', 'busy', 'aborted']);
+const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'timeout', 'busy', 'aborted']);
 
 /** A service that is away or busy for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
 async function findRunOrRetry(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
