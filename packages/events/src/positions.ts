@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { createAlarm } from './relay/alarm.js';
+import { createWakeSignal } from './relay/wake-signal.js';
 
 /** @returns how many visible rows got their position: `maxRows` when there may be more. */
 export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: number): Promise<number> {
@@ -37,7 +37,7 @@ export function createPositionAssigner({
   readonly pool: Pick<pg.Pool, 'query'>;
   readonly log: Pick<Logger, 'warn'>;
 }): PositionAssigner {
-  const alarm = createAlarm();
+  const wakeSignal = createWakeSignal();
   let running: Promise<void> | undefined;
   const ending = new AbortController();
   let isFailing = false;
@@ -59,18 +59,18 @@ export function createPositionAssigner({
       const assigned = await assignBatch();
       if (assigned === BATCH) continue;
       if (assigned > 0) await delay(LINGER_MS);
-      await alarm.sleep(IDLE_MS);
+      await wakeSignal.sleep(IDLE_MS);
     }
   }
 
   return {
     start: () => void (running ??= run()),
     wake: () => {
-      alarm.ring();
+      wakeSignal.wake();
     },
     async stop() {
       ending.abort();
-      alarm.ring();
+      wakeSignal.wake();
       await running;
     },
   };

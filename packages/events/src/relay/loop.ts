@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LaneResult } from './lane.js';
+import type { BatchResult } from './partition-batch.js';
 import { createProbe, type ProbeDependencies } from './probe.js';
 import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
@@ -32,7 +32,7 @@ const IDLE_MS = 500;
  * events are therefore always sent in their order.
  */
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
-  const { client, backlogs, alarm } = deps;
+  const { client, backlogs, wakeSignal } = deps;
   const probe = createProbe(deps);
   let cursor = 0n;
   try {
@@ -50,7 +50,7 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
         cursor = await skip(deps, cursor, (event) => backlogs.of(event) !== undefined);
       if (isFull || isDraining) continue;
       if (window.length > 0) await delay(LINGER_MS);
-      await alarm.sleep(Math.min(IDLE_MS, backlogs.nextDueMs() ?? IDLE_MS));
+      await wakeSignal.sleep(Math.min(IDLE_MS, backlogs.nextDueMs() ?? IDLE_MS));
     }
   } finally {
     await probe.close();
@@ -95,15 +95,15 @@ async function skip(
 
 async function publishEvents(deps: LoopDependencies, events: readonly PendingEvent[]): Promise<void> {
   const { publisher, metrics } = deps;
-  const lanes = new Map<number, PendingEvent[]>();
+  const batches = new Map<number, PendingEvent[]>();
   for (const event of events) {
     const partition = publisher.toPartition(event);
-    const lane = lanes.get(partition);
-    if (lane) lane.push(event);
-    else lanes.set(partition, [event]);
+    const batch = batches.get(partition);
+    if (batch) batch.push(event);
+    else batches.set(partition, [event]);
   }
-  if (lanes.size === 0) return;
-  const { results, reconnectFault } = await publisher.publish(lanes);
+  if (batches.size === 0) return;
+  const { results, reconnectFault } = await publisher.publish(batches);
   const published = results.flatMap((result) => result.published);
   if (published.length > 0) {
     await markPublished(
@@ -114,13 +114,13 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
     metrics?.published(published.map(({ created_at: at }) => Math.max(0, now - at.getTime()) / 1_000));
   }
   if (reconnectFault) throw reconnectFault;
-  for (const result of results) holdWhatFailed(deps, lanes.get(result.partition) ?? [], result);
+  for (const result of results) holdFailedEvents(deps, batches.get(result.partition) ?? [], result);
 }
 
-function holdWhatFailed(
+function holdFailedEvents(
   { backlogs, log, metrics }: LoopDependencies,
   sent: readonly PendingEvent[],
-  { partition, published, refused, fault }: LaneResult,
+  { partition, published, refused, fault }: BatchResult,
 ): void {
   if (published.length === sent.length) return;
   const done = new Set(published);

@@ -1,6 +1,6 @@
 import type { Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Alarm } from './alarm.js';
+import type { WakeSignal } from './wake-signal.js';
 import type { Backlog, Backlogs } from './backlogs.js';
 import type { RelayMetrics } from './metrics.js';
 import { PartitionsChangedError, type Publisher } from './publisher.js';
@@ -15,7 +15,7 @@ export interface ProbeDependencies {
    */
   readonly openPublisher: () => Promise<Publisher>;
   /** Rung when something has been offered. */
-  readonly alarm: Alarm;
+  readonly wakeSignal: WakeSignal;
   readonly metrics: RelayMetrics | undefined;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -47,12 +47,12 @@ export function createProbe(deps: ProbeDependencies): Probe {
   /** Those that are still `probing` in the end were not taken. */
   async function offer(due: readonly (Backlog & { head: PendingEvent })[]): Promise<void> {
     publisher ??= await deps.openPublisher();
-    const lanes = new Map<number, PendingEvent[]>();
+    const batches = new Map<number, PendingEvent[]>();
     for (const { head } of due) {
       const partition = publisher.toPartition(head);
-      lanes.set(partition, [...(lanes.get(partition) ?? []), head]);
+      batches.set(partition, [...(batches.get(partition) ?? []), head]);
     }
-    const { results, reconnectFault } = await publisher.publish(lanes);
+    const { results, reconnectFault } = await publisher.publish(batches);
     if (reconnectFault) await drop();
     const published = new Set(results.flatMap((result) => result.published));
     await markPublished(
@@ -90,7 +90,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
       if (due.length === 0) return;
       running = run(due).finally(() => {
         running = undefined;
-        deps.alarm.ring();
+        deps.wakeSignal.wake();
       });
     },
     failed: () => fault,

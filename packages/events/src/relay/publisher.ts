@@ -2,14 +2,19 @@ import { Partitioners } from 'kafkajs';
 import { startPublishSpan } from '@platform/service-kit';
 import { toMessage } from '../kafka-message.js';
 import type { SyncEvent } from '../sync-event.js';
-import { type LaneResult, publishLane, type SendToPartition, settleWithProgress } from './lane.js';
+import {
+  type BatchResult,
+  publishBatch,
+  type SendToPartition,
+  settleWithProgress,
+} from './partition-batch.js';
 import type { EventRelayOptions } from './options.js';
 import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
 import type { PendingEvent } from './queries.js';
 import { ensureTopic } from './topic.js';
 
 export interface PublishResult {
-  readonly results: readonly LaneResult[];
+  readonly results: readonly BatchResult[];
   /** After a fault the producer is replaced; this is why that was not possible: the publisher is of no more use. */
   readonly reconnectFault: KafkaAwayError | undefined;
 }
@@ -19,7 +24,7 @@ export interface Publisher {
   /** How many partitions the topic has; while it has another number, the publisher can't connect again. */
   readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
-  publish(lanes: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
+  publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
 }
 
@@ -84,7 +89,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
     partitionCount,
     toPartition: ({ event_key: key }) =>
       choosePartition({ topic, partitionMetadata, message: { key, value: null } }),
-    async publish(lanes) {
+    async publish(batches) {
       const sender = producer;
       const send: SendToPartition = async (partition, events) => {
         const spans = events.map(({ traceparent }) => startPublishSpan(topic, traceparent));
@@ -99,7 +104,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
         }
       };
       const sends = new Map(
-        [...lanes].map(([partition, events]) => [partition, publishLane(send, partition, events)]),
+        [...batches].map(([partition, events]) => [partition, publishBatch(send, partition, events)]),
       );
       const results = await settleWithProgress(sends);
       if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };

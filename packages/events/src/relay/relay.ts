@@ -1,4 +1,4 @@
-import { createAlarm } from './alarm.js';
+import { createWakeSignal } from './wake-signal.js';
 import { type Backlogs, createBacklogs } from './backlogs.js';
 import { backoffMs } from './backoff.js';
 import { relayUntilStopped } from './loop.js';
@@ -41,8 +41,8 @@ const CALM_MS = 30_000;
 /** Makes a relay; nothing happens before `start`. */
 export function createEventRelay(options: EventRelayOptions): EventRelay {
   const { log, kafka, topic = DEFAULT_TOPIC, partitions = DEFAULT_PARTITIONS } = options;
-  const committed = createAlarm();
-  const turn = createAlarm();
+  const commitSignal = createWakeSignal();
+  const lockSignal = createWakeSignal();
   const notifier = createNotifier(() => session?.client);
   let state: RelayState = 'stopped';
   let running: Promise<void> | undefined;
@@ -62,8 +62,8 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     });
 
   function onNotice(channel: string): void {
-    if (state === 'relaying') committed.ring();
-    else if (state === 'standby' && channel === FREE_CHANNEL) turn.ring();
+    if (state === 'relaying') commitSignal.wake();
+    else if (state === 'standby' && channel === FREE_CHANNEL) lockSignal.wake();
   }
 
   async function lead({ client, failed }: Session): Promise<void> {
@@ -79,7 +79,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       backlogs = createBacklogs((event) => opened.toPartition(event));
       healthySince ??= performance.now();
       const { signal } = ending;
-      const around = { client, failed, publisher: opened, openPublisher, backlogs, alarm: committed };
+      const around = { client, failed, publisher: opened, openPublisher, backlogs, wakeSignal: commitSignal };
       await relayUntilStopped({ ...around, metrics, log, signal });
     } finally {
       state = 'standby';
@@ -96,7 +96,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     if (await tryLead(session.client)) await lead(session);
     else {
       healthySince ??= performance.now();
-      await turn.sleep(STANDBY_MS);
+      await lockSignal.sleep(STANDBY_MS);
     }
   }
 
@@ -112,7 +112,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     const err = isKafka ? error.cause : error;
     if (failures === 1) log.warn({ err }, message);
     else log.debug({ err, failures }, message);
-    await turn.sleep(backoffMs(failures));
+    await lockSignal.sleep(backoffMs(failures));
   }
 
   async function closeSession(): Promise<void> {
@@ -137,13 +137,13 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
       running = run(ending);
     },
     wake() {
-      if (state === 'relaying') committed.ring();
+      if (state === 'relaying') commitSignal.wake();
       else if (state === 'standby') notifier.notify();
     },
     async stop() {
       ending.abort();
-      committed.ring();
-      turn.ring();
+      commitSignal.wake();
+      lockSignal.wake();
       await running;
       running = undefined;
     },

@@ -1,23 +1,23 @@
 import type { PendingEvent } from './queries.js';
 
-/** What became of the events of one partition. */
-export interface LaneResult {
+/** The outcome of sending a batch of events to one partition. */
+export interface BatchResult {
   readonly partition: number;
-  /** Acknowledged by all in-sync replicas. */
+  /** The events that all in-sync replicas acknowledged. */
   readonly published: PendingEvent[];
-  /** The first event of its key that Kafka refuses for what it is; what follows in that key was not sent. */
+  /** Events that Kafka refuses because of their content. Later events of the same key were not sent. */
   readonly refused: { readonly event: PendingEvent; readonly reason: Error }[];
-  /** Why the partition takes nothing at present; some of its events may be in Kafka nevertheless. */
+  /** Why the partition accepts nothing at present. Some of its events may have been written nevertheless. */
   readonly fault: Error | undefined;
 }
 
-/** Sends events to a partition, all or none; in their order. */
+/** Sends events to a partition in order; either all of them are written or none. */
 export type SendToPartition = (partition: number, events: readonly PendingEvent[]) => Promise<void>;
 
-/** kafkajs sends to one broker's partitions one after the other: as long as one of them settles, all is well. */
+/** kafkajs sends to the partitions of a broker one after another, so this limits the time from one result to the next. */
 const PROGRESS_TIMEOUT_MS = 10_000;
 
-/** Of the record, not of the moment: sending the same again gets the same answer. */
+/** Errors caused by the record itself: sending it again fails in the same way. */
 const REFUSALS = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -26,20 +26,20 @@ const REFUSALS = new Set([
   'CORRUPT_MESSAGE',
 ]);
 
-/** Publishes what can be published; never rejects. */
-export async function publishLane(
+/** Publishes the events of a batch that Kafka accepts; never rejects. */
+export async function publishBatch(
   send: SendToPartition,
   partition: number,
   events: readonly PendingEvent[],
-): Promise<LaneResult> {
-  const result = { partition, published: [] as PendingEvent[], refused: [] as LaneResult['refused'] };
+): Promise<BatchResult> {
+  const result = { partition, published: [] as PendingEvent[], refused: [] as BatchResult['refused'] };
   try {
     await send(partition, events);
     return { ...result, published: [...events], fault: undefined };
   } catch (error) {
     if (!isRefusal(error)) return { ...result, fault: toError(error) };
   }
-  // The broker refused the batch as a whole and wrote nothing: one by one shows whose fault it is.
+  // The broker refused the whole batch and wrote nothing. Sending the events one by one shows which of them it refuses.
   const refusedKeys = new Set<string>();
   for (const event of events) {
     if (refusedKeys.has(event.event_key)) continue;
@@ -55,11 +55,11 @@ export async function publishLane(
   return { ...result, fault: undefined };
 }
 
-/** The results of all lanes; those of a broker that hangs count as faults, whatever becomes of them later. */
+/** Waits for the results of all batches. A batch whose broker hangs counts as a fault, even if it succeeds later. */
 export async function settleWithProgress(
-  sends: ReadonlyMap<number, Promise<LaneResult>>,
-): Promise<readonly LaneResult[]> {
-  const settled = new Map<number, LaneResult>();
+  sends: ReadonlyMap<number, Promise<BatchResult>>,
+): Promise<readonly BatchResult[]> {
+  const settled = new Map<number, BatchResult>();
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, PROGRESS_TIMEOUT_MS);
     for (const [partition, send] of sends)
