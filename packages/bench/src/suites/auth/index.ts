@@ -1,12 +1,12 @@
 import type { Figure, Suite, SuiteOptions, SuiteResult } from '../../suite.js';
 import { type Latencies, measureLastPage, measureLatencies, p99 } from './latencies.js';
-import { prepare, type Setting } from './setting.js';
+import { prepare, type Environment } from './environment.js';
 import { measureThroughput, throughputResult } from './throughput.js';
 
 const LATENCY_ROUNDS = 400;
 
 async function measureGrowth(
-  { small, large }: Setting,
+  { small, large }: Environment,
   progress: SuiteOptions['progress'],
 ): Promise<SuiteResult> {
   progress('latencies: own list, admin page, create, revoke');
@@ -51,13 +51,13 @@ async function measureGrowth(
 async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (part: string) => options.only.size === 0 || options.only.has(part);
   const isLarge = isWanted('million_vs_thousand') || isWanted('growth_p99');
-  const { setting, stop } = await prepare(options.progress, isLarge);
+  const { environment, stop } = await prepare(options.progress, isLarge);
   try {
     if (['verify_vs_bare', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
       const withLarge = isWanted('million_vs_thousand');
-      yield throughputResult(await measureThroughput(setting, options, withLarge), withLarge);
+      yield throughputResult(await measureThroughput(environment, options, withLarge), withLarge);
     }
-    if (isWanted('growth_p99')) yield await measureGrowth(setting, options.progress);
+    if (isWanted('growth_p99')) yield await measureGrowth(environment, options.progress);
   } finally {
     await stop();
   }

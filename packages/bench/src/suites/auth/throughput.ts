@@ -1,7 +1,7 @@
 import { load } from '../../load.js';
 import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } from '../../suite.js';
 import { forgedBearers, garbageBearers } from './bearers.js';
-import { ME, million, type Setting, USED_AT_ONCE } from './setting.js';
+import { ME, million, type Environment, USED_AT_ONCE } from './environment.js';
 
 const ROUNDS = 9;
 /** Of the seconds of a load: many short turns rather than few long ones. */
@@ -12,7 +12,7 @@ const SHARE_OF_A_TURN = 1 / 3;
  * for a while slows both sides of it.
  */
 export async function measureThroughput(
-  { small, large, bare, ...tokens }: Setting,
+  { small, large, baseline, ...tokens }: Environment,
   options: SuiteOptions,
   isLarge: boolean,
 ) {
@@ -30,7 +30,7 @@ export async function measureThroughput(
   const garbage = garbageBearers();
   const forged = forgedBearers(tokens.smallTokens[0] ?? '');
   progress('warming up');
-  await load(bare.url + ME, { seconds: 2, bearers: tokens.smallTokens });
+  await load(baseline.url + ME, { seconds: 2, bearers: tokens.smallTokens });
   await load(small.url + ME, { seconds: 3, bearers: tokens.smallTokens });
   await load(small.url + ME, { seconds: 2, bearers: garbage, expected: 401 });
   // Every tenth, so that they lie as far apart in the tables as all of them.
@@ -39,7 +39,9 @@ export async function measureThroughput(
   for (let round = 1; round <= ROUNDS; round += 1) {
     progress(`load, round ${round} of ${ROUNDS}`);
     // The same requests for the bare route: reading a header has its price there, too.
-    rates.bare.push((await load(bare.url + ME, { seconds, bearers: tokens.smallTokens })).requestsPerSecond);
+    rates.bare.push(
+      (await load(baseline.url + ME, { seconds, bearers: tokens.smallTokens })).requestsPerSecond,
+    );
     const verified = await load(small.url + ME, { seconds, bearers: tokens.smallTokens });
     rates.thousand.push(verified.requestsPerSecond);
     verifyP99Ms.push(verified.p99Ms);

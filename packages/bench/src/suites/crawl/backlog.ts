@@ -3,7 +3,7 @@ import type { SuiteOptions, SuiteResult } from '../../suite.js';
 import { DUE, insertDailySchedules, SCHEDULES, waitForJobs } from './dataset.js';
 import { readEvents } from './event-log.js';
 import { measureRawRuns } from './raw.js';
-import type { Backing } from './setting.js';
+import type { Backing } from './environment.js';
 
 /*
  * The service is down at a time at which 12,000 of its 50,000 schedules are due, and is started

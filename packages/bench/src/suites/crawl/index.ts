@@ -5,7 +5,7 @@ import { measureLatencies } from './latencies.js';
 import { measureMemory } from './memory.js';
 import { measureRates } from './rates.js';
 import { openRawQueue } from './raw.js';
-import { type Backing, startBacking } from './setting.js';
+import { type Backing, startBacking } from './environment.js';
 import { measureTicks } from './ticks.js';
 
 /** Longer than the suite takes. */

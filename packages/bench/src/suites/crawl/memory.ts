@@ -3,7 +3,7 @@ import type { Kafka } from 'kafkajs';
 import type { SuiteOptions, SuiteResult } from '../../suite.js';
 import { insertMinutelySchedules, readMetric } from './dataset.js';
 import { readEvents } from './event-log.js';
-import type { Site } from './setting.js';
+import type { Site } from './environment.js';
 
 /** More than it can run in a minute, so that it is never idle. */
 const SCHEDULES = 50_000;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { connectors } from '@platform/events';
 import { Queue, Worker } from 'bullmq';
-import type { Backing } from './setting.js';
+import type { Backing } from './environment.js';
 
 /* BullMQ alone, on the same Redis: what the service is measured against. */
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { median, percentile, type SuiteResult } from '../../suite.js';
 import { insertMinutelySchedules, waitForJobs } from './dataset.js';
 import { readEvents } from './event-log.js';
-import type { Site } from './setting.js';
+import type { Site } from './environment.js';
 
 /** Of as many organisations and connectors, each at its own time of the minute: one run at a time, mostly. */
 const SCHEDULES = 360;

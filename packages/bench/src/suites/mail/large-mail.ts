@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { percentile, type SuiteOptions, type SuiteResult } from '../../suite.js';
 import { here } from './processes.js';
-import { prepare, sendUrl, type Setting } from './sends.js';
+import { prepare, sendUrl, type Environment } from './sends.js';
 import { letter } from './submission.js';
 
 const ATTACHMENT_BYTES = 25 * 1_048_576;
@@ -17,7 +17,7 @@ function startProbing(url: string): () => Promise<number[]> {
   };
 }
 
-async function sendLarge({ mail, token }: Setting, body: Buffer): Promise<void> {
+async function sendLarge({ mail, token }: Environment, body: Buffer): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(sendUrl(mail), { method: 'POST', headers, body });
   if (!response.ok) throw new Error(`a large mail was answered ${response.status}: ${await response.text()}`);
@@ -27,16 +27,16 @@ async function sendLarge({ mail, token }: Setting, body: Buffer): Promise<void> 
 /** How long another request waits while a mail with 25 MiB of attachments is taken and sent. */
 export async function measureLargeMail({ progress }: SuiteOptions): Promise<SuiteResult> {
   progress('starting identity, mail and the sink');
-  const setting = await prepare();
+  const environment = await prepare();
   try {
     const content = Buffer.alloc(ATTACHMENT_BYTES, 'attachment').toString('base64');
     const attachments = [{ filename: 'large.bin', content, contentType: 'application/octet-stream' }];
     const body = Buffer.from(JSON.stringify({ ...letter, attachments }));
-    await sendLarge(setting, body);
+    await sendLarge(environment, body);
     progress(`${LARGE_MAILS} mails of 25 MiB`);
-    const stopProbing = startProbing(`${setting.mail.url}/health/live`);
+    const stopProbing = startProbing(`${environment.mail.url}/health/live`);
     const startedAt = performance.now();
-    for (let count = 0; count < LARGE_MAILS; count += 1) await sendLarge(setting, body);
+    for (let count = 0; count < LARGE_MAILS; count += 1) await sendLarge(environment, body);
     const largeMs = (performance.now() - startedAt) / LARGE_MAILS;
     const latencies = await stopProbing();
     return {
@@ -59,6 +59,6 @@ export async function measureLargeMail({ progress }: SuiteOptions): Promise<Suit
       ],
     };
   } finally {
-    await setting.stop();
+    await environment.stop();
   }
 }

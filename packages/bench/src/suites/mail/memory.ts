@@ -1,8 +1,8 @@
 import { load } from '../../load.js';
 import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { startGround, startMail } from './processes.js';
+import { startFixture, startMail } from './processes.js';
 import { sendUrl } from './sends.js';
-import { startStandIn } from './stand-in.js';
+import { startFakeIdentity } from './fake-identity.js';
 import { letter } from './submission.js';
 
 const ORGANISATIONS = 1_000;
@@ -20,15 +20,15 @@ const COMPARED_STEPS = 5;
 /** Resident memory while mails go out for 1,000 organisations in turn, each through its own configuration. */
 export async function measureMemory({ only, progress }: SuiteOptions): Promise<SuiteResult> {
   const mails = only.size > 0 ? MAILS_WHEN_NAMED : MAILS;
-  const ground = await startGround();
-  const standIn = await startStandIn(ORGANISATIONS, ground.sinkPort);
-  const mail = await startMail(ground, standIn.url);
+  const fixture = await startFixture();
+  const fakeIdentity = await startFakeIdentity(ORGANISATIONS, fixture.sinkPort);
+  const mail = await startMail(fixture, fakeIdentity.url);
   try {
     const resident: number[] = [];
     for (let step = 1; step <= STEPS; step += 1) {
       progress(`${mails} mails of ${ORGANISATIONS} organisations, step ${step} of ${STEPS}`);
       const requests = mails / STEPS;
-      await load(sendUrl(mail), { requests, connections: 20, bearers: standIn.tokens, body: letter });
+      await load(sendUrl(mail), { requests, connections: 20, bearers: fakeIdentity.tokens, body: letter });
       resident.push(await mail.residentMib());
     }
     const early = median(resident.slice(SETTLED_STEPS, SETTLED_STEPS + COMPARED_STEPS));
@@ -51,7 +51,7 @@ export async function measureMemory({ only, progress }: SuiteOptions): Promise<S
     };
   } finally {
     await mail.stop();
-    standIn.close();
-    await ground.stop();
+    fakeIdentity.close();
+    await fixture.stop();
   }
 }

@@ -17,7 +17,7 @@ export const mailFile = (name: string) =>
   fileURLToPath(new URL(`../../../../../services/mail/dist/${name}`, import.meta.url));
 
 /** What the parts of this suite stand on. */
-export interface Ground {
+export interface Fixture {
   readonly postgres: EmbeddedPostgres;
   readonly sinkPort: number;
   /** The same sink, {@link ROUND_TRIP_MS} away. */
@@ -28,7 +28,7 @@ export interface Ground {
 }
 
 /** PostgreSQL and the sink, both on the core of the load. */
-export async function startGround(): Promise<Ground> {
+export async function startFixture(): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'));
   const certificate = join(folder, 'sink.pem');
   await writeCertificate(certificate);
@@ -56,14 +56,14 @@ export async function startGround(): Promise<Ground> {
 }
 
 /** The built service, as it runs in production, on the core of the server. */
-export async function startMail(ground: Ground, identityUrl: string): Promise<ServiceProcess> {
+export async function startMail(fixture: Fixture, identityUrl: string): Promise<ServiceProcess> {
   const port = await findFreePort();
   const environment = {
     PATH: process.env.PATH,
-    DATABASE_URL: await createDatabase(ground.postgres, 'bench_mail'),
+    DATABASE_URL: await createDatabase(fixture.postgres, 'bench_mail'),
     IDENTITY_URL: identityUrl,
     SERVICE_CLIENT_SECRET: SECRET,
-    NODE_EXTRA_CA_CERTS: ground.certificate,
+    NODE_EXTRA_CA_CERTS: fixture.certificate,
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
     HOST: '127.0.0.1',
     PORT: String(port),

@@ -5,7 +5,7 @@ import { send, startBenchIdentity } from '../../identity.js';
 import { load } from '../../load.js';
 import type { ServiceProcess } from '../../service-process.js';
 import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { type Ground, here, ROUND_TRIP_MS, SECRET, startGround, startMail } from './processes.js';
+import { type Fixture, here, ROUND_TRIP_MS, SECRET, startFixture, startMail } from './processes.js';
 import { letter, smtp } from './submission.js';
 
 /*
@@ -17,8 +17,8 @@ const ROUNDS = 3;
 const WARM_UP_SECONDS = 12;
 const run = promisify(execFile);
 
-export interface Setting {
-  readonly ground: Ground;
+export interface Environment {
+  readonly fixture: Fixture;
   readonly mail: ServiceProcess;
   readonly token: string;
   /** From the next mail on, the service submits to this port. */
@@ -29,30 +29,30 @@ export interface Setting {
 }
 
 /** Everything that a mail passes through, and a token with `SEND_MAIL`. */
-export async function prepare(): Promise<Setting> {
-  const ground = await startGround();
+export async function prepare(): Promise<Environment> {
+  const fixture = await startFixture();
   const identity = await startBenchIdentity(
-    ground.postgres,
+    fixture.postgres,
     'bench_identity',
     { SERVICE_CLIENTS: `mail:${SECRET}` },
     'load',
   );
   const configurationUrl = `${identity.url}/api/v1/configurationManager/smtpConfig`;
   const configure = (port: number) => send(configurationUrl, 'POST', identity.session, { ...smtp, port });
-  await configure(ground.sinkPort);
+  await configure(fixture.sinkPort);
   const created = await send(`${identity.url}/api/v1/personal-access-tokens`, 'POST', identity.session, {
     name: 'bench',
     scopes: ['SEND_MAIL', 'FETCH_CONFIG'],
   });
   const { accessToken: token } = (created.body as { token: { accessToken: string } }).token;
-  const mail = await startMail(ground, identity.url);
+  const mail = await startMail(fixture, identity.url);
   const { emailTemplateType, templateData } = letter;
   const preview = await send(`${mail.url}/api/v1/mail/preview`, 'POST', identity.session, {
     emailTemplateType,
     templateData,
   });
   return {
-    ground,
+    fixture,
     mail,
     token,
     async useSink(port) {
@@ -63,7 +63,7 @@ export async function prepare(): Promise<Setting> {
     async stop() {
       await mail.stop();
       await identity.stop();
-      await ground.stop();
+      await fixture.stop();
     },
   };
 }
@@ -72,7 +72,7 @@ export const sendUrl = ({ url }: ServiceProcess) => `${url}/api/v1/mail/emails/s
 
 /** Mails per second through the API: authenticated, rendered, sent, recorded. */
 async function sendThroughService(
-  { mail, token }: Setting,
+  { mail, token }: Environment,
   inFlight: number,
   seconds: number,
 ): Promise<number> {
@@ -82,20 +82,20 @@ async function sendThroughService(
 
 async function sendRaw(
   kind: string,
-  { ground, ready }: Setting,
+  { fixture, ready }: Environment,
   port: number,
   inFlight: number,
   seconds: number,
 ): Promise<number> {
   const values = [port, inFlight, seconds].map(String);
   const [command = '', ...args] = onServerCore([process.execPath, here('raw.js'), kind, ...values]);
-  const running = run(command, args, { env: { ...process.env, NODE_EXTRA_CA_CERTS: ground.certificate } });
+  const running = run(command, args, { env: { ...process.env, NODE_EXTRA_CA_CERTS: fixture.certificate } });
   running.child.stdin?.end(ready);
   return Number((await running).stdout);
 }
 
-async function takeTurns(setting: Setting, { seconds, progress }: SuiteOptions) {
-  const { sinkPort, distantSinkPort } = setting.ground;
+async function takeTurns(environment: Environment, { seconds, progress }: SuiteOptions) {
+  const { sinkPort, distantSinkPort } = environment.fixture;
   const rates = {
     raw: [] as number[],
     service: [] as number[],
@@ -108,32 +108,32 @@ async function takeTurns(setting: Setting, { seconds, progress }: SuiteOptions) 
   };
   /** The service's pool is new after a change: its connections are made before a load begins, as raw.ts does. */
   const connect = async (port: number) => {
-    await setting.useSink(port);
-    await sendThroughService(setting, 20, 1);
+    await environment.useSink(port);
+    await sendThroughService(environment, 20, 1);
   };
   progress('warming up');
-  await sendThroughService(setting, 20, WARM_UP_SECONDS);
+  await sendThroughService(environment, 20, WARM_UP_SECONDS);
   for (let round = 1; round <= ROUNDS; round += 1) {
     progress(`sending, round ${round} of ${ROUNDS}`);
     await connect(sinkPort);
-    rates.raw.push(await sendRaw('pooled', setting, sinkPort, 20, seconds));
-    rates.service.push(await sendThroughService(setting, 20, seconds));
-    rates.rawAt5.push(await sendRaw('pooled', setting, sinkPort, 5, seconds));
-    rates.serviceAt5.push(await sendThroughService(setting, 5, seconds));
-    rates.perMail.push(await sendRaw('transport-per-mail', setting, sinkPort, 5, seconds));
+    rates.raw.push(await sendRaw('pooled', environment, sinkPort, 20, seconds));
+    rates.service.push(await sendThroughService(environment, 20, seconds));
+    rates.rawAt5.push(await sendRaw('pooled', environment, sinkPort, 5, seconds));
+    rates.serviceAt5.push(await sendThroughService(environment, 5, seconds));
+    rates.perMail.push(await sendRaw('transport-per-mail', environment, sinkPort, 5, seconds));
     await connect(distantSinkPort);
-    rates.rawDistant.push(await sendRaw('pooled', setting, distantSinkPort, 5, seconds));
-    rates.serviceDistant.push(await sendThroughService(setting, 5, seconds));
-    rates.perMailDistant.push(await sendRaw('transport-per-mail', setting, distantSinkPort, 5, seconds));
+    rates.rawDistant.push(await sendRaw('pooled', environment, distantSinkPort, 5, seconds));
+    rates.serviceDistant.push(await sendThroughService(environment, 5, seconds));
+    rates.perMailDistant.push(await sendRaw('transport-per-mail', environment, distantSinkPort, 5, seconds));
   }
   return rates;
 }
 
 export async function measureSends(options: SuiteOptions): Promise<SuiteResult> {
   options.progress('starting identity, mail and the sink');
-  const setting = await prepare();
+  const environment = await prepare();
   try {
-    const rates = await takeTurns(setting, options);
+    const rates = await takeTurns(environment, options);
     const rate = (name: keyof typeof rates): number => median(rates[name]);
     const figure = (name: keyof typeof rates, note: string) => ({
       name, value: rate(name), unit: 'mails/s', note,
@@ -180,6 +180,6 @@ export async function measureSends(options: SuiteOptions): Promise<SuiteResult> 
       ],
     };
   } finally {
-    await setting.stop();
+    await environment.stop();
   }
 }

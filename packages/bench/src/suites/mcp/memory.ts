@@ -1,5 +1,5 @@
 import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { loadWith, startGround } from './ground.js';
+import { loadWith, startFixture } from './fixture.js';
 
 /** All of them take minutes: only where this part is asked for by name. */
 const CALLS_WHEN_NAMED = 1_000_000;
@@ -13,7 +13,7 @@ const COMPARED_STEPS = 4;
 /** Resident memory while `whoami` is called again and again with 1,000 tokens. */
 export async function measureMemory({ only, progress }: SuiteOptions): Promise<SuiteResult> {
   const calls = only.size > 0 ? CALLS_WHEN_NAMED : CALLS;
-  const { identity, tokens, stop } = await startGround();
+  const { identity, tokens, stop } = await startFixture();
   try {
     await loadWith(identity, tokens, 'call', { requests: WARM_UP_CALLS });
     const resident: number[] = [];

@@ -1,5 +1,5 @@
 import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { loadWith, messages, startGround, startProgram } from './ground.js';
+import { loadWith, messages, startFixture, startProgram } from './fixture.js';
 
 /*
  * Identity, the common pattern and a bare echo, all on one core; PostgreSQL and the load on the
@@ -12,17 +12,17 @@ type Message = keyof typeof messages;
 const kinds = Object.keys(messages) as readonly Message[];
 
 async function startServers() {
-  const ground = await startGround();
+  const fixture = await startFixture();
   const servers = {
     echo: await startProgram('raw'),
     per_request_server: await startProgram('per-request-server'),
-    identity: ground.identity,
+    identity: fixture.identity,
   };
   const stop = async () => {
     await Promise.all([servers.echo.stop(), servers.per_request_server.stop()]);
-    await ground.stop();
+    await fixture.stop();
   };
-  return { servers, tokens: ground.tokens, stop };
+  return { servers, tokens: fixture.tokens, stop };
 }
 
 type Rates = Record<keyof Awaited<ReturnType<typeof startServers>>['servers'], Record<Message, number[]>>;

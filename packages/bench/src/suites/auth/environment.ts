@@ -17,13 +17,13 @@ export const million = { organisations: 10, members: 10_000, tokens: 100_000, us
 export const USED_AT_ONCE = thousand.used;
 
 /*
- * Two identities, over a thousand and over a million tokens, and a bare Fastify, all on one core;
+ * Two identities, over a thousand and over a million tokens, and a bare Fastify as the baseline, all on one core;
  * PostgreSQL and the load on the other.
  */
-export interface Setting {
+export interface Environment {
   readonly small: BenchIdentity;
   readonly large: BenchIdentity;
-  readonly bare: ServiceProcess;
+  readonly baseline: ServiceProcess;
   readonly smallTokens: readonly string[];
   readonly largeTokens: readonly string[];
 }
@@ -45,12 +45,14 @@ export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded:
     progress('filling a database with 1,000,000 tokens of 100,000 members');
     await fill(large.databaseUrl, million);
   }
-  const barePort = await findFreePort();
-  const bareProgram = fileURLToPath(new URL('bare.js', import.meta.url));
-  const bare = await startProcess([bareProgram, String(barePort)], barePort, ME, { PATH: process.env.PATH });
+  const baselinePort = await findFreePort();
+  const baselineProgram = fileURLToPath(new URL('baseline.js', import.meta.url));
+  const baseline = await startProcess([baselineProgram, String(baselinePort)], baselinePort, ME, {
+    PATH: process.env.PATH,
+  });
   const stop = async () => {
-    await Promise.all([...new Set([small, large, bare])].map((process) => process.stop()));
+    await Promise.all([...new Set([small, large, baseline])].map((process) => process.stop()));
     await postgres.stop();
   };
-  return { setting: { small, large, bare, smallTokens, largeTokens }, stop };
+  return { environment: { small, large, baseline, smallTokens, largeTokens }, stop };
 }

@@ -20,14 +20,14 @@ export const messages = {
   call: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: {} } },
 } as const;
 
-export interface Ground {
+export interface Fixture {
   readonly identity: BenchIdentity;
   readonly tokens: readonly string[];
   stop(): Promise<void>;
 }
 
 /** Identity with its tools over a database of its own, and the tokens of the load. */
-export async function startGround(): Promise<Ground> {
+export async function startFixture(): Promise<Fixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
   // The commit's fsync would measure the disk; everything else is as in production.
   const postgres = await startEmbeddedPostgres({

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { smtp } from './submission.js';
 
 /** Identity and configuration manager of many organisations that were never created. */
-export interface StandIn {
+export interface FakeIdentity {
   readonly url: string;
   /** One token with `SEND_MAIL` for each organisation. */
   readonly tokens: readonly string[];
@@ -17,7 +17,7 @@ const toId = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStar
 const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.example', name: 'Bench' };
 
 /** @param smtpPort - of the server that all organisations' configurations name, each with its own user. */
-export async function startStandIn(organisations: number, smtpPort: number): Promise<StandIn> {
+export async function startFakeIdentity(organisations: number, smtpPort: number): Promise<FakeIdentity> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const mint = (claims: object) => {
     const iat = Math.floor(Date.now() / 1_000);
