@@ -6,7 +6,7 @@ const env = {
   SERVICE_CLIENT_SECRET: 's'.repeat(32),
 };
 
-test('one organisation cannot be given more sends than there are in all', () => {
+test('SENDS_PER_ORG_MAX must not exceed SENDS_MAX', () => {
   expect(loadMailConfig({ ...env, SENDS_MAX: '10', SENDS_PER_ORG_MAX: '10' })).toMatchObject({
     SENDS_MAX: 10,
   });
@@ -15,7 +15,7 @@ test('one organisation cannot be given more sends than there are in all', () => 
   );
 });
 
-test('SMTP configurations come from identity unless somebody else is named', () => {
+test('CONFIG_MANAGER_URL defaults to IDENTITY_URL', () => {
   expect(loadMailConfig(env).CONFIG_MANAGER_URL).toBe(env.IDENTITY_URL);
   expect(loadMailConfig({ ...env, CONFIG_MANAGER_URL: 'http://manager' }).CONFIG_MANAGER_URL).toBe(
     'http://manager',

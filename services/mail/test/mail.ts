@@ -35,14 +35,14 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   SERVICE_CLIENT_SECRET: SERVICE_SECRET,
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
-  // A database is slow on a busy machine.
+  // The database may be slow on a busy machine.
   DATABASE_TIMEOUT_MS: '10000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
 });
 
 export interface MailOptions {
   readonly environment?: NodeJS.ProcessEnv;
-  /** The server of the database, when the test breaks it: with the time-outs of production. */
+  /** A database server that the test stops and starts. The service then uses the timeouts of production. */
   readonly adminUrl?: string;
   readonly journalTimes?: JournalTimes;
   readonly resolveHost?: ResolveHost;
@@ -51,7 +51,7 @@ export interface MailOptions {
 export interface MailUnderTest {
   readonly url: string;
   readonly identityUrl: string;
-  /** For looking at what is stored. */
+  /** A pool of the test's own, to inspect what is stored. */
   readonly db: pg.Pool;
   readonly databaseUrl: string;
   readonly session: string;
@@ -60,14 +60,14 @@ export interface MailUnderTest {
   readonly orgId: string;
   logged(): string;
   advance(milliseconds: number): void;
-  /** A call of the mail service. */
+  /** Calls the mail service. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   identity(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createToken(scopes: readonly string[]): Promise<string>;
   /** Saves the SMTP configuration and has it reloaded. */
   configure(smtp: object): Promise<void>;
   send(fields?: object, headers?: Record<string, string>): Promise<Answer>;
-  /** Ends the service, not what it was tested with. */
+  /** Stops the service, but keeps the database and the test's pool. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -135,7 +135,7 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   };
 }
 
-/** A new organisation of the shared identity, and what its administrator does there: create tokens, configure SMTP. */
+/** Creates an organisation in the shared identity service, with an administrator who can create tokens and configure SMTP. */
 export async function createAdministrator() {
   const { url, organisation } = await testIdentity();
   const { orgId, admin } = await organisation();
@@ -158,7 +158,7 @@ export async function createAdministrator() {
   };
 }
 
-/** A real mail service over a database of its own, and an organisation of the real identity that the run shares. */
+/** Starts a real mail service with its own database, and an organisation in the identity service that all tests share. */
 export async function startMail(options: MailOptions = {}): Promise<MailUnderTest> {
   const administrator = await createAdministrator();
   const { identity, identityUrl, session } = administrator;
@@ -181,7 +181,7 @@ export async function startMail(options: MailOptions = {}): Promise<MailUnderTes
         token: session,
         body: smtp,
       });
-      if (saved.status !== 200) throw new Error(`smtpConfig answered ${saved.status}: ${saved.text}`);
+      if (saved.status !== 200) throw new Error(`smtpConfig responded with ${saved.status}: ${saved.text}`);
       await call('POST', '/api/v1/mail/updateSmtpConfig', { token });
     },
     send: (fields, headers) =>

@@ -22,7 +22,7 @@ const toBytes = (address: string): Buffer =>
 function toRecord(address: string): Buffer {
   const data = toBytes(address);
   const head = Buffer.alloc(12);
-  // The name of the question, by a pointer (RFC 1035 §4.1.4).
+  // A pointer to the name in the question (RFC 1035 §4.1.4).
   head.writeUInt16BE(0xc000 | QUESTION_START, 0);
   head.writeUInt16BE(data.length === 4 ? TYPE_A : TYPE_AAAA, 2);
   head.writeUInt16BE(1, 4);
@@ -30,7 +30,7 @@ function toRecord(address: string): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** A real name server (RFC 1035, over UDP), with the addresses of each name; one whose addresses are `silent` is never answered. */
+/** Starts a real name server (RFC 1035, over UDP). It never answers questions about a name whose zone entry is `silent`. */
 export async function startNameServer(zone: Readonly<Record<string, readonly string[] | 'silent'>>) {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -51,7 +51,7 @@ export async function startNameServer(zone: Readonly<Record<string, readonly str
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
-    /** The names that were asked for, in order. */
+    /** The names in all questions so far, in order. */
     asked,
     close: () => new Promise<void>((resolve) => socket.close(() => resolve())),
   };

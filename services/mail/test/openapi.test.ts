@@ -4,7 +4,7 @@ import { startMail } from './mail.js';
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
 
-test('openapi.json is what the service documents (renew it with UPDATE_OPENAPI=1)', async () => {
+test('openapi.json matches what the service documents (update it with UPDATE_OPENAPI=1)', async () => {
   const mail = await startMail();
   const { body } = await mail.call('GET', '/docs/json');
   await mail.close();

@@ -5,7 +5,7 @@ import { createMailDatabase } from './mail.js';
 
 const schemaFile = fileURLToPath(new URL('../prisma/schema.prisma', import.meta.url));
 
-/** `table.column type`, with `?` where null may stand, as schema.prisma says it. */
+/** Lists the columns in schema.prisma as `table.column type`, with `?` for nullable ones. */
 function readSchema(source: string): string[] {
   return [...source.matchAll(/^model \w+ \{\n([\s\S]*?)^\}/gm)].flatMap(([, body = '']) => {
     const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? '';
@@ -25,7 +25,7 @@ function sqlType(type: string, attributes: string): string {
   );
 }
 
-test('schema.prisma and the migrated database agree', async () => {
+test('schema.prisma matches the migrated database', async () => {
   const database = await createMailDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

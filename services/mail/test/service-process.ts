@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** Starts a built service, and waits for the address that it logs when it is ready. */
+/** Starts a built service, and waits until it logs its address, which means that it is ready. */
 export async function startService(folder: string, environment: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [`${folder}/dist/server.js`], {
     env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', ...environment },
@@ -16,7 +16,7 @@ export async function startService(folder: string, environment: NodeJS.ProcessEn
       if (address) resolve(address.port);
     });
     void exited.then((code) => {
-      reject(new Error(`${folder} ended with ${code}: ${errors}`));
+      reject(new Error(`${folder} exited with ${code}: ${errors}`));
     });
   });
   return {

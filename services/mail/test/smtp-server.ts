@@ -1,12 +1,12 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Where in the dialogue the server is asked what to do. `CHUNK` is the first bytes of the message. */
+/** A point in the dialogue where a test decides what the server does. `CHUNK` is the arrival of the first bytes of a message. */
 export type Step =
   'CONNECT' | 'EHLO' | 'STAR' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
 
 /**
- * A reply; or `hang`: say nothing; `stall`: read nothing more; `sip`: read a chunk ten times a second; `close`: end the
- * connection; undefined: be a good server.
+ * Returns a reply, or one of these: `hang` sends nothing, `stall` stops reading, `sip` reads one chunk ten times a second,
+ * `close` closes the connection, and undefined sends the normal reply.
  */
 export type Behaviour = (step: Step, line: string, count: number) => string | undefined;
 
@@ -14,18 +14,18 @@ export interface AcceptedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
-  /** The same, as it came. */
+  /** The raw message before decoding. */
   readonly bytes: Buffer;
 }
 
-/** An SMTP server that misbehaves on purpose, and remembers what it accepted. */
+/** An SMTP server that misbehaves on demand, and records the mails that it accepted. */
 export interface SmtpUnderTest {
   readonly port: number;
   readonly accepted: AcceptedMail[];
   readonly connections: () => number;
-  /** How often a step came, over all connections. */
+  /** The number of times that a step was reached, over all connections. */
   readonly count: (step: Step) => number;
-  /** Open connections. */
+  /** The number of open connections. */
   readonly open: () => number;
   /** Sends a line to all open connections, after a `hang`. */
   say(line: string): void;
@@ -36,7 +36,7 @@ export interface SmtpUnderTest {
 const replies: Readonly<Record<Step, string>> = {
   CONNECT: '220 test ESMTP',
   EHLO: '250-test\r\n250-SMTPUTF8\r\n250 8BITMIME',
-  // STARTTLS, and then it says nothing: this server knows no TLS.
+  // STARTTLS: the server sends nothing after this reply, as it doesn't support TLS.
   STAR: '220 go on',
   AUTH: '235 2.7.0 welcome',
   MAIL: '250 2.1.0 ok',
@@ -63,7 +63,7 @@ class Session {
     private readonly accept: (mail: AcceptedMail) => void,
   ) {}
 
-  /** @returns whether the reply is the friendly one. */
+  /** @returns whether the reply is positive. */
   private reply(step: Step, line = ''): boolean {
     const text = this.answer(step, line);
     if (text === 'close') this.socket.destroy();
@@ -103,7 +103,7 @@ class Session {
     }
   }
 
-  /** A client says nothing after its message before it has the verdict: the end is the end of a chunk. */
+  /** A client waits for the reply after its message, so a message always ends at the end of a chunk. */
   private receiveMessage(chunk: Buffer): void {
     if (this.message.length === 0) this.reply('CHUNK');
     this.message.push(chunk);
@@ -117,11 +117,11 @@ class Session {
   private command(line: string): void {
     const verb = line.slice(0, 4).toUpperCase();
     const step = (verb === 'HELO' ? 'EHLO' : verb) as Step;
-    if (!(step in replies)) return void this.socket.write('502 what?\r\n');
-    const isFriendly = this.reply(step, line);
+    if (!(step in replies)) return void this.socket.write('502 5.5.1 unknown command\r\n');
+    const isPositive = this.reply(step, line);
     if (step === 'MAIL') [this.from, this.to] = [addressIn(line), []];
-    if (step === 'RCPT' && isFriendly) this.to.push(addressIn(line));
-    if (step === 'DATA') this.isReadingMessage = isFriendly;
+    if (step === 'RCPT' && isPositive) this.to.push(addressIn(line));
+    if (step === 'DATA') this.isReadingMessage = isPositive;
     if (step === 'QUIT') this.socket.end();
   }
 
@@ -129,7 +129,7 @@ class Session {
     this.isReadingMessage = false;
     const raw = bytes.toString('utf8').replace(/^\.\./gm, '.');
     const mail = { from: this.from, to: this.to, raw, bytes };
-    // Accepted is what the server decides, whether or not its answer arrives.
+    // The server's decision counts, whether or not its reply reaches the client.
     if (!/^[45]/.test(this.answer('MESSAGE', 'peek'))) this.accept(mail);
     this.reply('MESSAGE');
   }

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));
 });
 
-/** With the package's own certificate, which is for nobody's name and signed by itself. */
+/** Starts a server with the self-signed certificate of the smtp-server package. */
 async function start(options: SMTPServerOptions): Promise<number> {
   const server = new SMTPServer({ logger: false, authOptional: true, ...options });
   server.on('error', () => undefined);
@@ -24,13 +24,13 @@ async function start(options: SMTPServerOptions): Promise<number> {
 }
 
 const report = async (fields: object) => {
-  // Ten a minute are allowed.
+  // Only ten tests a minute are allowed.
   mail.advance(60_000);
   await mail.configure({ host: '127.0.0.1', fromEmail: 'noreply@corp.example', ...fields });
   return (await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session })).body;
 };
 
-test('a server without TLS: works, with a warning', async () => {
+test('a server without TLS passes with a warning', async () => {
   const port = await start({ disabledCommands: ['STARTTLS', 'AUTH'] });
   expect(await report({ port })).toMatchObject({
     ok: true,
@@ -42,7 +42,7 @@ test('a server without TLS: works, with a warning', async () => {
   });
 });
 
-test('the mechanism of the login is told; a refused one is explained', async () => {
+test('the report names the mechanism of the login, and explains a refused login', async () => {
   const port = await start({
     disabledCommands: ['STARTTLS'],
     onAuth: ({ password }, _session, done) => {
@@ -58,7 +58,7 @@ test('the mechanism of the login is told; a refused one is explained', async () 
 });
 
 test.each(['auto', 'starttls', 'implicit'])(
-  'with tls %s, a certificate of nobody is refused, for mails too',
+  'tls %s refuses an untrusted certificate, for mails too',
   async (tls) => {
     const port = await start({ secure: tls === 'implicit' });
     const found = await report({ port, tls });
@@ -70,14 +70,14 @@ test.each(['auto', 'starttls', 'implicit'])(
   },
 );
 
-test('tls starttls refuses a server that does not offer it, and tls none uses none', async () => {
+test('tls starttls refuses a server without STARTTLS, and tls none never uses TLS', async () => {
   const port = await start({ disabledCommands: ['STARTTLS'] });
   expect(await report({ port, tls: 'starttls' })).toMatchObject({ ok: false, problem: { code: 'ETLS' } });
   const offering = await start({});
   expect(await report({ port: offering, tls: 'none' })).toMatchObject({ ok: true, tls: null });
 });
 
-test('nobody there, silence and garbage are told apart', async () => {
+test('a closed port, a silent server and garbage are reported as different problems', async () => {
   expect(await report({ port: 9 })).toMatchObject({ ok: false, problem: { detail: 'ECONNREFUSED' } });
   const smtp = await startSmtp(() => 'hang');
   expect(await report({ port: smtp.port })).toMatchObject({ ok: false, problem: { code: 'ETIMEDOUT' } });
@@ -86,7 +86,7 @@ test('nobody there, silence and garbage are told apart', async () => {
   await smtp.close();
 });
 
-test('an organisation has ten tests a minute', async () => {
+test('an organisation may run ten tests a minute', async () => {
   mail.advance(60_000);
   const port = await start({ disabledCommands: ['STARTTLS', 'AUTH'] });
   await mail.configure({ host: '127.0.0.1', port, fromEmail: 'noreply@corp.example' });

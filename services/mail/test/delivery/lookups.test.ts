@@ -28,7 +28,7 @@ beforeEach(() => {
   nameServer.asked.length = 0;
 });
 
-/** @param configuration - of resolv.conf. */
+/** @param configuration - the content of resolv.conf. */
 async function resolve(host: string, configuration = '', signal = new AbortController().signal) {
   const [hostsFile, configurationFile] = [join(folder, 'hosts'), join(folder, 'resolv.conf')];
   await writeFile(hostsFile, '127.0.0.1\tlocalhost\n::1 localhost # both\n10.1.2.3 Extra.corp.test extra\n');
@@ -37,19 +37,19 @@ async function resolve(host: string, configuration = '', signal = new AbortContr
   return (await resolveHost(host, signal)).map(({ address, family }) => `${address} ${family}`);
 }
 
-test('a host has the addresses of both families, IPv4 first', async () => {
+test('a host resolves to the addresses of both families, IPv4 first', async () => {
   expect(await resolve('mx.corp.test')).toEqual(['192.0.2.1 4', '2001:db8::1 6']);
   await expect(resolve('nowhere.corp.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
 });
 
-test('an address, and a name of the hosts file, is resolved without asking', async () => {
+test('an address and a name in the hosts file are resolved without a query', async () => {
   expect(await resolve('192.0.2.7')).toEqual(['192.0.2.7 4']);
   expect(await resolve('localhost')).toEqual(['127.0.0.1 4', '::1 6']);
   expect(await resolve('extra.corp.test')).toEqual(['10.1.2.3 4']);
   expect(nameServer.asked).toEqual([]);
 });
 
-test('short names are looked for in the search domains, in the order of resolv.conf', async () => {
+test('short names are looked up in the search domains, in the order of resolv.conf', async () => {
   const cluster = 'nameserver 10.96.0.10\nsearch apps.svc.cluster.test svc.cluster.test\noptions ndots:5\n';
   expect(await resolve('relay.mail', cluster)).toEqual(['192.0.2.2 4']);
   expect([...new Set(nameServer.asked)]).toEqual([
@@ -62,15 +62,15 @@ test('short names are looked for in the search domains, in the order of resolv.c
   expect(new Set(nameServer.asked)).toEqual(new Set(['mx.corp.test']));
 });
 
-test('a lookup that is not answered ends when nobody waits any more', async () => {
+test('an unanswered lookup ends when it is aborted', async () => {
   const ending = new AbortController();
   const resolving = resolve('dead.corp.test', '', ending.signal);
-  await waitFor(() => nameServer.asked.length > 0, { what: 'the question' });
+  await waitFor(() => nameServer.asked.length > 0, { what: 'the query' });
   ending.abort();
   await expect(resolving).rejects.toMatchObject({ code: 'ECANCELLED' });
 });
 
-test('the silent name servers of one organisation hold up no other mail, and no other lookup', async () => {
+test('unresponsive name servers of one organisation delay neither other mails nor other lookups', async () => {
   const smtp = await startSmtp();
   const mail = await startMail({
     environment: { SEND_DEADLINE_MS: '5000', SMTP_TIMEOUT_MS: '30000' },

@@ -45,7 +45,7 @@ function send(pools: ReturnType<typeof start>, organisation: string, number: num
   });
 }
 
-/** @param work - what each of `count` numbers is given to, twenty at once. */
+/** Calls `work` with each number below `count`, twenty at a time. */
 async function forEachNumber(count: number, work: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -54,7 +54,7 @@ async function forEachNumber(count: number, work: (number: number) => Promise<vo
   await Promise.all(Array.from({ length: 20 }, worker));
 }
 
-test('a thousand organisations in turn: no more pools and connections than there may be, and every mail once, from its sender', async () => {
+test('a thousand organisations stay within the limits of pools and connections, and each mail is sent once from its sender', async () => {
   const pools = start(MAX_POOLS, 60_000);
   let maxPoolsSeen = 0;
   await forEachNumber(2 * ORGANISATIONS, async (number) => {
@@ -63,34 +63,34 @@ test('a thousand organisations in turn: no more pools and connections than there
     maxPoolsSeen = Math.max(maxPoolsSeen, pools.size);
   });
   expect(maxPoolsSeen).toBe(MAX_POOLS);
-  // Those that made place close once their mails are out; each of the others has one connection.
-  await waitFor(() => smtp.open() <= MAX_POOLS, { what: 'the end of the old connections' });
+  // Evicted pools close after their mails; each remaining pool has one connection.
+  await waitFor(() => smtp.open() <= MAX_POOLS, { what: 'the close of evicted connections' });
   const subjects = smtp.accepted.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw)?.[1] ?? '');
   expect([subjects.length, new Set(subjects).size]).toEqual([2 * ORGANISATIONS, 2 * ORGANISATIONS]);
   const strays = smtp.accepted.filter(({ from, raw }) => !raw.includes(`.${from.slice(8, -8)}@corp.example`));
   expect(strays).toEqual([]);
   await pools.close();
-  await waitFor(() => smtp.open() === 0, { what: 'the end of all connections' });
+  await waitFor(() => smtp.open() === 0, { what: 'the close of all connections' });
 }); // prettier-ignore
 
-test('who keeps sending keeps its connection while others come and go', async () => {
+test('an organisation that keeps sending keeps its connection while other pools are evicted', async () => {
   const pools = start(3, 60_000);
   for (let number = 0; number < 20; number += 1) {
     await send(pools, 'busy', number);
     await send(pools, `other-${number}`, number);
   }
-  await waitFor(() => smtp.open() <= 3, { what: 'the end of the old connections' });
-  // One for the busy one, one for each of the others.
+  await waitFor(() => smtp.open() <= 3, { what: 'the close of evicted connections' });
+  // One connection for the busy organisation, and one for each of the others.
   expect(smtp.connections()).toBe(21);
   await pools.close();
 });
 
-test('idle connections are closed, and the next mail opens another', async () => {
+test('idle connections are closed, and the next mail opens a new one', async () => {
   const pools = start(MAX_POOLS, 200);
   await forEachNumber(30, async (number) => {
     await send(pools, `org-${number}`, number);
   });
-  await waitFor(() => smtp.open() === 0, { what: 'the end of idle connections' });
+  await waitFor(() => smtp.open() === 0, { what: 'the close of idle connections' });
   expect(pools.size).toBe(30);
   expect((await send(pools, 'org-1', 31)).outcome.state).toBe('sent');
   await pools.close();
@@ -99,7 +99,7 @@ test('idle connections are closed, and the next mail opens another', async () =>
 test.each([
   ['in parts', (content: Buffer) => ({ attachments: [{ filename: 'a.bin', content }] })],
   ['in one piece', (raw: Buffer) => ({ raw, envelope: { from: 'a@b.example', to: 'to@example.com' } })],
-])('a connection that stays open holds nothing of a mail %s that it carried', async (_name, getBody) => {
+])('an open connection does not keep a mail sent %s in memory', async (_name, getBody) => {
   const pools = start(MAX_POOLS, 60_000);
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
@@ -121,7 +121,7 @@ test.each([
       collectGarbage();
       return held.deref() === undefined;
     },
-    { what: 'the end of the attachment' },
+    { what: 'the garbage collection of the attachment' },
   );
   expect(smtp.open()).toBe(1);
   await pools.close();

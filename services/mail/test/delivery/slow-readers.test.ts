@@ -5,7 +5,7 @@ import { createTransportPools, type TransportPools } from '../../src/features/de
 import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
-/** More than the system keeps between both ends. */
+/** Exceeds what the socket buffers of both ends can hold. */
 const LARGE = Buffer.alloc(25 * 1_048_576);
 
 let smtp: SmtpUnderTest;
@@ -31,7 +31,7 @@ function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadl
   return createDeliver(pools, limits.deadlineMs);
 }
 
-/** Its size isn't told, so that the deadline is that of a small mail. */
+/** Sends a mail without its size, so that the deadline of a small mail applies. */
 const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =>
   deliver({
     orgId: 'one',
@@ -58,7 +58,7 @@ describe.each<[string, string]>([
   });
 
   test('does not hold up another mail', async () => {
-    // Nothing times out here, however busy the machine is.
+    // The timeouts are so long that nothing times out, however busy the machine is.
     const deliver = createDelivery({ stepTimeoutMs: 600_000, deadlineMs: 600_000 });
     let isOver = false;
     const large = send(deliver, 'large', LARGE).finally(() => {
@@ -73,15 +73,15 @@ describe.each<[string, string]>([
     expect((await large).state).toBe('unknown');
   });
 
-  test('leaves the outcome unknown by the deadline, and its connection is closed', async () => {
+  test('makes the outcome unknown at the deadline, and its connection is closed', async () => {
     const deliver = createDelivery({ stepTimeoutMs: 3_000, deadlineMs: 4_000 });
     expect((await send(deliver, 'large', LARGE)).state).toBe('unknown');
     expect([smtp.count('DATA'), smtp.accepted.length]).toEqual([1, 0]);
     const isClosed = () => {
-      // A server that doesn't read only notices the end of a connection when it writes.
+      // A server that doesn't read notices a closed connection only when it writes.
       smtp.say('250 late');
       return smtp.open() === 0;
     };
-    await waitFor(isClosed, { what: 'the end of its connection' });
+    await waitFor(isClosed, { what: 'the close of its connection' });
   });
 });

@@ -13,7 +13,7 @@ const configure = (host: string) =>
   mail.configure({ host, port: smtp.port, fromEmail: 'noreply@corp.example', tls: 'none' });
 const testConnection = () => mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
 
-test('without permission of the operator, no spelling of this machine is connected to', async () => {
+test('no spelling of a loopback address is connected to unless the operator allows it', async () => {
   mail = await startMail({ environment: { SMTP_ALLOWED_TARGETS: '' } });
   const connections = smtp.connections();
   for (const host of [
@@ -35,7 +35,7 @@ test('without permission of the operator, no spelling of this machine is connect
   expect(mail.logged()).toContain('EDENIED');
 }, 60_000);
 
-test('a host that does not exist, one that is denied, and a port that is denied are told with the same words', async () => {
+test('the report is the same for a host that does not exist, a denied host and a denied port', async () => {
   mail = await startMail({ environment: { SMTP_ALLOWED_TARGETS: '127.0.0.1:1' } });
   const reports = [];
   for (const host of ['nowhere.invalid', '10.0.0.1', '127.0.0.1']) {
@@ -47,7 +47,7 @@ test('a host that does not exist, one that is denied, and a port that is denied 
   expect(new Set(reports).size).toBe(1);
 });
 
-test('a name that the operator allows is connected to, whatever its address', async () => {
+test('a host name that the operator allows is connected to, whatever its address', async () => {
   mail = await startMail({ environment: { SMTP_ALLOWED_TARGETS: `localhost:${smtp.port}` } });
   await configure('localhost');
   expect((await mail.send()).status).toBe(200);
@@ -55,7 +55,7 @@ test('a name that the operator allows is connected to, whatever its address', as
   expect((await mail.send()).status).toBe(500);
 });
 
-test('the name of EHLO is a setting', async () => {
+test('SMTP_CLIENT_NAME sets the name in EHLO', async () => {
   mail = await startMail({ environment: { SMTP_CLIENT_NAME: 'mx7.corp.example' } });
   const greetings: string[] = [];
   smtp.behave((step, line) => {

@@ -10,7 +10,7 @@ import { startService } from '../service-process.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a server saw of a mail that it took. */
+/** The session in which a server accepted a mail. */
 interface Delivery {
   readonly isSecure: boolean;
   readonly servername: string | false | undefined;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'authority.pem'), authority.cert);
   administrator = await createAdministrator();
   database = await createMailDatabase();
-  // Node reads the authorities when a process starts, so this one is a process of its own.
+  // Node reads the certificate authorities when a process starts, so the service runs in its own process.
   service = await startService(mailFolder, {
     ...mailEnvironment(database.url, administrator.identityUrl),
     SMTP_TIMEOUT_MS: '10000',
@@ -102,14 +102,14 @@ test.each([
   ['starttls', false, true],
   ['implicit', true, true],
   ['none', false, false],
-])('tls %s sends, with a certificate that is trusted', async (tls, isImplicit, isSecure) => {
-  // Ten connection tests a minute are allowed: all of this file.
+])('tls %s sends mails to a server with a trusted certificate', async (tls, isImplicit, isSecure) => {
+  // This file uses all ten connection tests that are allowed in a minute.
   for (const host of isSecure ? ['localhost', '127.0.0.1'] : ['localhost']) {
     const { port, deliveries } = await start(isImplicit);
     const { status, tested } = await sendThrough(host, port, tls);
     expect([host, status, deliveries.length]).toEqual([host, 200, 1]);
     expect(deliveries[0]).toMatchObject({ isSecure, user: 'u' });
-    // The name for SNI is that of the configuration, never the address that it resolved to.
+    // SNI carries the configured name, never the address that it resolved to.
     const expectedName = isSecure && host === 'localhost' ? host : undefined;
     expect(deliveries[0]?.servername || undefined).toBe(expectedName);
     expect(tested).toMatchObject({
@@ -120,14 +120,14 @@ test.each([
   }
 });
 
-test('tls auto sends in clear text where STARTTLS is not offered, and says so', async () => {
+test('tls auto sends in clear text with a warning when the server does not offer STARTTLS', async () => {
   const { port, deliveries } = await start(false, ['STARTTLS']);
   const { status, tested } = await sendThrough('localhost', port, 'auto');
   expect([status, deliveries[0]?.isSecure, tested.tls]).toEqual([200, false, null]);
   expect(tested.warnings[0]).toContain('clear text');
 });
 
-test('a certificate of the trusted authority for another name is refused', async () => {
+test('a trusted certificate for another name is refused', async () => {
   for (const [tls, isImplicit] of [
     ['starttls', false],
     ['implicit', true],

@@ -14,7 +14,7 @@ const toMessage = (response: { status: number; body: { error: { message: string 
   response.body.error.message,
 ];
 
-test('without a bearer: 401 with the message and the challenge', async () => {
+test('a request without a bearer token fails with 401 and a challenge', async () => {
   for (const path of [sendPath, reloadPath]) {
     const refused = await mail.call('POST', path, { body: emailBody() });
     expect(toMessage(refused)).toEqual([401, 'Authorization header not found']);
@@ -22,7 +22,7 @@ test('without a bearer: 401 with the message and the challenge', async () => {
   }
 });
 
-test('a token without the scope, and any session, is 403 before anything else is looked at', async () => {
+test('a token without the scope, and any session, fails with 403 before anything else is checked', async () => {
   const other = await mail.createToken(['kb:read']);
   const sender = await mail.createToken(['SEND_MAIL']);
   for (const [path, token, scope] of [
@@ -37,7 +37,7 @@ test('a token without the scope, and any session, is 403 before anything else is
   }
 });
 
-test('a revoked token is refused at once', async () => {
+test('a revoked token is refused immediately', async () => {
   const token = await mail.createToken(['SEND_MAIL']);
   const list = await mail.identity('GET', '/api/v1/personal-access-tokens', { token: mail.session });
   await mail.identity('DELETE', `/api/v1/personal-access-tokens/${list.body.tokens[0].id}`, {
@@ -50,7 +50,7 @@ test('a revoked token is refused at once', async () => {
   ]);
 });
 
-test('a missing configuration is 404 before the body is looked at', async () => {
+test('a missing configuration fails with 404 before the body is read', async () => {
   const refused = await mail.call('POST', sendPath, { token: mail.token, raw: 'not even JSON' });
   expect(toMessage(refused)).toEqual([404, 'Smtp Configuration not set']);
   expect(toMessage(await mail.call('POST', reloadPath, { token: mail.token }))).toEqual([
@@ -59,7 +59,7 @@ test('a missing configuration is 404 before the body is looked at', async () => 
   ]);
 });
 
-test('records, preview and the connection test are for administrators', async () => {
+test('records, preview and the connection test require an administrator', async () => {
   const created = await mail.identity('POST', '/api/v1/users', {
     token: mail.session,
     body: { email: 'member@example.com', fullName: 'A Member', password: 'correct-horse-battery' },
@@ -80,7 +80,7 @@ test('records, preview and the connection test are for administrators', async ()
   }
 });
 
-test("the internal route takes another service's credential only", async () => {
+test('the internal route refuses tokens and sessions of users', async () => {
   const path = '/api/v1/mail/internal/sendEmail';
   const body = { orgId: mail.orgId, ...emailBody() };
   for (const token of [mail.token, mail.session])
@@ -88,7 +88,7 @@ test("the internal route takes another service's credential only", async () => {
   expect((await mail.call('POST', path, { body })).status).toBe(401);
 });
 
-test('an unknown path is 404 and another method 405, in the same shape', async () => {
+test('an unknown path fails with 404 and an unsupported method with 405', async () => {
   expect((await mail.call('GET', '/api/v1/mail/nothing')).body.error.code).toBe('NOT_FOUND');
   for (const method of ['GET', 'PUT', 'QUERY']) {
     const other = await mail.call(method, sendPath);

@@ -18,7 +18,7 @@ beforeEach(() => {
   smtp.accepted.length = 0;
 });
 
-test('a body that is no JSON, or holds text that nobody can store, is 400', async () => {
+test('a body that is not a JSON object, or contains text that cannot be stored, is refused', async () => {
   const path = '/api/v1/mail/emails/sendEmail';
   for (const raw of ['{', '', '[]', 'null', '"x"'])
     expect((await mail.call('POST', path, { token: mail.token, raw })).status).toBe(400);
@@ -39,7 +39,7 @@ test('a body that is no JSON, or holds text that nobody can store, is 400', asyn
   expect(text.status).toBe(415);
 });
 
-test('a compressed body is 415, which says what to send; it is not unpacked', async () => {
+test('a compressed body fails with 415, and is not decompressed', async () => {
   const [path, headers] = ['/api/v1/mail/emails/sendEmail', { 'content-encoding': 'gzip' }];
   const refused = await mail.call('POST', path, { token: mail.token, body: emailBody(), headers });
   expect([refused.status, refused.headers.get('accept-encoding'), refused.body]).toEqual([
@@ -52,7 +52,7 @@ test('a compressed body is 415, which says what to send; it is not unpacked', as
   expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
 }); // prettier-ignore
 
-test('a client that leaves in the middle of a body is no fault of ours', async () => {
+test('a client that disconnects in the middle of a body is not logged as a failure', async () => {
   const headers = {
     authorization: `Bearer ${mail.token}`,
     'content-type': 'application/json',
@@ -63,12 +63,12 @@ test('a client that leaves in the middle of a body is no fault of ours', async (
   await new Promise((resolve) => leaving.write('{"subject":', resolve));
   leaving.destroy();
   const lines = () => mail.logged().split('\n').filter((line) => line.includes('"leaves-early"'));
-  // Nothing tells of its end; a whole mail takes longer.
+  // Nothing signals that the service noticed the disconnect, but sending a whole mail takes longer.
   expect((await mail.send()).status).toBe(200);
   expect(lines().filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
 }); // prettier-ignore
 
-test('a large body of millions of parts is refused before it is parsed', async () => {
+test('a large body with too many values or levels is refused before it is parsed', async () => {
   for (const [part, message] of [
     ['[', /64 levels/],
     ['1,', /10000 values/],
@@ -82,7 +82,7 @@ test('a large body of millions of parts is refused before it is parsed', async (
   }
 });
 
-test('a key that a body has twice is refused, beside a large attachment too', async () => {
+test('a duplicate key in a body is refused, also next to a large attachment', async () => {
   for (const bytes of [10, 20 * 1_048_576]) {
     const body = JSON.stringify(
       emailBody({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),

@@ -29,7 +29,7 @@ async function sentRecords(): Promise<number> {
   return records.body.pagination.total as number;
 }
 
-/** The refusal of the API, and what was written down. */
+/** Sends a mail, and returns the error of the API together with the stored state. */
 async function outcome() {
   const recordsBefore = await sentRecords();
   const { status, body } = await mail.send();
@@ -56,20 +56,23 @@ test.each<[string, Behaviour, number]>([
   ['refuses the connection politely', at('CONNECT', '554 no'), 1],
   ['wants a login first', at('MAIL', '530 5.7.0 authentication required'), 1],
   ['has a full mailbox', at('RCPT', '552 5.2.2 full'), 1],
-  ['puts the recipient off by its enhanced status', at('RCPT', '550 4.2.1 not now'), 3],
-  ['speaks garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
-  ['never ends its greeting', at('CONNECT', '220-well\r\n'.repeat(400_000)), 1],
+  ['rejects the recipient temporarily by its enhanced status', at('RCPT', '550 4.2.1 not now'), 3],
+  ['sends garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
+  ['never finishes its greeting', at('CONNECT', '220-well\r\n'.repeat(400_000)), 1],
   ['closes at once', at('CONNECT', 'close'), 3],
   ['closes after EHLO', at('EHLO', 'close'), 3],
   ['closes before DATA', at('RCPT', 'close'), 3],
-  ['closes instead of taking DATA', at('DATA', 'close'), 3],
-  ['puts the message off for ever', at('MESSAGE', '451 later'), 3],
-])('a server that %s: failed, nothing recorded', async (_name, behaviour, maxConnections) => {
-  smtp.behave(behaviour);
-  expect(await outcome()).toEqual(failed);
-  expect(smtp.accepted).toEqual([]);
-  expect(smtp.connections()).toBeLessThanOrEqual(maxConnections);
-});
+  ['closes instead of accepting DATA', at('DATA', 'close'), 3],
+  ['always rejects the message temporarily', at('MESSAGE', '451 later'), 3],
+])(
+  'a mail fails and is not recorded as sent when the server %s',
+  async (_name, behaviour, maxConnections) => {
+    smtp.behave(behaviour);
+    expect(await outcome()).toEqual(failed);
+    expect(smtp.accepted).toEqual([]);
+    expect(smtp.connections()).toBeLessThanOrEqual(maxConnections);
+  },
+);
 
 test.each<[string, Behaviour]>([
   ['the sender', at('MAIL', '550 no')],
@@ -77,13 +80,16 @@ test.each<[string, Behaviour]>([
   ['every recipient, by the enhanced status', at('RCPT', '450 5.1.1 unknown user')],
   ['DATA', at('DATA', '554 no')],
   ['the message', at('MESSAGE', '554 5.7.1 spam')],
-])('a server that refuses %s for good: told apart, tried once', async (_name, behaviour) => {
-  smtp.behave(behaviour);
-  expect(await outcome()).toEqual(refused);
-  expect([smtp.accepted, smtp.connections()]).toEqual([[], 1]);
-});
+])(
+  'a mail fails with SMTP_REFUSED after one attempt when the server permanently refuses %s',
+  async (_name, behaviour) => {
+    smtp.behave(behaviour);
+    expect(await outcome()).toEqual(refused);
+    expect([smtp.accepted, smtp.connections()]).toEqual([[], 1]);
+  },
+);
 
-test('of two recipients, one refused for good and one for now: the mail may be accepted later', async () => {
+test('a mail fails with SMTP_ERROR when only some of its recipients are refused permanently', async () => {
   smtp.behave((step, line) =>
     step === 'RCPT' ? (line.includes('bad@') ? '550 5.1.1 unknown' : '451 4.7.1 greylisted') : undefined,
   );
@@ -91,7 +97,7 @@ test('of two recipients, one refused for good and one for now: the mail may be a
   expect(body.error.code).toBe('SMTP_ERROR');
 });
 
-/** The whole envelope and DATA come in one piece (RFC 2920), as most servers let them. */
+/** A server that supports PIPELINING receives the envelope and DATA in one piece (RFC 2920), as most servers do. */
 const pipelining =
   (replies: Partial<Record<Step, string>>): Behaviour =>
   (step) =>
@@ -101,16 +107,16 @@ test.each<[string, Partial<Record<Step, string>>, object]>([
   ['refuses the sender', { MAIL: '550 no', RCPT: '503 no sender', DATA: '503 no' }, refused],
   ['refuses every recipient', { RCPT: '550 no', DATA: '554 no recipients' }, refused],
   ['refuses DATA', { DATA: '554 no' }, refused],
-  ['closes instead of taking DATA', { DATA: 'close' }, failed],
+  ['closes instead of accepting DATA', { DATA: 'close' }, failed],
   ['refuses the message', { MESSAGE: '554 spam' }, refused],
   ['closes while it reads the message', { CHUNK: 'close' }, unknown],
   ['closes after the message', { MESSAGE: 'close' }, unknown],
-])('a server with PIPELINING that %s', async (_name, replies, expected) => {
+])('a mail gets the right outcome when a server with PIPELINING %s', async (_name, replies, expected) => {
   smtp.behave(pipelining(replies));
   expect(await outcome()).toEqual(expected);
 });
 
-test('with PIPELINING, recipients that are refused are named and the others have their mail', async () => {
+test('a server with PIPELINING that refuses one recipient delivers to the others, and the response names the refused one', async () => {
   smtp.behave((step, line, count) =>
     step === 'RCPT' && line.includes('two@') ? '550 no' : pipelining({})(step, line, count),
   );
@@ -122,7 +128,7 @@ test('with PIPELINING, recipients that are refused are named and the others have
 });
 
 test.each<Step>(['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA'])(
-  'a server that hangs at %s: failed after the time-out, tried once',
+  'a mail fails after the timeout and one attempt when the server hangs at %s',
   async (step) => {
     smtp.behave(at(step, 'hang'));
     expect(await outcome()).toEqual(failed);
@@ -134,7 +140,7 @@ test.each<[string, Behaviour]>([
   ['at the login', (step) => ({ EHLO: '250-test\r\n250 AUTH PLAIN', AUTH: 'hang' })[step as string]],
   ['in the TLS handshake', (step) => (step === 'EHLO' ? '250-test\r\n250 STARTTLS' : undefined)],
   ['at DATA, with PIPELINING', pipelining({ DATA: 'hang' })],
-])('a server that hangs %s: failed after the time-out, tried once', async (_name, behaviour) => {
+])('a mail fails after the timeout and one attempt when the server hangs %s', async (_name, behaviour) => {
   await mail.configure({
     host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
   }); // prettier-ignore
@@ -149,7 +155,7 @@ test.each<[string, Behaviour]>([
   ['closes after the message', at('MESSAGE', 'close')],
   ['hangs after the message', at('MESSAGE', 'hang')],
   ['answers the message with garbage', at('MESSAGE', 'what')],
-])('a server that %s: unknown, and never sent again by itself', async (_name, behaviour) => {
+])('a mail becomes unknown and is not retried when the server %s', async (_name, behaviour) => {
   smtp.behave(behaviour);
   const result = await outcome();
   expect(result).toEqual(unknown);
@@ -157,7 +163,7 @@ test.each<[string, Behaviour]>([
   expect(smtp.accepted.length).toBeLessThanOrEqual(1);
 });
 
-test('a server that stops reading 25 MiB in the middle: unknown after the time-out, and other mails go out', async () => {
+test('a mail of 25 MiB becomes unknown when the server stops reading it, and other mails are sent meanwhile', async () => {
   smtp.behave(at('CHUNK', 'stall', 1));
   const content = Buffer.alloc(25 * 1_048_576).toString('base64');
   const large = mail.send({ attachments: [{ filename: 'a.bin', content, contentType: 'application/zip' }] });
@@ -172,24 +178,23 @@ test('a server that stops reading 25 MiB in the middle: unknown after the time-o
 test.each<[string, Behaviour]>([
   ['the connection breaks before the greeting', at('CONNECT', 'close', 1)],
   ['the connection breaks before DATA', at('RCPT', 'close', 1)],
-  ['the sender is put off', at('MAIL', '451 greylisted', 1)],
-  ['the message is put off twice', at('MESSAGE', '451 later', 2)],
-])('where %s, another attempt sends one mail', async (_name, behaviour) => {
-  // The verdict is asked for twice per message: once by the server's own books.
+  ['the sender is rejected temporarily', at('MAIL', '451 greylisted', 1)],
+  ['the message is rejected temporarily twice', at('MESSAGE', '451 later', 2)],
+])('a retry delivers exactly one mail when %s', async (_name, behaviour) => {
   smtp.behave(behaviour);
   const sent = await mail.send();
   expect([sent.status, await lastState()]).toEqual([200, 'sent']);
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('a connection that the server closed while idle is replaced without a word', async () => {
+test('a connection that the server closes while idle is replaced without an error', async () => {
   await mail.send();
   smtp.behave(at('MAIL', 'close', 1));
   expect((await mail.send()).status).toBe(200);
   expect(smtp.accepted).toHaveLength(2);
 });
 
-test('one refused recipient of three: the others get it, the answer and the record tell', async () => {
+test('a mail with one refused recipient reaches the others, and the response and the record name the refused one', async () => {
   smtp.behave((step, line) => (step === 'RCPT' && line.includes('bad@') ? '550 unknown user' : undefined));
   const sent = await mail.send({ sendEmailTo: ['a@example.com', 'bad@example.com', 'c@example.com'] });
   expect([sent.status, sent.body.data]).toEqual([
@@ -201,7 +206,7 @@ test('one refused recipient of three: the others get it, the answer and the reco
   expect(records.body.data[0].refused).toEqual(['bad@example.com']);
 });
 
-test('a refused login, repeated by the server word for word, puts the password nowhere', async () => {
+test('a password that the server repeats in its reply appears in no response and no log line', async () => {
   const encoded = Buffer.from(`\u0000user\u0000${secret}`).toString('base64');
   smtp.behave((step, line) => {
     if (step === 'EHLO') return '250-test\r\n250 AUTH PLAIN';
@@ -218,7 +223,7 @@ test('a refused login, repeated by the server word for word, puts the password n
     for (const word of [secret, encoded]) expect(text).not.toContain(word);
 });
 
-test('a server that is not there: failed within seconds, and the log says why', async () => {
+test('a mail fails and the log says why when nothing listens at the address of the server', async () => {
   await smtp.close();
   expect(await outcome()).toEqual(failed);
   expect(mail.logged()).toContain('ECONNREFUSED');

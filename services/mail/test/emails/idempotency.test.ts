@@ -21,7 +21,7 @@ const withKey = (fields: object = {}, key: string = randomUUID()) =>
 
 const messageIds = () => new Set(smtp.accepted.map(({ raw }) => /^Message-ID: <(.+)>\r$/im.exec(raw)?.[1]));
 
-test('the same key and body answer the first result again and send nothing', async () => {
+test('a repeated key and body return the first result and send nothing', async () => {
   const key = randomUUID();
   const first = await withKey({}, key);
   const second = await withKey({}, key);
@@ -29,14 +29,14 @@ test('the same key and body answer the first result again and send nothing', asy
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('twenty at once with one key: one mail, twenty successful responses', async () => {
+test('twenty concurrent requests with one key send one mail and all succeed', async () => {
   const key = randomUUID();
   const responses = await Promise.all(Array.from({ length: 20 }, () => withKey({}, key)));
   expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('the same key with another body is 422', async () => {
+test('the same key with another body fails with 422', async () => {
   const key = randomUUID();
   await withKey({}, key);
   const other = await withKey({ subject: 'Another' }, key);
@@ -44,7 +44,7 @@ test('the same key with another body is 422', async () => {
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('a failure and an unknown outcome are answered again, too, and nothing is sent', async () => {
+test('a repeated key returns the first failure or unknown outcome, and sends nothing', async () => {
   for (const [reply, code] of [
     ['554 no', 'SMTP_REFUSED'],
     ['451 later', 'SMTP_ERROR'],
@@ -61,22 +61,22 @@ test('a failure and an unknown outcome are answered again, too, and nothing is s
   }
 });
 
-test('a body that was refused does not use the key up', async () => {
+test('a refused body does not use up the key', async () => {
   const key = randomUUID();
   expect((await withKey({ sendEmailTo: [] }, key)).status).toBe(400);
   expect((await withKey({}, key)).status).toBe(200);
 });
 
-test('without a key, the same body twice is two mails with two Message-IDs', async () => {
+test('the same body without a key is sent twice, with two Message-IDs', async () => {
   await mail.send();
   await mail.send();
   expect(messageIds().size).toBe(2);
 });
 
-test('a key is forgotten after 24 hours; what is sent with it then is another mail, with a Message-ID of its own', async () => {
+test('a key expires after 24 hours, and then sends another mail with its own Message-ID', async () => {
   const key = randomUUID();
   await withKey({}, key);
-  // The outcome is written behind the response, and an entry without one is still under way, whatever its age.
+  // The outcome may be stored after the response, and a key doesn't expire while its mail is pending.
   const isSettled = async () =>
     (await mail.db.query(`select 1 from mails where idempotency_key = $1 and state = 'sent'`, [key]))
       .rowCount === 1;
@@ -94,13 +94,13 @@ test('a key is forgotten after 24 hours; what is sent with it then is another ma
   expect(messageIds().size).toBe(2);
 });
 
-test('a key that is too long, empty or not plain is 400', async () => {
+test('a key that is empty, too long or not visible ASCII is refused', async () => {
   for (const key of ['', 'x'.repeat(256), 'a b', 'é'])
     expect((await withKey({}, key)).body.error.details[0].field).toBe('Idempotency-Key');
   expect((await withKey({}, 'x'.repeat(255))).status).toBe(200);
 });
 
-test('a replay is answered without a configuration, and whatever the configuration has become', async () => {
+test('a repeated key returns the first result after the configuration has been removed', async () => {
   const key = randomUUID();
   expect((await withKey({}, key)).status).toBe(200);
   await mail.identity('DELETE', '/api/v1/configurationManager/smtpConfig', { token: mail.session });
@@ -112,7 +112,7 @@ test('a replay is answered without a configuration, and whatever the configurati
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test('a replay is answered while every place of the organisation is taken', async () => {
+test('a repeated key returns the first result while the organisation has reached its limit', async () => {
   const narrow = await startMail({
     environment: { SENDS_MAX: '1', SENDS_PER_ORG_MAX: '1', SMTP_TIMEOUT_MS: '10000' },
   });
@@ -129,10 +129,10 @@ test('a replay is answered while every place of the organisation is taken', asyn
   await narrow.close();
 }, 30_000);
 
-test("organisations don't share keys, records or results", async () => {
+test('two organisations can use the same key without sharing records or results', async () => {
   const key = randomUUID();
   await withKey({ subject: 'of the first' }, key);
-  // Another organisation's mail under the same key, as it is written.
+  // Turns the first mail into one of another organisation with the same key.
   const other = randomUUID();
   await mail.db.query(
     `update mails set org_id = $1 where idempotency_key = $2`, [other, key],

@@ -12,8 +12,8 @@ import { createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 /*
- * Identity gives SEND_MAIL to nobody but itself, so here another key pair stands for identity's: the same
- * JWKS, the same claims, an introspection and a configuration manager.
+ * Identity grants SEND_MAIL to no client but itself, so this file runs a fake identity with its own key pair: a JWKS, the
+ * same claims, an introspection endpoint and a configuration manager.
  */
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const orgId = '0190a0b0-0000-7000-8000-000000000001';
@@ -35,7 +35,7 @@ function mint(scope: string, kind = 'service'): string {
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
 }
 
-/** All that were signed are alive. */
+/** Reports every token as active. */
 function introspect(body: string): object {
   const { tokens } = JSON.parse(body) as { tokens: string[] };
   return { results: tokens.map(() => ({ active: true, kind: 'service' })) };
@@ -113,20 +113,20 @@ test('a service credential with SEND_MAIL sends for an organisation', async () =
   expect(smtp.accepted[0]?.from).toBe('noreply@corp.example');
 });
 
-test('another scope is 403, no organisation 400, one without configuration 404', async () => {
+test('fails with 403 for another scope, 400 without an organisation, and 404 without a configuration', async () => {
   expect((await send(mint('token:introspect'), { orgId, ...emailBody() })).status).toBe(403);
   expect((await send(mint('SEND_MAIL'), emailBody())).status).toBe(400);
   const other = '0190a0b0-0000-7000-8000-000000000002';
   expect((await send(mint('SEND_MAIL'), { orgId: other, ...emailBody() })).status).toBe(404);
 });
 
-test('a letter can name the server that it goes through, and the organisation keeps its own', async () => {
+test('a request can name another SMTP server without changing that of the organisation', async () => {
   const other = await startSmtp();
   const through = { host: '127.0.0.1', port: other.port, fromEmail: 'before@corp.example', tls: 'none' };
   const body = emailBody({ emailTemplateType: 'smtpServerChanged', templateData: { changedBy: 'Ada' } });
   const count = smtp.accepted.length;
   expect((await send(mint('SEND_MAIL'), { orgId, smtp: through, ...body })).status).toBe(200);
-  // An organisation without a configuration is told through the one that it had.
+  // An organisation that has just removed its configuration is notified through the previous one.
   const none = '0190a0b0-0000-7000-8000-000000000003';
   expect((await send(mint('SEND_MAIL'), { orgId: none, smtp: through, ...body })).status).toBe(200);
   expect((await send(mint('SEND_MAIL'), { orgId, ...emailBody() })).status).toBe(200);
@@ -136,7 +136,7 @@ test('a letter can name the server that it goes through, and the organisation ke
   const incomplete = await send(mint('SEND_MAIL'), { orgId, smtp: { ...through, host: '' }, ...body });
   expect(incomplete).toMatchObject({ status: 400, body: { error: { code: 'SMTP_INCOMPLETE' } } });
   await other.close();
-  // What only services send is listed like all else.
+  // Mails that only services may send are listed like all others.
   for (const query of [{ state: 'any' as const }, { emailTemplateType: 'smtpServerChanged' }]) {
     const { data } = await records.list(none, { page: 1, limit: 10, ...query });
     expect(data.map(({ emailTemplateType }) => emailTemplateType)).toEqual(['smtpServerChanged']);

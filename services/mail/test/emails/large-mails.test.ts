@@ -8,7 +8,7 @@ let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  // Large mails on a busy machine take their time.
+  // Large mails take long on a busy machine.
   mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '20000' } });
   smtp = await startSmtp();
   await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
@@ -21,7 +21,7 @@ beforeEach(() => {
   smtp.accepted.length = 0;
 });
 
-test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413', async () => {
+test('25 MiB of attachments are delivered, one byte more fails with 400, and a larger body with 413', async () => {
   const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
   const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });
   expect(sent.status).toBe(200);
@@ -37,7 +37,7 @@ test('25 MiB of attachments arrive, one byte more is 400, a longer body is 413',
   expect([undefined, 413]).toContain(huge?.status);
 });
 
-test('large mails at once are sent or put off, and their places come back', async () => {
+test('concurrent large mails are sent or refused with 429, and release their memory afterwards', async () => {
   const content = Buffer.alloc(20 * 1_048_576).toString('base64');
   const sendLarge = () => mail.send({ attachments: [attachment({ content })] });
   const responses = await Promise.all(Array.from({ length: 6 }, sendLarge));
@@ -46,7 +46,7 @@ test('large mails at once are sent or put off, and their places come back', asyn
   expect((await sendLarge()).status).toBe(200);
 });
 
-test('bodies under 1 MiB count as well, as soon as they are announced', async () => {
+test('bodies under 1 MiB reserve memory as soon as their length is announced', async () => {
   const headers = {
     authorization: `Bearer ${mail.token}`,
     'content-type': 'application/json',
@@ -59,16 +59,16 @@ test('bodies under 1 MiB count as well, as soon as they are announced', async ()
       .on('error', () => undefined),
   );
   for (const announced of waiting) announced.flushHeaders();
-  await waitFor(() => statuses.length > 0, { what: 'the first that is put off' }).finally(() => {
+  await waitFor(() => statuses.length > 0, { what: 'the first refusal' }).finally(() => {
     for (const announced of waiting) announced.destroy();
   });
   expect(new Set(statuses)).toEqual(new Set([429]));
   const content = Buffer.alloc(600_000).toString('base64');
   const send = () => mail.send({ attachments: [attachment({ content })] });
-  await waitFor(async () => (await send()).status === 200, { what: 'a place' });
+  await waitFor(async () => (await send()).status === 200, { what: 'free memory' });
 });
 
-test('a body of unknown length takes what it is, not what it could be', async () => {
+test('a body of unknown length reserves only the memory that it has used so far', async () => {
   const bodies = Array.from({ length: 5 }, () => {
     const started = request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
       method: 'POST',
@@ -85,13 +85,13 @@ test('a body of unknown length takes what it is, not what it could be', async ()
     });
     return { started, answered };
   });
-  // All five are open when the first one ends.
+  // All five requests are open when the first one ends.
   const rest = JSON.stringify(emailBody()).slice(1);
   for (const { started } of bodies) started.end(rest);
   expect(await Promise.all(bodies.map(({ answered }) => answered))).toEqual([200, 200, 200, 200, 200]);
 });
 
-test('the memory of a large mail stays taken while it is delivered, also when its client has gone', async () => {
+test('a large mail keeps its memory reserved until it is delivered, even when its client disconnects', async () => {
   smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
   const content = Buffer.alloc(25 * 1_048_576).toString('base64');
   const body = JSON.stringify(emailBody({ attachments: [attachment({ content })] }));
@@ -107,11 +107,11 @@ test('the memory of a large mail stays taken while it is delivered, also when it
     })
       .on('error', () => undefined)
       .end(body);
-  // Two are as much as one organisation may hold.
+  // One organisation can reserve memory for two such mails.
   const clients = [sendAndLeave(), sendAndLeave()];
-  await waitFor(() => smtp.count('DATA') === 2, { what: 'two mails on their way', timeoutMs: 30_000 });
+  await waitFor(() => smtp.count('DATA') === 2, { what: 'two mails in progress', timeoutMs: 30_000 });
   for (const client of clients) client.destroy();
-  // By the time that these are answered, the service has noticed.
+  // The service has noticed the disconnects by the time that it has answered these requests.
   for (let count = 0; count < 10; count += 1)
     await mail.call('GET', '/api/v1/mail/records', { token: mail.session });
   const refused = await mail.send({ attachments: [attachment({ content })] });

@@ -21,7 +21,7 @@ const hang = () => {
 const record = (location: string | null) =>
   mail.call('GET', location ?? '', { token: mail.session }).then(({ body }) => body.data);
 
-test('respond-async: 202 at once, and the record tells what became of the mail', async () => {
+test('respond-async responds with 202 immediately, and the record shows the outcome later', async () => {
   hang();
   const sent = await mail.send({}, { prefer: 'respond-async' });
   expect([sent.status, sent.headers.get('preference-applied'), sent.body.data]).toEqual([
@@ -37,7 +37,7 @@ test('respond-async: 202 at once, and the record tells what became of the mail',
   await waitFor(async () => (await record(location)).state === 'sent', { what: 'the outcome' });
 });
 
-test('respond-async with wait: the outcome when it comes in time, and a failure is told as one', async () => {
+test('respond-async with wait responds with the outcome when it is known in time', async () => {
   const sent = await mail.send({}, { prefer: 'respond-async, wait=60' });
   expect([sent.status, sent.body.data.data]).toEqual([200, 'Email sent']);
   smtp.behave((step) => (step === 'RCPT' ? '550 5.1.1 unknown' : undefined));
@@ -45,7 +45,7 @@ test('respond-async with wait: the outcome when it comes in time, and a failure 
   expect([refused.status, refused.body.error.code]).toEqual([500, 'SMTP_REFUSED']);
 });
 
-test('a replay of a mail that is under way is 202 with the same record, then its outcome', async () => {
+test('a repeated key responds with 202 and the same record while the mail is in progress, then with its outcome', async () => {
   hang();
   const key = { 'idempotency-key': randomUUID(), prefer: 'respond-async' };
   const first = await mail.send({}, key);
@@ -57,18 +57,18 @@ test('a replay of a mail that is under way is 202 with the same record, then its
   expect([smtp.count('MESSAGE'), smtp.accepted.length]).toEqual([1, 1]);
 });
 
-test('without the preference the outcome is answered by the deadline, whatever it is', async () => {
+test('a request without the preference gets a response by the deadline, even if the outcome is unknown', async () => {
   hang();
   const startedAt = performance.now();
   const stopwatch = startStopwatch();
   const sent = await mail.send();
   expect([sent.status, sent.body.error.code]).toEqual([500, 'DELIVERY_UNKNOWN']);
   expect(performance.now() - startedAt).toBeGreaterThan(3_500);
-  // Before any step would time out.
+  // No step of the SMTP dialogue times out before this.
   expect(stopwatch.stop()).toBeLessThan(25_000);
 });
 
-test('a client that has less time says so with wait', async () => {
+test('wait shortens the deadline of a request', async () => {
   smtp.behave((step) => (step === 'CONNECT' ? 'hang' : undefined));
   const stopwatch = startStopwatch();
   const sent = await mail.send({}, { prefer: 'wait=1' });
@@ -76,8 +76,8 @@ test('a client that has less time says so with wait', async () => {
   expect(stopwatch.stop()).toBeLessThan(3_500);
 });
 
-// The last one: the service is not started again.
-test('a stop ends what was accepted within the deadline, with an outcome', async () => {
+// This test must be the last one, because it doesn't start the service again.
+test('a shutdown gives accepted mails an outcome within the deadline', async () => {
   hang();
   const sent = await mail.send({}, { prefer: 'respond-async' });
   await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });

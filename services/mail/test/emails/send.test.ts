@@ -29,7 +29,7 @@ const data = {
 const arrived = () => Promise.all(smtp.accepted.map(({ raw }) => PostalMime.parse(raw)));
 
 test.each(templateTypes)(
-  '%s arrives with HTML and text, recipients, copies and attachments',
+  '%s is delivered with HTML and text, all recipients and attachments',
   async (type) => {
     const sent = await mail.send({
       emailTemplateType: type,
@@ -55,7 +55,7 @@ test.each(templateTypes)(
   },
 );
 
-test('a mail is recorded once it was sent', async () => {
+test('a sent mail is recorded', async () => {
   await mail.send({ subject: 'For the record', sendCcTo: ['cc@example.com'] });
   const records = await mail.call('GET', '/api/v1/mail/records?limit=1', { token: mail.session });
   expect(records.body.data[0]).toMatchObject({
@@ -68,7 +68,7 @@ test('a mail is recorded once it was sent', async () => {
   });
 });
 
-test('the sender domain can be replaced, and an automatic mail says so', async () => {
+test('fromEmailDomain replaces the domain of the sender, and isAutoEmail sets Auto-Submitted', async () => {
   await mail.send({ fromEmailDomain: 'bücher.example', isAutoEmail: true });
   expect(smtp.accepted[0]?.from).toBe('noreply@xn--bcher-kva.example');
   expect(smtp.accepted[0]?.raw).toContain('Auto-Submitted: auto-generated\r\n');
@@ -76,7 +76,7 @@ test('the sender domain can be replaced, and an automatic mail says so', async (
   expect(smtp.accepted[1]?.raw).not.toContain('Auto-Submitted');
 });
 
-test('Unicode names, subjects, file names, addresses and domains arrive whole', async () => {
+test('Unicode in names, subjects, file names, addresses and domains is preserved', async () => {
   const sent = await mail.send({
     subject: 'Código – код – 代码 🎉',
     sendEmailTo: ['δοκιμή@παράδειγμα.example'],
@@ -94,7 +94,7 @@ test('Unicode names, subjects, file names, addresses and domains arrive whole', 
   expect(parsed?.attachments[0]?.filename).toBe('résumé – 履歴.txt');
 });
 
-test('values can not leave their place in the HTML', async () => {
+test('template values are escaped in the HTML', async () => {
   await mail.send({
     templateData: { userName: '<img src=x onerror=alert(1)>"\'', otp: '1' },
     productName: '</title><script>alert(1)</script>',
@@ -103,7 +103,7 @@ test('values can not leave their place in the HTML', async () => {
   expect(parsed?.html).not.toMatch(/<script|<img/);
 });
 
-test('50 recipients and 50 copies are sent to, 51 are refused', async () => {
+test('a mail may have 50 recipients in To and 50 in Cc, but not 51', async () => {
   const people = (count: number, name: string) =>
     Array.from({ length: count }, (_, i) => `${name}${i}@example.com`);
   expect((await mail.send({ sendEmailTo: people(50, 'to'), sendCcTo: people(50, 'cc') })).status).toBe(200);
@@ -112,7 +112,7 @@ test('50 recipients and 50 copies are sent to, 51 are refused', async () => {
   expect((await mail.send({ sendCcTo: people(51, 'cc') })).status).toBe(400);
 });
 
-test('the other names of template keys are taken, unknown keys are left alone', async () => {
+test('template keys have aliases, and unknown keys are ignored', async () => {
   const sent = await mail.send({
     emailTemplateType: 'appuserInvite',
     templateData: { name: 'Ada', orgName: 'Example', link: 'https://app.example/i', nonsense: { deep: [1] } },
@@ -122,7 +122,7 @@ test('the other names of template keys are taken, unknown keys are left alone', 
   expect(parsed?.text).toContain('https://app.example/i');
 });
 
-test('an attached message arrives byte by byte, whatever its character set', async () => {
+test('an attached message is delivered byte for byte, whatever its character set', async () => {
   const bytes = Buffer.from('Subject: caf\xe9\r\n\r\nna\xefve\r\n', 'latin1');
   const sent = await mail.send({
     attachments: [attachment({ contentType: 'message/rfc822', content: bytes.toString('base64') })],

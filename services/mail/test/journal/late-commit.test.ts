@@ -22,13 +22,13 @@ afterAll(async () => {
 
 const pending = async () => (await mail.db.query(`select from mails where state = 'pending'`)).rowCount;
 
-/** At the commit, PostgreSQL's own time-out no longer counts: the client has gone, and the row is written. */
+/** PostgreSQL's statement timeout doesn't apply to a commit: the client gives up, and the row is written anyway. */
 const slowCommits = `
   create function commit_slowly() returns trigger language plpgsql as 'begin perform pg_sleep(1.5); return null; end';
   create constraint trigger commit_slowly after insert on mails deferrable initially deferred
     for each row execute function commit_slowly()`;
 
-test('an entry that is committed after its request was answered 503 is withdrawn, and its key sends a mail', async () => {
+test('an entry that is committed after its request failed with 503 is deleted, and its key can send a mail', async () => {
   const key = { 'idempotency-key': randomUUID() };
   await mail.db.query(slowCommits);
   expect((await mail.send({}, key)).status).toBe(503);
@@ -41,15 +41,15 @@ test('an entry that is committed after its request was answered 503 is withdrawn
   expect([await pending(), smtp.accepted.length]).toEqual([0, 1]);
 });
 
-test('how long a statement may take is a setting', async () => {
-  const patient = await startMail({ environment: { DATABASE_TIMEOUT_MS: '20000' } });
-  await patient.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
-  await patient.db.query(slowCommits);
-  expect((await patient.send()).status).toBe(200);
-  await patient.close();
+test('DATABASE_TIMEOUT_MS sets how long a statement may take', async () => {
+  const service = await startMail({ environment: { DATABASE_TIMEOUT_MS: '20000' } });
+  await service.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  await service.db.query(slowCommits);
+  expect((await service.send()).status).toBe(200);
+  await service.close();
 });
 
-test('a database that took nobody\'s beat makes no sender silent', async () => {
+test('a database that accepts no heartbeats does not make other senders count as dead', async () => {
   const other = randomUUID();
   await mail.db.query('insert into senders (id, seen_at) values ($1, now())', [other]);
   await mail.db.query(
@@ -64,23 +64,27 @@ test('a database that took nobody\'s beat makes no sender silent', async () => {
   await lock.query('commit');
   lock.release();
   const isSeen = `select from senders where id <> $1 and seen_at > now() - interval '1 second'`;
-  const beats = async () => (await mail.db.query(isSeen, [other])).rowCount === 1;
-  await waitFor(beats, { what: 'a beat of ours' });
-  await waitFor(async () => (await mail.db.query('select pg_sleep(0.5)')).rowCount === 1, { what: 'the next beats' });
+  const isBeating = async () => (await mail.db.query(isSeen, [other])).rowCount === 1;
+  await waitFor(isBeating, { what: 'our next heartbeat' });
+  await waitFor(async () => (await mail.db.query('select pg_sleep(0.5)')).rowCount === 1, { what: 'the following heartbeats' });
   expect(await pending()).toBe(1);
-  await waitFor(async () => (await pending()) === 0, { what: 'the end of one that is silent', timeoutMs: 10_000 });
+  await waitFor(async () => (await pending()) === 0, { what: 'the expiry of the dead sender', timeoutMs: 10_000 });
 }); // prettier-ignore
 
-test('what is under way is not withdrawn, however long it takes', async () => {
+test('a mail in progress is not deleted, however long it takes', async () => {
   smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
   const sending = mail.send({ subject: 'takes its time' });
   await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
   mail.advance(DAY_MS);
-  const lastBeat = async () => String((await mail.db.query('select seen_at from senders')).rows[0].seen_at);
-  const before = await lastBeat();
-  await waitFor(async () => (await lastBeat()) !== before, { what: 'a beat', timeoutMs: 5_000 });
-  const after = await lastBeat();
-  await waitFor(async () => (await lastBeat()) !== after, { what: 'the next beat', timeoutMs: 5_000 });
+  const lastHeartbeat = async () =>
+    String((await mail.db.query('select seen_at from senders')).rows[0].seen_at);
+  const before = await lastHeartbeat();
+  await waitFor(async () => (await lastHeartbeat()) !== before, { what: 'a heartbeat', timeoutMs: 5_000 });
+  const after = await lastHeartbeat();
+  await waitFor(async () => (await lastHeartbeat()) !== after, {
+    what: 'the next heartbeat',
+    timeoutMs: 5_000,
+  });
   expect(await pending()).toBe(1);
   smtp.say('250 queued');
   expect((await sending).status).toBe(200);

@@ -8,13 +8,13 @@ import { type Behaviour, startSmtp } from '../smtp-server.js';
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
 const sendPath = '/api/v1/mail/emails/sendEmail';
 
-/** Run after each test, the last first, also when it failed: processes must not stay. */
+/** Runs after each test in reverse order, even when the test failed, so that no process is left running. */
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-/** All that a mail process needs, and what a client of it has. */
+/** Prepares everything that a mail process and its client need. */
 async function prepare(behaviour?: Behaviour) {
   const database = await createMailDatabase();
   cleanUps.push(() => database.drop());
@@ -39,14 +39,14 @@ async function prepare(behaviour?: Behaviour) {
   };
 }
 
-describe('PostgreSQL goes away', () => {
+describe('when PostgreSQL becomes unavailable', () => {
   let postgres: OwnPostgres;
   beforeAll(async () => {
     postgres = await startOwnPostgres();
   });
   afterAll(() => postgres.close());
 
-  test('after the server took the mail: the client is told so, and the record appears when it is back', async () => {
+  test('a mail that the SMTP server has accepted is reported as sent, and its record is stored when PostgreSQL is back', async () => {
     const smtp = await startSmtp();
     const mail = await startMail({ adminUrl: postgres.url() });
     await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
@@ -56,7 +56,7 @@ describe('PostgreSQL goes away', () => {
     await postgres.stop();
     smtp.say('250 queued');
     expect((await sending).body).toEqual({ data: { status: true, data: 'Email sent' } });
-    // Before: nothing may be sent that can't be written down first.
+    // A new mail must not be sent, because it can't be journalled first.
     const refused = await mail.send();
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(refused.body.error.code).toBe('NOTHING_DONE');
@@ -72,7 +72,7 @@ describe('PostgreSQL goes away', () => {
   });
 });
 
-test('killed in the middle of many mails: asked again with the same keys, each went out once or is unknown', async () => {
+test('every mail is sent once or reported as unknown when the process is killed and the requests are repeated', async () => {
   const { smtp, token, start } = await prepare();
   const states = new Map(Array.from({ length: 1_000 }, () => [randomUUID() as string, 'none']));
   async function sendOne(url: string, key: string): Promise<void> {
@@ -80,7 +80,7 @@ test('killed in the middle of many mails: asked again with the same keys, each w
     const response = await callUrl(url + sendPath, 'POST', options).catch(() => undefined);
     states.set(key, response?.status === 200 ? 'sent' : (response?.body?.error?.code ?? 'none'));
   }
-  /** All that the predicate takes, sixty at once. */
+  /** Sends the mails whose state matches the predicate, sixty at a time. */
   async function sendAll(url: string, isWanted: (state: string) => boolean): Promise<void> {
     const waiting = [...states].filter(([, state]) => isWanted(state)).map(([key]) => key);
     const work = async () => {
@@ -88,26 +88,26 @@ test('killed in the middle of many mails: asked again with the same keys, each w
     };
     await Promise.all(Array.from({ length: 60 }, work));
   }
-  const isSettled = (state: string) => state === 'sent' || state === 'DELIVERY_UNKNOWN';
+  const isFinal = (state: string) => state === 'sent' || state === 'DELIVERY_UNKNOWN';
 
-  // A slow machine must not make failures of mails that only wait for their turn.
-  const patient = { SMTP_TIMEOUT_MS: '20000' };
-  const first = await start(patient);
+  // A generous timeout, so that mails which only wait for their turn on a slow machine don't fail.
+  const environment = { SMTP_TIMEOUT_MS: '20000' };
+  const first = await start(environment);
   const interrupted = sendAll(first.url, () => true);
   await waitFor(() => smtp.accepted.length > 300, { what: 'some mails', timeoutMs: 30_000 });
   await first.stop('SIGKILL');
   await interrupted;
   expect(smtp.accepted.length).toBeLessThan(1_000);
 
-  const second = await start(patient);
-  // The answered ones too: the same key must be answered the same, and send nothing.
+  const second = await start(environment);
+  // Includes the mails that were already sent: their keys must return the same result and send nothing.
   await sendAll(second.url, () => true);
   await waitFor(
     async () => {
-      await sendAll(second.url, (state) => !isSettled(state));
-      return [...states.values()].every(isSettled);
+      await sendAll(second.url, (state) => !isFinal(state));
+      return [...states.values()].every(isFinal);
     },
-    { what: 'an response for every key', timeoutMs: 60_000, intervalMs: 500 },
+    { what: 'an outcome for every key', timeoutMs: 60_000, intervalMs: 500 },
   );
   const arrivals = new Map<string, number>();
   for (const { raw } of smtp.accepted) {
@@ -120,7 +120,7 @@ test('killed in the middle of many mails: asked again with the same keys, each w
   expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(800);
 });
 
-test('SIGTERM lets a mail under way finish, and signs the sender off', async () => {
+test('SIGTERM lets a mail in progress finish before the process exits', async () => {
   const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
   const service = await start({ SMTP_TIMEOUT_MS: '5000' });
   const sending = callUrl(service.url + sendPath, 'POST', { token, body: emailBody() });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('outcomes with large letters are written a few at a time, and all of them are stored', async () => {
+test('outcomes with large stored requests are written in small batches, and all of them are stored', async () => {
   await db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), $1, 'pending', $1, '', 'a@b.example', '{}', '{}', 'appuserInvite', now(), now() from generate_series(1, ${MAILS})`,

@@ -31,7 +31,7 @@ const insert = (state: string, ageDays: number) =>
 const subjects = async () =>
   (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject); // prettier-ignore
 
-test('what was not sent is deleted when its time is over; records and what is under way stay', async () => {
+test('failed and unknown mails are deleted after their retention; sent and pending ones stay', async () => {
   for (const state of ['sent', 'pending', 'failed', 'unknown'])
     for (const ageDays of [1, 6, 8]) await insert(state, ageDays);
   const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, recordsKeptDays: 0 });
@@ -42,7 +42,7 @@ test('what was not sent is deleted when its time is over; records and what is un
   ]); // prettier-ignore
 });
 
-test('records are deleted when their time is over, and are counted no more', async () => {
+test('records are deleted and no longer counted after their retention', async () => {
   const orgId = uuidv7();
   const insertSent = (ageDays: number) =>
     db.query(
@@ -60,7 +60,7 @@ test('records are deleted when their time is over, and are counted no more', asy
   expect(rows).toEqual([{ sent: 2 }]);
 });
 
-test('many of them go in bites of a thousand, one each beat', async () => {
+test('each heartbeat deletes at most a thousand expired mails', async () => {
   await db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), $1, 'failed', $1, 'old', 'a@b.example', '{}', '{}', 'loginWithOTP', $2, $2 from generate_series(1, 2500)`,
@@ -77,11 +77,11 @@ test('many of them go in bites of a thousand, one each beat', async () => {
   });
   await journal.start();
   expect(await subjects()).toHaveLength(1_500);
-  await waitFor(async () => (await subjects()).length === 0, { what: 'the end of the old mails' });
+  await waitFor(async () => (await subjects()).length === 0, { what: 'the deletion of the old mails' });
   await journal.stop();
 });
 
-test('a statement that was planned on an empty table reads no other mails when it has grown', async () => {
+test('a statement that was planned for an empty table reads only its own rows when the table has grown', async () => {
   const shutdown = createShutdown(log);
   const { pool } = openResources({
     databaseUrl: database.url,
@@ -91,7 +91,7 @@ test('a statement that was planned on an empty table reads no other mails when i
     shutdown,
   });
   const store = (id: string) => storeOutcomes(pool, [{ id, state: 'sent', refused: [] }], new Date(now));
-  // PostgreSQL settles for one plan after five uses.
+  // PostgreSQL would switch to a generic plan after five executions.
   for (let use = 0; use < 10; use += 1) await store(uuidv7());
   await db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)

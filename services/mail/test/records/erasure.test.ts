@@ -44,7 +44,7 @@ const list = async (recipient: string) => {
 const get = (id: string) => mail.call('GET', `/api/v1/mail/records/${id}`, { token: mail.session });
 const resend = (id: string) =>
   mail.call('POST', `/api/v1/mail/records/${id}/resend`, { token: mail.session });
-/** In any column of any table. */
+/** Searches every column of both tables. */
 const isStored = async (address: string) => {
   const { rowCount } = await mail.db.query(
     `select from mails where mails::text like $1 union all select from mail_recipients where address like $1`,
@@ -64,7 +64,7 @@ test.each([
   expect(await list(sentTo)).toEqual([]);
 });
 
-describe('a mail under way', () => {
+describe('a mail in progress', () => {
   const begin = async (sendEmailTo: string[]) => {
     smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
     const { body } = await mail.send({ ...invite, sendEmailTo }, { prefer: 'respond-async' });
@@ -72,7 +72,7 @@ describe('a mail under way', () => {
     return body.data.id as string;
   };
 
-  test('to the recipient alone is erased once it has ended', async () => {
+  test('is deleted after its outcome is stored when it has no other recipients', async () => {
     const id = await begin(['alone@example.com']);
     expect(await erase('alone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 1 });
     expect(await erase('alone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 0 });
@@ -81,7 +81,7 @@ describe('a mail under way', () => {
     expect(await isStored('alone@example.com')).toBe(false);
   });
 
-  test('to others as well loses the address once it has ended, and its letter is not kept when it failed', async () => {
+  test('loses the address after it failed when it has other recipients, and cannot be resent', async () => {
     const id = await begin(['gone@example.com', 'other@example.com']);
     expect(await erase('gone@example.com')).toEqual({ deleted: 0, changed: 0, pending: 1 });
     smtp.say('554 no');
@@ -103,7 +103,7 @@ describe('a mail under way', () => {
   });
 });
 
-test('a late outcome of an erased mail brings neither the address nor the letter back', async () => {
+test('a late outcome restores neither an erased address nor the stored request', async () => {
   const id = uuidv7();
   await mail.db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
@@ -121,7 +121,7 @@ test('a late outcome of an erased mail brings neither the address nor the letter
   expect(await isStored('late@example.com')).toBe(false);
 });
 
-/** As the version before the table of recipients, and the one after it, write a mail. */
+/** Writes a mail like the versions before and after the table of recipients was added. */
 const written = `insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
   values ($1, $2, $1, '', 'a@b.example', '{Previous@example.com}', '{}', 'accountCreation', now(), now())`;
 test.each([
@@ -142,7 +142,7 @@ test.each([
   },
 );
 
-describe('sending again and erasing at once', () => {
+describe('a resend and an erasure at the same time', () => {
   const fail = async (sendEmailTo: string[]) => {
     smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
     await mail.send({ ...invite, sendEmailTo });
@@ -154,9 +154,9 @@ describe('sending again and erasing at once', () => {
   test.each([
     ['alone', ['again@example.com']],
     ['among others', ['again@example.com', 'other@example.com']],
-  ])('a recipient %s that is erased before the mail is written again gets none', async (_name, to) => {
+  ])('a recipient %s gets no mail when it is erased before the resend is journalled', async (_name, to) => {
     const id = await fail(to);
-    // Between its letter and its record.
+    // Holds the resend between claiming the stored request and inserting its record.
     await mail.db.query(
       `create function wait_for_test() returns trigger language plpgsql as
          'begin perform pg_advisory_xact_lock(1); return null; end';
@@ -177,7 +177,7 @@ describe('sending again and erasing at once', () => {
     expect(await isStored('again@example.com')).toBe(false);
   });
 
-  test('a recipient that is erased while the mail is under way again is erased from both records', async () => {
+  test('a recipient that is erased while the resend is in progress disappears from both records', async () => {
     const id = await fail(['both@example.com']);
     smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
     const sending = resend(id);
@@ -188,7 +188,7 @@ describe('sending again and erasing at once', () => {
     await waitFor(async () => !(await isStored('both@example.com')), { what: 'the erasure' });
   });
 
-  test('in whatever order they come, nothing of the recipient stays', async () => {
+  test('leave no trace of the recipient, whatever their order', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await fail(['order@example.com']);
       await Promise.all([resend(id), erase('order@example.com')]);
@@ -198,7 +198,7 @@ describe('sending again and erasing at once', () => {
   });
 });
 
-test('the log says who erased how much, and never whom', async () => {
+test('the log says who erased how many mails, but not whose address', async () => {
   await mail.send({ sendEmailTo: ['whom@example.com'] });
   await erase('whom@example.com');
   const lines = mail.logged().split('\n').filter((line) => line.includes('recipient erased')); // prettier-ignore

@@ -4,10 +4,10 @@ import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
-/** Of the second organisation. */
+/** The administrator of the second organisation. */
 let other: Awaited<ReturnType<typeof createAdministrator>>;
 let otherToken: string;
-/** The records of the first one: one that was sent, and one that can be sent again. */
+/** The records of the first organisation: one was sent, and one can be resent. */
 let sentId: string;
 let failedId: string;
 
@@ -45,7 +45,7 @@ describe.each([
   ['a session', () => other.session],
   ['a token', () => otherToken],
 ])("%s of another organisation's administrator", (_kind, credential) => {
-  test('lists none of the records, by whatever filter', async () => {
+  test('lists none of the records with any filter', async () => {
     for (const query of [
       '',
       '&recipient=to@example.com',
@@ -57,7 +57,7 @@ describe.each([
     expect([body.data, body.pagination.total]).toEqual([[], 0]);
   });
 
-  test('reads none of them: they are as unknown as one that does not exist', async () => {
+  test('gets the same 404 for them as for a record that does not exist', async () => {
     const get = (id: string) => mail.call('GET', `/api/v1/mail/records/${id}`, { token: credential() });
     const missing = await get(randomUUID());
     expect(missing.status).toBe(404);
@@ -67,7 +67,7 @@ describe.each([
     }
   });
 
-  test('sends none of them again, and takes no letter', async () => {
+  test('cannot resend them, and does not use up their stored requests', async () => {
     const resend = (id: string) =>
       mail.call('POST', `/api/v1/mail/records/${id}/resend`, { token: credential() });
     const missing = await resend(randomUUID());
@@ -80,7 +80,7 @@ describe.each([
     expect(body.data.canResend).toBe(true);
   });
 
-  test('erases nothing from them', async () => {
+  test('cannot erase their recipients', async () => {
     const path = '/api/v1/mail/records?recipient=to@example.com';
     const erased = await mail.call('DELETE', path, { token: credential() });
     expect(erased.body).toMatchObject({ deleted: 0, changed: 0, pending: 0 });
@@ -91,7 +91,7 @@ describe.each([
   });
 });
 
-test('an idempotency key of one organisation means nothing in another', async () => {
+test('an idempotency key has no effect in another organisation', async () => {
   const path = '/api/v1/mail/emails/sendEmail';
   const options = { token: otherToken, body: emailBody({ subject: 'other' }), headers: { 'idempotency-key': key } };
   expect((await mail.call('POST', path, options)).status).toBe(200);
@@ -100,7 +100,7 @@ test('an idempotency key of one organisation means nothing in another', async ()
   expect([again.status, smtp.accepted.length]).toEqual([200, 1]);
 }); // prettier-ignore
 
-test('the first organisation still sends its mail again', async () => {
+test('the first organisation can still resend its mail', async () => {
   const path = `/api/v1/mail/records/${failedId}/resend`;
   expect((await mail.call('POST', path, { token: mail.session })).status).toBe(200);
   expect(smtp.accepted).toHaveLength(1);

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const list = (query = '') => mail.call('GET', `/api/v1/mail/records${query}`, { token: mail.session });
 
-test('records are what was sent, newest first, paged', async () => {
+test('records list the sent mails page by page, newest first', async () => {
   const { status, body } = await list('?limit=2');
   expect([status, body.pagination]).toEqual([200, { page: 1, limit: 2, total: 3, totalPages: 2 }]);
   expect(body.data.map(({ subject }: { subject: string }) => subject)).toEqual(['three', 'two']);
@@ -28,12 +28,12 @@ test('records are what was sent, newest first, paged', async () => {
   expect((await list('?page=9')).body.data).toEqual([]);
 });
 
-test('a page or a limit out of range is 400', async () => {
+test('a page or a limit out of range fails with 400', async () => {
   for (const query of ['?page=0', '?limit=101', '?limit=x', '?other=1'])
     expect((await list(query)).status).toBe(400);
 });
 
-test("one record can be read; unknown and another organisation's are one and the same 404", async () => {
+test("a record can be read; an unknown one and another organisation's fail with the same 404", async () => {
   const { id } = (await list('?limit=1')).body.data[0] as { id: string };
   const get = (recordId: string) =>
     mail.call('GET', `/api/v1/mail/records/${recordId}`, { token: mail.session });
@@ -53,13 +53,13 @@ test("one record can be read; unknown and another organisation's are one and the
   expect((await get('not-an-id')).status).toBe(400);
 });
 
-test('a sent mail can not become another thing in the database', async () => {
+test('the database rejects a change of the state of a sent mail', async () => {
   await expect(mail.db.query(`update mails set state = 'failed' where state = 'sent'`)).rejects.toThrow(
     'stays sent',
   );
 });
 
-test('a preview is what would be sent, and sends nothing', async () => {
+test('a preview returns the rendered mail and sends nothing', async () => {
   const count = smtp.accepted.length;
   const preview = (body: object) => mail.call('POST', '/api/v1/mail/preview', { token: mail.session, body });
   const shown = await preview({
@@ -83,7 +83,7 @@ const listed = async (query: string) => {
   return body.data.map(({ subject }: { subject: string }) => subject) as string[];
 };
 
-describe('what became of mails', () => {
+describe('the list of mails', () => {
   let since: string;
   beforeAll(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -100,7 +100,7 @@ describe('what became of mails', () => {
     await mail.send({ subject: 'to nobody', sendEmailTo: ['gone@example.com'] });
   });
 
-  test('is listed by state, recipient, template and time', async () => {
+  test('can be filtered by state, recipient, template and time', async () => {
     expect(await listed('?state=failed')).toEqual(['to nobody', 'failed']);
     expect(await listed(`?state=any&since=${since}`)).toEqual(['to nobody', 'to ada', 'to two']);
     expect(await listed(`?since=${since}&emailTemplateType=accountCreation`)).toEqual(['to ada']);
@@ -121,13 +121,13 @@ describe('what became of mails', () => {
     });
   });
 
-  test("without parameters the list is what was sent; another organisation's is not in any list", async () => {
+  test("contains only sent mails without parameters, and never another organisation's", async () => {
     expect(await listed('')).not.toContain('to nobody');
     await mail.db.query(`update mails set org_id = gen_random_uuid() where subject = 'failed'`);
     expect(await listed('?state=failed')).toEqual(['to nobody']);
   });
 
-  test('a recipient is erased from it: alone with the mail, among others by address', async () => {
+  test('no longer shows an erased recipient: mails to it alone are deleted, the others lose the address', async () => {
     const before = (await list()).body.pagination.total as number;
     const erase = (address: string) =>
       mail.call('DELETE', `/api/v1/mail/records?recipient=${address}`, { token: mail.session });
@@ -145,7 +145,7 @@ describe('what became of mails', () => {
   });
 });
 
-describe('sending again', () => {
+describe('a resend', () => {
   const resend = (id: string) =>
     mail.call('POST', `/api/v1/mail/records/${id}/resend`, { token: mail.session });
   const newestFailed = async () =>
@@ -153,7 +153,7 @@ describe('sending again', () => {
   const link = 'https://app.example/invite?t=a-secret-of-the-link';
   const invite = { emailTemplateType: 'appuserInvite', templateData: { inviteLink: link } };
 
-  test('a mail that failed is sent as it was, once, and its letter is kept sealed until then', async () => {
+  test('sends a failed mail unchanged and only once, from a request that is stored encrypted', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
     await mail.send({ ...invite, subject: 'again' });
     const failed = await newestFailed();
@@ -169,7 +169,7 @@ describe('sending again', () => {
     expect((await resend(failed.id)).body.error.code).toBe('NOT_RESENDABLE');
   }); // prettier-ignore
 
-  test('one that fails again can be sent again by its new record; a code is never kept', async () => {
+  test('that fails can be repeated through its new record; mails with a code cannot be resent', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '451 later' : undefined));
     await mail.send({ ...invite, subject: 'twice' });
     const first = await newestFailed();
@@ -183,6 +183,6 @@ describe('sending again', () => {
   });
 });
 
-test('a filter with NUL, which no record can hold, is 400', async () => {
+test('a filter with a NUL character fails with 400', async () => {
   expect((await list('?recipient=a%00b')).status).toBe(400);
 });

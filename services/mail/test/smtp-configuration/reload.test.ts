@@ -7,7 +7,7 @@ import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 const reloadPath = '/api/v1/mail/updateSmtpConfig';
 const configPath = '/api/v1/configurationManager/smtpConfig';
 
-describe('over the configuration manager of identity', () => {
+describe('with identity as the configuration manager', () => {
   let mail: MailUnderTest;
   let first: SmtpUnderTest;
   let second: SmtpUnderTest;
@@ -29,7 +29,7 @@ describe('over the configuration manager of identity', () => {
     await second.close();
   });
 
-  test('updateSmtpConfig answers what it loaded, without the password', async () => {
+  test('updateSmtpConfig returns the loaded configuration without the password', async () => {
     await mail.identity('POST', configPath, {
       token: mail.session,
       body: on(first, { username: 'u', password: 's3cret-value', tls: 'none' }),
@@ -45,7 +45,7 @@ describe('over the configuration manager of identity', () => {
     expect(mail.logged()).not.toContain('s3cret-value');
   });
 
-  test('a reload takes effect for the next mail; the one under way finishes on the old server', async () => {
+  test('a reload applies to the next mail, and a mail in progress finishes on the old server', async () => {
     await mail.configure(on(first));
     first.behave((step) => (step === 'DATA' ? 'hang' : undefined));
     const slow = mail.send({ subject: 'slow' });
@@ -57,10 +57,10 @@ describe('over the configuration manager of identity', () => {
     first.say('354 go on');
     expect((await slow).status).toBe(200);
     expect(first.accepted).toHaveLength(1);
-    await waitFor(() => first.open() === 0, { what: 'the end of the old connections' });
+    await waitFor(() => first.open() === 0, { what: 'the close of the old connections' });
   });
 
-  test('a changed configuration is seen without a reload once the known one is old', async () => {
+  test('a changed configuration takes effect without a reload when the cached one has expired', async () => {
     await mail.configure(on(second));
     await mail.identity('POST', configPath, { token: mail.session, body: on(first) });
     second.accepted.length = 0;
@@ -72,7 +72,7 @@ describe('over the configuration manager of identity', () => {
     expect(first.accepted).toHaveLength(1);
   });
 
-  test('a removed configuration is 404 after the reload, and a new one needs none', async () => {
+  test('a removed configuration fails with 404 after a reload, and a new one needs no reload', async () => {
     await mail.identity('DELETE', configPath, { token: mail.session });
     expect((await mail.call('POST', reloadPath, { token: mail.token })).status).toBe(404);
     const missing = await mail.send();
@@ -82,7 +82,7 @@ describe('over the configuration manager of identity', () => {
   });
 });
 
-describe('over a configuration manager of somebody else', () => {
+describe('with an external configuration manager', () => {
   let mail: MailUnderTest;
   let manager: Server;
   let smtp: SmtpUnderTest;
@@ -109,30 +109,30 @@ describe('over a configuration manager of somebody else', () => {
   });
 
   test.each([
-    ['nothing', {}],
+    ['an empty object', {}],
     ['null', { smtp: null }],
-    ['no host', { smtp: { port: 25, fromEmail: 'a@b.example' } }],
-    ['no sender', { smtp: { host: 'mail.example', port: 25 } }],
-    ['a port that is none', { smtp: { host: 'mail.example', port: 70_000, fromEmail: 'a@b.example' } }],
+    ['a missing host', { smtp: { port: 25, fromEmail: 'a@b.example' } }],
+    ['a missing sender', { smtp: { host: 'mail.example', port: 25 } }],
+    ['an invalid port', { smtp: { host: 'mail.example', port: 70_000, fromEmail: 'a@b.example' } }],
     ['an unknown tls mode', { smtp: { host: 'mail.example', fromEmail: 'a@b.example', tls: 'maybe' } }],
     [
       'a sender with a line break',
       { smtp: { host: 'mail.example', fromEmail: 'a@b.example\r\nBcc: c@d.example' } },
     ],
-  ])('%s of a configuration is 400 for both endpoints', async (_name, body) => {
+  ])('both endpoints fail with 400 when the manager returns %s', async (_name, body) => {
     answer = { status: 200, body };
     for (const refused of [await mail.send(), await mail.call('POST', reloadPath, { token: mail.token })])
       expect([refused.status, refused.body.error.message]).toEqual([400, 'Smtp not configured properly']);
   });
 
-  test('it is asked with the organisation and the service credential; the default port is 587', async () => {
+  test('the request names the organisation and carries the service credential, and the port defaults to 587', async () => {
     answer = { status: 200, body: { smtp: { host: '127.0.0.1', fromEmail: 'a@b.example' } } };
     const reloaded = await mail.call('POST', reloadPath, { token: mail.token });
     expect(reloaded.body.smtp).toEqual({ host: '127.0.0.1', port: 587, fromEmail: 'a@b.example' });
     expect(asked.at(-1)).toBe(`/api/v1/configurationManager/internal/smtpConfig?orgId=${mail.orgId} true`);
   });
 
-  test('while it is away, mail goes on with what is known; a reload is 503', async () => {
+  test('mails use the cached configuration while the manager is unavailable, and a reload fails with 503', async () => {
     answer = {
       status: 200,
       body: { smtp: { host: '127.0.0.1', port: smtp.port, fromEmail: 'a@b.example' } },

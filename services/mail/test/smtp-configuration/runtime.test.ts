@@ -6,7 +6,7 @@ import { loadMailConfig } from '../../src/config.js';
 import { openResources } from '../../src/resources.js';
 import { createAdministrator, createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
 
-test('Mail container not found: while the mail runtime starts, and from when it stops', async () => {
+test('updateSmtpConfig fails with "Mail container not found" while the mail runtime starts or stops', async () => {
   const database = await createMailDatabase();
   const administrator = await createAdministrator();
   const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example' };
@@ -15,7 +15,7 @@ test('Mail container not found: while the mail runtime starts, and from when it 
     body: smtp,
   });
   const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
-  // The first heartbeat of a sender waits for this.
+  // The lock blocks the first heartbeat of the sender.
   const db = new pg.Pool({ connectionString: database.url, max: 1 });
   const lock = await db.connect();
   await lock.query('begin; lock table senders in access exclusive mode');
@@ -54,7 +54,7 @@ test('Mail container not found: while the mail runtime starts, and from when it 
   lock.release();
   await waitFor(async () => (await update())[0] === 200, { what: 'the mail runtime', timeoutMs: 20_000 });
 
-  // A request that outlasts the phase of requests comes in beside this step.
+  // Stands for a request that arrives after the shutdown phase of requests.
   let whileStopping: unknown;
   shutdown.on('workers', 'a late request', async () => {
     whileStopping = await update();

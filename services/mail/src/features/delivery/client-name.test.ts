@@ -7,6 +7,6 @@ test.each([
   ['http://127.0.0.1:8080', 'mail-7d9f', '[127.0.0.1]'],
   ['http://198.51.100.7', 'mail-7d9f', '[198.51.100.7]'],
   ['http://[2001:db8::1]:8080', 'mail-7d9f', '[IPv6:2001:db8::1]'],
-])('%s on the machine %s introduces itself as %s', (publicUrl, machineName, expected) => {
+])('the public URL %s on the machine %s gives the EHLO name %s', (publicUrl, machineName, expected) => {
   expect(defaultClientName(publicUrl, machineName)).toBe(expected);
 });

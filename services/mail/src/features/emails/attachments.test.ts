@@ -9,7 +9,7 @@ test.each([
   ['aGVsbG8', 'hello'],
   ['aGVsbA==', 'hell'],
   ['aGVs', 'hel'],
-])('%j is base64', async (content, text) => {
+])('decodes %j as base64', async (content, text) => {
   const result = await read(content);
   expect('decoded' in result && result.decoded[0]?.content.toString()).toBe(text);
 });
@@ -27,18 +27,21 @@ test.each([
   'aGVsbG8=aGVs',
   'é',
   '{"a":1}',
-])('%j is not', async (content) => {
+])('rejects %j as base64', async (content) => {
   expect(await read(content)).toEqual({
     faults: [{ field: 'attachments.0.content', message: 'must be base64' }],
   });
 });
 
-test.each(['a\r\nb', 'a\u0000', '\u202egnp.exe', 'a\u2028b'])('%j is no file name', async (filename) => {
-  expect(await read('', { filename })).toMatchObject({ faults: [{ field: 'attachments.0.filename' }] });
-});
+test.each(['a\r\nb', 'a\u0000', '\u202egnp.exe', 'a\u2028b'])(
+  'rejects %j as a file name',
+  async (filename) => {
+    expect(await read('', { filename })).toMatchObject({ faults: [{ field: 'attachments.0.filename' }] });
+  },
+);
 
 test.each(['text', 'text/', '/plain', 'text/plain\r\nX: y', 'text/plain; a', 'multipart/mixed', 'a b/c'])(
-  '%j is no media type',
+  'rejects %j as a media type',
   async (contentType) => {
     expect(await read('', { contentType })).toMatchObject({
       faults: [{ field: 'attachments.0.contentType' }],
@@ -52,11 +55,11 @@ test.each([
   'text/plain; charset=utf-8',
   'text/x; a="b c"',
   'image/svg+xml',
-])('%j is a media type', async (contentType) => {
+])('accepts %j as a media type', async (contentType) => {
   expect(await read('', { contentType })).toHaveProperty('decoded');
 });
 
-test('more than 25 MiB in all is refused before anything is decoded', async () => {
+test('more than 25 MiB together are refused before anything is decoded', async () => {
   const half = 'A'.repeat(18_000_000);
   const attachment = { filename: 'a', contentType: 'text/plain', content: half };
   expect(await readAttachments([attachment, attachment])).toEqual({

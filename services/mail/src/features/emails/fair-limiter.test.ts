@@ -1,7 +1,8 @@
 import { createFairLimiter } from './fair-limiter.js';
 
 const message = 'Too many mails are under way';
-/** @returns how many an owner gets before it is refused. */
+
+/** @returns how many units an owner can acquire before it is refused. */
 function fill(shares: ReturnType<typeof createFairLimiter>, owner: string): number {
   for (let count = 0; ; count += 1) {
     try {
@@ -12,7 +13,7 @@ function fill(shares: ReturnType<typeof createFairLimiter>, owner: string): numb
   }
 }
 
-test('a refusal is 429, and says when to try again', () => {
+test('a refusal is a 429 error with a Retry-After header', () => {
   const shares = createFairLimiter({ capacity: 1, message });
   fill(shares, 'a');
   expect(() => {
@@ -20,14 +21,14 @@ test('a refusal is 429, and says when to try again', () => {
   }).toThrow(expect.objectContaining({ statusCode: 429, message, headers: { 'retry-after': '1' } }));
 });
 
-test('an owner that takes all it can leaves room for others, and they for the next', () => {
+test('every owner that acquires all it can leaves room for the next one', () => {
   const shares = createFairLimiter({ capacity: 500, message });
   expect(['a', 'b', 'c', 'd', 'e', 'f'].map((owner) => fill(shares, owner))).toEqual([
     250, 125, 63, 31, 16, 8,
   ]);
 });
 
-test('an owner has no more than its own bound, and gets back what it gives back', () => {
+test('an owner cannot exceed its own limit, and can acquire again what it has released', () => {
   const shares = createFairLimiter({ capacity: 500, maxPerOwner: 200, message });
   expect(fill(shares, 'a')).toBe(200);
   expect(fill(shares, 'b')).toBe(150);
@@ -35,7 +36,7 @@ test('an owner has no more than its own bound, and gets back what it gives back'
   expect(fill(shares, 'a')).toBe(25);
 });
 
-test('one large thing may take it all when nothing else is there', () => {
+test('one large amount may use the whole capacity when nothing else is held', () => {
   const shares = createFairLimiter({ capacity: 10, message });
   shares.acquire('a', 10);
   expect(() => {

@@ -28,7 +28,7 @@ test.each([
 
 const toSource = (email: RenderedEmail) => createMessageSource(email, '<1@corp.example>', new Date(0));
 
-test('what can not be composed is a mail that failed, not an exception', async () => {
+test('a message that cannot be composed fails its mail without an exception', async () => {
   const pools = createTransportPools({
     targets: { allows: () => true },
     resolveHost: createHostResolver(),

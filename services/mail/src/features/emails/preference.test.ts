@@ -6,6 +6,6 @@ test.each([
   ['Respond-Async; foo="bar" , wait = 10', { isAsync: true, waitMs: 10_000 }],
   [['return=minimal', 'wait="5"'], { isAsync: false, waitMs: 5_000 }],
   ['wait=-1, respond-asynchronously', { isAsync: false, waitMs: undefined }],
-])('%s is read', (header, expected) => {
+])('reads the preferences from %j', (header, expected) => {
   expect(readPreference(header)).toEqual(expected);
 });

@@ -20,7 +20,7 @@ test.each([
 }); // prettier-ignore
 
 test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::9.9.9.9'])(
-  '%s is public: open on the ports of SMTP',
+  'the public address %s is allowed on the SMTP ports only',
   (address) => {
     const policy = createPolicy();
     expect([25, 587, 6_379, 22].map((port) => policy.allows('mail.example', address, port))).toEqual([
@@ -32,7 +32,7 @@ test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::
   },
 );
 
-test('the narrowest range decides, and a denial where two are alike', () => {
+test('the narrowest range decides, and a denial wins over an equal permission', () => {
   const policy = createPolicy(
     ['10.0.0.0/8', '10.2.0.0/16:25', '10.1.2.3', '9.9.9.9:2500', 'fd00::/8', '127.0.0.0/8'],
     ['10.1.0.0/16', '9.9.9.0/24', '127.0.0.0/8'],
@@ -50,14 +50,14 @@ test('the narrowest range decides, and a denial where two are alike', () => {
   expect(allows('127.0.0.1')).toBe(false);
 });
 
-test('denying everything leaves what is allowed', () => {
+test('an allowed address stays allowed when everything is denied', () => {
   const policy = createPolicy(['198.41.0.4'], ['0.0.0.0/0', '::/0']);
   expect(
     ['198.41.0.4', '9.9.9.9', '2606:4700::1'].map((one) => policy.allows('a.example', one, 587)),
   ).toEqual([true, false, false]);
 });
 
-test('a name that the operator allows may have any address, on its port', () => {
+test('an allowed host name may resolve to any address, on its port', () => {
   const policy = createPolicy(['relay.mail.svc:25', 'catcher']);
   expect(policy.allows('Relay.Mail.svc', '10.0.0.7', 25)).toBe(true);
   expect(policy.allows('relay.mail.svc', '10.0.0.7', 587)).toBe(false);
@@ -78,6 +78,6 @@ test.each([
   ['relay.example:70000', undefined],
   ['http://relay', undefined],
   ['fe80::1%eth0', undefined],
-])('%s is read', (text, expected) => {
+])('parses the target %s', (text, expected) => {
   expect(parseTarget(text)).toEqual(expected);
 });

@@ -12,11 +12,11 @@ test.each([
   [{ orgName: 'Example' }, undefined, 'Example', 'Example', 'Sent by Example.'],
   [{}, 'Atlas', 'Atlas', 'Atlas', 'Sent by Atlas.'],
   [{}, undefined, 'Workspace', 'Workspace', 'Sent by Workspace.'],
-])('%j and the product %j are named %j', (data, productName, product, place, footer) => {
+])('data %j with the product name %j has the brand %j', (data, productName, product, place, footer) => {
   expect(getView(data, productName)).toMatchObject({ product, place, footer });
 });
 
-test('numbers are taken, a blank name greets nobody by name', () => {
+test('numbers are accepted, and a missing name is left out of the greeting', () => {
   expect(getView({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
   expect(getView({ name: 'Ada' }).greeting).toBe('Hello Ada,');
   expect(getView({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
@@ -40,7 +40,7 @@ test.each([
   expect('faults' in result && result.faults.map((fault) => fault.field)).toEqual([field]);
 });
 
-test('a link is escaped as a URL and as HTML', () => {
+test('a link is escaped for URLs and for HTML', () => {
   const result = createView('appuserInvite', { link: 'https://a.example/"><script>?a=1&b=é' });
   if ('faults' in result) throw new Error('no view');
   expect(result.view.link).toBe('https://a.example/%22%3E%3Cscript%3E?a=1&b=%C3%A9');
@@ -48,7 +48,7 @@ test('a link is escaped as a URL and as HTML', () => {
 });
 
 test.each(internalTemplateTypes)(
-  '%s is ASCII in short lines, whatever the names, and leaves no slot',
+  '%s renders as ASCII in short lines without unfilled slots, whatever the names',
   (type) => {
     const data = {
       userName: '李 Zoë',
@@ -69,21 +69,21 @@ test.each(internalTemplateTypes)(
   },
 );
 
-test('rendering takes microseconds, far below its bound of 20', () => {
+test('rendering takes less than 100 microseconds of processor time', () => {
   const result = createView('loginWithOTP', { otp: '1', userName: 'Ada', companyName: 'Example' }, 'Atlas');
   if ('faults' in result) throw new Error('no view');
   const render = (times: number) => {
     for (let i = 0; i < times; i += 1) renderTemplate('loginWithOTP', result.view);
   };
   render(2_000);
-  // Processor time, which other work on the machine doesn't change.
+  // Processor time isn't affected by other work on the machine.
   const before = process.cpuUsage();
   render(5_000);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 5_000).toBeLessThan(100);
 });
 
-test('an invitation names who invites, where that is given', () => {
+test('an invitation names the person who invites, when it is given', () => {
   const getInvitation = (data: object) => {
     const result = createView('appuserInvite', { link: 'https://a.example/', ...data });
     if ('faults' in result) throw new Error('no view');
