@@ -28,8 +28,7 @@ export function connectionTestRoute(
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],
-        summary:
-          'Connect to the SMTP server as it is configured now: what works, or what is wrong and what to do',
+        summary: 'Test the connection to the configured SMTP server, and explain what is wrong',
         security: bearer,
         response: { 200: ConnectionReport, ...errorResponses(400, 401, 403, 404, 429) },
       },

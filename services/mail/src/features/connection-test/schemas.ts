@@ -8,7 +8,7 @@ export const ConnectionReport = Type.Object(
     server: Type.String({ description: 'host:port' }),
     durationMs: Type.Integer(),
     tls: Type.Union([Type.Object({ protocol: Type.String(), cipher: Type.String() }), Type.Null()], {
-      description: 'Null: clear text, or no connection.',
+      description: 'Null when the connection is in clear text, or when there is none.',
     }),
     auth: Type.Union([Type.String(), Type.Null()], { description: 'The mechanism that was used to log in.' }),
     warnings: Type.Array(Type.String()),

@@ -29,7 +29,7 @@ export function resendRoute(app: App, { pool, cipher, emails, configurations, de
       schema: {
         operationId: 'resendMail',
         tags: ['Mail records'],
-        summary: 'Send a mail again that failed, or whose outcome is unknown; it gets a record of its own',
+        summary: 'Send a failed or unknown mail again, under a new record',
         security: bearer,
         params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
         response: sendResponses,

@@ -59,12 +59,13 @@ const headers = {
   properties: {
     'idempotency-key': {
       type: 'string',
-      description: 'The same key and body within 24 hours answer the first result again and send nothing.',
+      description:
+        'Repeating the key with the same body within 24 hours returns the first result and sends nothing.',
     },
     prefer: {
       type: 'string',
       description:
-        '`respond-async` (RFC 7240): 202 when the outcome is not known yet, after `wait=<seconds>` or at once. `wait` alone: the latest that the outcome is answered, whatever it is.',
+        '`respond-async` (RFC 7240) returns 202 when the outcome is not known after `wait=<seconds>`, or immediately without `wait`. `wait` alone limits how long the request waits for the outcome.',
     },
   },
 };
@@ -182,7 +183,7 @@ export function previewRoute(app: App, render: typeof preview): void {
       schema: {
         operationId: 'previewEmail',
         tags,
-        summary: 'Render a template; nothing is sent',
+        summary: 'Render a template without sending it',
         security: bearer,
         body: PreviewBody,
         response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },

@@ -91,10 +91,13 @@ export const EmailAcceptedResponse = Type.Object(
     data: Type.Object({
       status: Type.Boolean(),
       data: Type.String(),
-      id: Type.String({ format: 'uuid', description: 'Of the record that tells what becomes of the mail.' }),
+      id: Type.String({
+        format: 'uuid',
+        description: 'The id of the record that shows the outcome of the mail.',
+      }),
     }),
   },
-  { description: 'Accepted: the mail is on its way; `Location` is the record to look at.' },
+  { description: 'The mail was accepted and is in progress; `Location` is its record.' },
 );
 
 export const PreviewBody = Type.Object(

@@ -24,7 +24,7 @@ export function recordRoutes(app: App, service: RecordService): void {
       schema: {
         operationId: 'listMailRecords',
         tags,
-        summary: 'What the organisation sent, newest first; with `state`, what failed or is unknown, too',
+        summary: 'List sent mails, newest first; with `state`, also failed, unknown or pending ones',
         security: bearer,
         querystring: RecordQuery,
         response: { 200: PageOf(MailRecord), ...errorResponses(400, 401, 403) },
@@ -39,7 +39,7 @@ export function recordRoutes(app: App, service: RecordService): void {
       schema: {
         operationId: 'getMailRecord',
         tags,
-        summary: 'One mail: sent, or what became of it',
+        summary: 'Get one mail with its outcome',
         security: bearer,
         params: RecordPath,
         response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },

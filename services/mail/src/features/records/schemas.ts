@@ -5,7 +5,8 @@ import { Type } from 'typebox';
 export const Failure = Type.Object(
   {
     kind: Type.String({
-      description: '`permanent`: the server will never take this mail. `temporary`: it may, later.',
+      description:
+        '`permanent`: the server will never accept this mail. `temporary`: it may accept it later.',
     }),
     code: Type.String(),
     reply: Type.Optional(Type.Integer({ description: 'The SMTP reply code.' })),
@@ -28,12 +29,14 @@ export const MailRecord = Type.Object(
     cc: Type.Array(Type.String()),
     refused: Type.Array(Type.String(), { description: 'Recipients that the SMTP server refused.' }),
     emailTemplateType: Type.String(),
-    state: Type.String({ description: '`pending`, `sent`, `failed` or `unknown`: it may have arrived.' }),
+    state: Type.String({
+      description: '`pending`, `sent`, `failed`, or `unknown` when the mail may have arrived.',
+    }),
     canResend: Type.Boolean({
-      description: 'Whether it failed or is unknown, and can be sent again as it was.',
+      description: 'Whether the mail failed or is unknown, and can be sent again unchanged.',
     }),
     failure: Type.Union([Failure, Type.Null()], {
-      description: 'Why it failed or is unknown, where that is known.',
+      description: 'The reason why the mail failed or is unknown, when there is one.',
     }),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time' }),
@@ -56,7 +59,9 @@ export const RecordQuery = Type.Object(
     recipient: Type.Optional(Recipient),
     emailTemplateType: Type.Optional(Type.String({ maxLength: 100 })),
     since: Type.Optional(Type.String({ format: 'date-time' })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Not included.' })),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The end of the period, which is not included.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -65,7 +70,9 @@ export type RecordQuery = Type.Static<typeof RecordQuery>;
 export const ErasureQuery = Type.Object({ recipient: Recipient }, { additionalProperties: false });
 export const ErasureResponse = Type.Object({
   message: Type.String(),
-  deleted: Type.Integer({ description: 'Mails to this recipient alone.' }),
-  changed: Type.Integer({ description: 'Mails to others as well: they keep everything but the address.' }),
-  pending: Type.Integer({ description: 'Mails under way: the recipient is erased as soon as they end.' }),
+  deleted: Type.Integer({ description: 'Deleted mails, which had no other recipients.' }),
+  changed: Type.Integer({ description: 'Mails with other recipients, which lost only this address.' }),
+  pending: Type.Integer({
+    description: 'Mails in progress, from which the recipient is erased when their outcome is stored.',
+  }),
 });

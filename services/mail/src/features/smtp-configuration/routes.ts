@@ -28,7 +28,7 @@ export function smtpConfigurationRoutes(
       schema: {
         operationId: 'updateSmtpConfig',
         tags: ['SMTP configuration'],
-        summary: 'Load the SMTP configuration anew; the next mail uses it',
+        summary: 'Reload the SMTP configuration; the next mail uses it',
         security: bearer,
         response: { 200: UpdateResponse, ...errorResponses(400, 401, 403, 404) },
       },
