@@ -9,7 +9,6 @@ import { eventRoutes } from './features/events/routes.js';
 import type { CrawlQueues } from './features/queues/queues.js';
 import { runRoutes } from './features/runs/routes.js';
 import { createRunService } from './features/runs/service.js';
-import { createScheduleChanges } from './features/schedules/locked.js';
 import { createNextRunsService } from './features/schedules/next-runs.js';
 import { nextRunRoutes } from './features/schedules/next-runs.routes.js';
 import { scheduleRoutes } from './features/schedules/routes.js';
@@ -28,6 +27,8 @@ export interface CrawlDeps {
   readonly config: CrawlConfig;
   readonly resources: Resources;
   readonly queues: CrawlQueues;
+  /** Called after each commit of a change of a schedule. */
+  readonly onChange: () => void;
   readonly identity: IdentityClient;
   readonly shutdown: Shutdown;
   readonly clock: Clock;
@@ -66,10 +67,9 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
     messages: crawlAuthErrors,
   });
   // Administrators, each with the scope that the route needs.
-  const change = createScheduleChanges(pool);
-  scheduleRoutes(app, createScheduleService({ pool, change, queues, clock, log: resources.log }));
+  scheduleRoutes(app, createScheduleService({ pool, onChange: deps.onChange, clock }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, change, prisma, queues, clock }));
+  runRoutes(app, createRunService({ pool, prisma, queues, clock }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
   connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));
@@ -89,7 +89,7 @@ export async function buildCrawl(deps: CrawlDeps): Promise<ServiceApp> {
   });
   service.health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(service.metrics, () => queues.ping());
-  // The API reads and stops without the queue; what needs it answers 503 by itself. A worker does nothing without it.
+  // The API does all but to run now without the queue; that answers 503 by itself. A worker does nothing without it.
   if (config.ROLE === 'worker') service.health.checks.set('queue', () => queues.ping());
   else {
     service.health.checks.set('identity', () => Promise.resolve().then(() => deps.identity.keySet.current()));

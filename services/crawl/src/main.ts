@@ -11,6 +11,7 @@ import {
 import type { ExitSignals } from '@platform/service-kit/run-main';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
+import { createApplier } from './features/queues/applier.js';
 import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
 import { openQueues } from './features/queues/queues.js';
 import { createCrawlMetrics } from './metrics.js';
@@ -56,14 +57,21 @@ export async function main(signals: ExitSignals): Promise<void> {
     await engine.close();
   });
   const identity = openIdentity(config, resources, shutdown, clock);
-  const service = await buildCrawl({ config, resources, queues, identity, shutdown, clock });
+  const onChange = () => {
+    applier.wake();
+  };
+  const service = await buildCrawl({ config, resources, queues, onChange, identity, shutdown, clock });
   const metrics = createCrawlMetrics(service.metrics);
+  const applier = createApplier({ pool: resources.pool, queues, clock, metrics, log });
+  applier.start();
+  shutdown.on('flush', 'applier of schedules', () => applier.stop());
   if (config.ROLE !== 'api')
     startWorker({
       config,
       resources,
       engine,
       queues,
+      applier,
       metrics,
       registry: service.metrics,
       shutdown,

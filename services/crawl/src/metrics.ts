@@ -32,7 +32,7 @@ export function createCrawlMetrics(registry: Registry) {
     }),
     repairs: new Counter({
       name: 'crawl_repairs_total',
-      help: 'Differences between the rows and the queue that were repaired.',
+      help: 'What the queue had lost, or should not have had, and was repaired.',
       labelNames: ['kind'],
       registers,
     }),
@@ -64,7 +64,7 @@ export function registerQueueAge(registry: Registry, read: () => Promise<number>
 export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
   const up = new Gauge({
     name: 'crawl_queue_up',
-    help: '1 while the queue answers, 0 while schedules and runs are refused for want of it.',
+    help: '1 while the queue answers, 0 while it does not: changes of schedules wait for it, and nothing runs.',
     registers: [registry],
     async collect() {
       up.set(await ping().then(() => 1, () => 0)); // prettier-ignore

@@ -32,3 +32,15 @@ export async function inTransaction<T>(
     tx.release(failure !== undefined);
   }
 }
+
+/**
+ * Sends all statements in one message, which makes one transaction of them: all or none, and no connection is held while
+ * anybody is waited for. Each sees what was committed before it began. They can have no parameters.
+ */
+export async function inOneMessage(
+  pool: pg.Pool,
+  statements: readonly string[],
+): Promise<readonly pg.QueryResult[]> {
+  // pg's types know of no message with several statements.
+  return (await pool.query(statements.join(';\n'))) as unknown as pg.QueryResult[];
+}

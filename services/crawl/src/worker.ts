@@ -4,7 +4,9 @@ import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
+import type { Applier } from './features/queues/applier.js';
 import type { Engine } from './features/queues/engine.js';
+import type { CrawlJob } from './features/queues/job.js';
 import type { CrawlQueues } from './features/queues/queues.js';
 import { readOldestDueAge } from './features/reconciliation/queries.js';
 import { createReconciler } from './features/reconciliation/reconciler.job.js';
@@ -28,6 +30,7 @@ export interface WorkerDeps {
   readonly resources: Resources;
   readonly engine: Engine;
   readonly queues: CrawlQueues;
+  readonly applier: Applier;
   readonly metrics: CrawlMetrics;
   readonly registry: Registry;
   readonly shutdown: Shutdown;
@@ -75,6 +78,21 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   };
 }
 
+/** A command that was carried out after its time-out can leave a job scheduler that no row knows of: its first tick removes it. */
+function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
+  return async ({ id, data }: CrawlJob): Promise<void> => {
+    if (data.kind !== 'tick' || id === undefined) return;
+    await queues.removeSchedulerOf(data.connector, id).then(
+      (isRemoved) => {
+        if (isRemoved) metrics.repairs.inc({ kind: 'orphaned_scheduler' });
+      },
+      (error: unknown) => {
+        resources.log.warn({ err: error, jobId: id }, 'a job scheduler of no schedule was not removed');
+      },
+    );
+  };
+}
+
 /** The half of the service that runs the crawls. */
 export function startWorker(deps: WorkerDeps): void {
   const { config, resources, engine, metrics, shutdown, clock } = deps;
@@ -97,7 +115,7 @@ export function startWorker(deps: WorkerDeps): void {
     endpointGraceMs: config.ENDPOINT_GRACE_MS,
   };
   const processor = createProcessor({
-    lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
+    lifecycle: createRunLifecycle({ pool, clock, times, onEvent, onStale: createStaleTicks(deps) }),
     activeRuns,
     getTask: tasks.of,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),

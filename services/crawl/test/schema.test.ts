@@ -30,11 +30,11 @@ const enums = new Map(blocks('enum').map(({ name, stored }) => [name, stored]));
 const columnsOfSchema = () =>
   blocks('model').flatMap(({ stored, lines }) =>
     lines.map((line) => {
-      const [, field = '', type = '', isOptional] = /^(\w+)\s+(\w+)(\?)?/.exec(line) ?? [];
+      const [, field = '', type = '', isList, isOptional] = /^(\w+)\s+(\w+)(\[\])?(\?)?/.exec(line) ?? [];
       const native = /@db\.(\w+(?:\(\d+\))?)/.exec(line)?.[1];
       const sqlType = native ? typeOfNative[native] : (enums.get(type) ?? typeOfScalar[type]);
       const column = /[^@]@map\("(\w+)"\)/.exec(line)?.[1] ?? field;
-      return `${stored} ${column} ${sqlType ?? type} ${isOptional ? 'null' : 'not null'}`;
+      return `${stored} ${column} ${isList ? '_' : ''}${sqlType ?? type} ${isOptional ? 'null' : 'not null'}`;
     }),
   );
 

@@ -99,17 +99,17 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     await crawls.expectWhole();
   });
 
-  it('back, and its jobs are lost: the schedule runs from its next time on', async () => {
-    await platform.crawl.setClock(6 * HOUR_MS);
-    await crawls.schedule('issues_1', hourly);
-    await platform.crawl.setClock(0);
-    await crawls.expectWhole();
-    for (const { key } of await platform.queues.listSchedulers('issues_1', 0, 10))
-      await platform.queues.removeScheduler('issues_1', key);
-    await crawls.expectWhole();
-    expect(await getNext('issues_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
-    await platform.crawl.setClock(HOUR_MS);
-    await crawls.outcome('issues_1', 'completed');
-    await crawls.expectWhole();
-  });
+  if (backend === 'redis')
+    it('back, and its jobs are lost: the schedule runs from its next time on', async () => {
+      await platform.crawl.setClock(6 * HOUR_MS);
+      await crawls.schedule('issues_1', hourly);
+      await platform.crawl.setClock(0);
+      await crawls.expectWhole();
+      await platform.redis?.flush();
+      await crawls.expectWhole();
+      expect(await getNext('issues_1')).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+      await platform.crawl.setClock(HOUR_MS);
+      await crawls.outcome('issues_1', 'completed');
+      await crawls.expectWhole();
+    });
 });

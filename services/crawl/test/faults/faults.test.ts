@@ -177,16 +177,21 @@ describeEachBackend('faults on %s', (backend) => {
       });
     });
 
-    it('while Redis is away changes hear 503 and change nothing; afterwards runs go on', async () => {
+    it('while Redis is away changes are accepted and a run is refused; afterwards they are applied', async () => {
       await schedule('mail_1');
       await platform.redis?.stop();
-      const refused = await platform.call('POST', '/mail_1/schedule', {
+      const answer = await platform.call('POST', '/mail_1/schedule', {
         body: { scheduleConfig: { ...daily, hour: 9 } },
       });
-      expect([refused.status, refused.body.success]).toEqual([503, false]);
-      expect((await platform.call('GET', '/mail_1/schedule')).body.data.data.scheduleConfig.hour).toBe(2);
+      expect([answer.status, answer.body.success]).toEqual([201, true]);
+      expect((await platform.call('GET', '/mail_1/schedule')).body.data.data.scheduleConfig.hour).toBe(9);
       expect((await platform.call('GET', '/stats')).status).toBe(200);
+      const { length } = (await platform.call('GET', '/mail_1/runs')).body.data;
+      const refused = await platform.call('POST', '/mail_1/run');
+      expect([refused.status, refused.body.success]).toEqual([503, false]);
+      expect((await platform.call('GET', '/mail_1/runs')).body.data).toHaveLength(length);
       await platform.redis?.start();
+      await crawls.expectWhole();
       await waitFor(async () => (await platform.call('POST', '/mail_1/run')).status === 202, {
         what: 'a run',
         ...SLOW,
@@ -234,9 +239,10 @@ describeEachBackend('faults on %s', (backend) => {
         what: 'a look for Redis',
         ...SLOW,
       });
-      expect((await schedule('mail_2')).status).toBe(503);
+      expect((await schedule('mail_2')).status).toBe(201);
+      expect((await platform.call('POST', '/mail_2/run')).status).toBe(503);
       await platform.redis?.start();
-      await waitFor(async () => (await schedule('mail_2')).status === 201, { what: 'a schedule', ...SLOW });
+      await crawls.expectWhole();
       await waitFor(async () => (await platform.call('POST', '/mail_2/run')).status === 202, {
         what: 'a run',
         ...SLOW,
@@ -247,16 +253,18 @@ describeEachBackend('faults on %s', (backend) => {
       });
     });
 
-    it('a Redis that hangs is 503 within seconds', async () => {
+    it('a Redis that hangs keeps no change waiting, and a run is 503 within seconds', async () => {
       platform.redis?.pause();
       try {
         const stopwatch = startStopwatch();
-        expect((await schedule('mail_2')).status).toBe(503);
+        expect((await schedule('mail_2')).status).toBe(201);
+        expect(stopwatch.stop()).toBeLessThan(1_000);
+        expect((await platform.call('POST', '/mail_2/run')).status).toBe(503);
         expect(stopwatch.stop()).toBeLessThan(4_000);
       } finally {
         platform.redis?.resume();
       }
-      await waitFor(async () => (await schedule('mail_2')).status === 201, { what: 'recovery', ...SLOW });
+      await crawls.expectWhole();
     });
   }
 });

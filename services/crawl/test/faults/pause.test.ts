@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import { isPending } from '../../src/features/queues/queues.js';
 import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
@@ -46,28 +46,29 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     return () => client.query('rollback').then(() => client.release());
   }
 
-  it('killed between the change of the queue and the commit, nothing is replaced and nothing lost', async () => {
+  it('killed between the commit and the change of the queue, another replica changes the queue', async () => {
     await crawls.schedule('files_1');
+    await crawls.schedule('mail_1');
+    await crawls.schedule('wiki_1');
+    await crawls.expectWhole();
     const release = await holdQueue();
-    let isAnswered = false;
     const body = { scheduleConfig: { ...daily, hour: 9 } };
-    const replacing = platform
-      .call('POST', '/files_1/schedule', { body })
-      .then(() => (isAnswered = true), () => undefined); // prettier-ignore
-    const open = `select from pg_stat_activity where datname = current_database() and application_name = 'crawl'
-                    and state = 'idle in transaction'`;
-    await waitFor(async () => isAnswered || ((await platform.db.query(open)).rowCount ?? 0) > 0, {
-      what: 'the change of the queue',
-      ...SLOW,
-    });
+    const answers = [
+      await platform.call('POST', '/files_1/schedule', { body }),
+      await post('/mail_1/pause'),
+      await platform.call('DELETE', '/wiki_1/schedule'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200]);
     await platform.crawl.kill();
     await release();
-    await replacing;
     await platform.addCrawl({}, true);
     await crawls.expectWhole();
+    expect(await platform.queues.listSchedulers('files_1')).toHaveLength(1);
+    for (const connector of ['mail_1', 'wiki_1'] as const)
+      expect(await platform.queues.listSchedulers(connector)).toEqual([]);
+    expect((await platform.db.query('select from schedules')).rowCount).toBe(2);
     const { data } = (await platform.call('GET', '/files_1/schedule')).body;
-    expect([data.state, data.data.scheduleConfig.hour]).toEqual(['delayed', daily.hour]);
-    expect((await post('/files_1/pause')).status).toBe(200);
+    expect([data.state, data.data.scheduleConfig.hour]).toEqual(['delayed', 9]);
   });
 
   it('a pause is a pause although the queue hangs', async () => {

@@ -1,6 +1,5 @@
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { beginLocked } from '../../src/features/schedules/queries.js';
 import { createCrawls, SLOW } from '../support/crawls.js';
 import { startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
@@ -38,13 +37,21 @@ describeEachBackend('two replicas on %s', (backend) => {
 
     const blocked = 'wiki_1';
     const client = await platform.db.connect();
-    await client.query(beginLocked(orgId, blocked));
+    await client.query('begin');
+    // Whoever makes up for its run waits for this one.
+    await client.query(
+      `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
+         created_at, attempts_max)
+       select gen_random_uuid(), id, revision, org_id, connector, 'manual', 'm', '', 'waiting', now(), now(), 1
+       from schedules where org_id = $1 and connector = $2`,
+      [orgId, blocked],
+    );
     for (const connector of connectors)
-      for (const { key } of await platform.queues.listSchedulers(connector, 0, 10))
+      for (const { key } of await platform.queues.listSchedulers(connector))
         await platform.queues.removeScheduler(connector, key);
     await platform.db.query(`update schedules set next_run_at = now() - interval '1 hour'`);
     const waiting = `select application_name as name from pg_stat_activity
-                     where datname = current_database() and wait_event = 'advisory'`;
+                     where datname = current_database() and wait_event_type = 'Lock'`;
     const leader = await waitFor(
       async () => (await platform.db.query<{ name: 'one' | 'two' }>(waiting)).rows[0]?.name,
       { what: 'a replica at its repairs', ...SLOW },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Connector } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import { isPending } from '../../src/features/queues/queues.js';
 import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
@@ -101,7 +101,7 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     });
     await crawls.expectWhole();
     for (const connector of ['files_1', 'files_2', 'mail_1', 'mail_2', 'wiki_1', 'db_1'] as const)
-      expect(await platform.queues.listSchedulers(connector, 0, 10)).toEqual([]);
+      expect(await platform.queues.listSchedulers(connector)).toEqual([]);
     expect((await platform.call('GET', '/stats')).body.data).toMatchObject({
       waiting: 0, active: 0, delayed: 0, paused: 2, repeatable: 0, total: 2,
     }); // prettier-ignore

@@ -9,19 +9,14 @@ import {
   type TestDatabase,
   waitFor,
 } from '@platform/testing';
-import type { Job } from 'bullmq';
-import pg from 'pg';
-import { Registry } from 'prom-client';
+import type { Job, Queue } from 'bullmq';
 import { toQueueName } from '../../src/connectors.js';
 import { createEngine, type Engine, migrateQueues } from '../../src/features/queues/engine.js';
 import { onceJobId, toSchedulerKey, tickJobId } from '../../src/features/queues/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/features/queues/queues.js';
-import { createDrift } from '../../src/features/reconciliation/drift.js';
 import { nextRunsAfter, createPlan } from '../../src/features/schedules/plan.js';
-import { type Schedule, upsertSchedule } from '../../src/features/schedules/queries.js';
+import type { Schedule } from '../../src/features/schedules/queries.js';
 import type { ScheduleConfig } from '../../src/features/schedules/schemas.js';
-import { createCrawlMetrics } from '../../src/metrics.js';
-import { inTransaction } from '../../src/transaction.js';
 import { describeEachBackend } from '../support/platform.js';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
@@ -30,7 +25,6 @@ describeEachBackend('the queues on %s', (backend) => {
   const log = createLogger('test', 'silent');
   const connector = 'files_1';
   let database: TestDatabase;
-  let pool: pg.Pool;
   let redis: OwnRedis | undefined;
   let engine: Engine;
   let queues: CrawlQueues;
@@ -44,7 +38,6 @@ describeEachBackend('the queues on %s', (backend) => {
         await migrateQueues(url);
       },
     });
-    pool = new pg.Pool({ connectionString: database.url });
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
     engine = createEngine({
       redisUrl: redis?.url,
@@ -65,7 +58,6 @@ describeEachBackend('the queues on %s', (backend) => {
     await queues.close();
     await engine.close();
     await redis?.close();
-    await pool.end();
     await database.drop();
   });
   beforeEach(() => (aheadMs = 0));
@@ -101,7 +93,7 @@ describeEachBackend('the queues on %s', (backend) => {
     const times = nextRunsAfter(createPlan(schedule), Date.now(), 2);
     const toTick = (revision: number, index: number) =>
       tickJobId(toSchedulerKey({ ...schedule, revision }), times[index] ?? 0);
-    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings });
+    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings }) as Queue;
     // The scheduler's own job, which no backend lets anybody remove, is delivered before its time.
     await queues.apply(schedule);
     const first = (await queue.getJob(toTick(1, 0))) as Job;
@@ -114,52 +106,29 @@ describeEachBackend('the queues on %s', (backend) => {
     });
     await worker.close();
     // Its scheduler is lost and made anew: that time has had its job, the one after it has not.
-    await queues.clear(schedule);
+    await queues.clear(schedule, null);
     await queues.apply(schedule);
     expect(await queues.jobState(connector, toTick(1, 0))).toBe('completed');
     expect(await queues.jobState(connector, toTick(1, 1))).toBe('delayed');
     // A later revision has every time of its own.
     const replaced = { ...schedule, revision: 2 };
     await queues.apply(replaced);
-    await queues.clear(schedule);
+    await queues.clear(schedule, null);
     expect(await queues.jobState(connector, toTick(2, 0))).toBe('delayed');
     expect(await queues.jobState(connector, toTick(1, 1))).toBe('unknown');
-    expect(await queues.findScheduler(connector, toSchedulerKey(schedule))).toBeUndefined();
-    expect(await queues.findScheduler(connector, toSchedulerKey(replaced))).toMatchObject({
-      scheduleId: schedule.id,
-      revision: 2,
-    });
-    await queues.clear(replaced);
+    expect([await queues.has(schedule), await queues.has(replaced)]).toEqual([false, true]);
+    await queues.clear(replaced, null);
     await queue.close();
   });
 
-  it('what is scheduled while the queues are compared is not taken for a difference', async () => {
-    const last = connectors.at(-1) ?? connector;
-    const wanted = {
-      ...toSchedule({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date(Date.now() + 60_000)),
-      connector: last,
-      nextRunAt: new Date(Date.now() + 60_000),
-    };
-    const read: string[] = [];
-    const seen: CrawlQueues = {
-      ...queues,
-      async countSchedulers(asked) {
-        if (asked === connectors[0])
-          await inTransaction(pool, async (tx) => queues.apply(await upsertSchedule(tx, wanted)));
-        return queues.countSchedulers(asked);
-      },
-      listSchedulers(asked, offset, count) {
-        read.push(asked);
-        return queues.listSchedulers(asked, offset, count);
-      },
-    };
-    const metrics = createCrawlMetrics(new Registry());
-    const drift = createDrift({ pool, queues: seen, clock: Date.now, metrics, log });
-    await queues.removeScheduler(connector, (await queues.listSchedulers(connector, 0, 1))[0]?.key ?? '');
-    await drift.compareSome(() => false);
-    // The one whose turn it is.
-    expect(read).toEqual([connectors[0]]);
-    expect(await queues.countSchedulers(last)).toBe(1);
+  it('a tick names the job scheduler that made it', async () => {
+    const schedule = toSchedule({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date());
+    await queues.apply(schedule);
+    const [at = 0] = nextRunsAfter(createPlan(schedule), Date.now(), 1);
+    const tick = tickJobId(toSchedulerKey(schedule), at);
+    expect(await queues.removeSchedulerOf(connector, tick)).toBe(true);
+    expect(await queues.has(schedule)).toBe(false);
+    expect(await queues.removeSchedulerOf(connector, tick)).toBe(false);
   });
 
   it("a one-off job's time is told by the service's clock", async () => {

@@ -29,6 +29,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     createWatchdog({
       pool: rows.pool,
       queues,
+      applier: { wake: () => undefined },
       clock: () => rows.now,
       metrics: createCrawlMetrics(new Registry()),
       log,

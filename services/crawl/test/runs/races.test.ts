@@ -2,7 +2,6 @@ import type { CrawlJob } from '../../src/features/queues/job.js';
 import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
 import type { BegunRun } from '../../src/features/runs/take-up.js';
-import { inTransaction } from '../../src/transaction.js';
 import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 /* What becomes of a run when things happen to it at the same time, or late. */
@@ -111,7 +110,7 @@ describe('a run under races', () => {
     const first = expectBegun(await rows.newLifecycle().begin(job(at)));
     rows.now += times.leaseMs + 1;
     const until = new Date(rows.now + 60_000);
-    await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
+    await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
     expect(await mayCancelAttempt(rows.pool, first.run)).toBe(false);
   });
 

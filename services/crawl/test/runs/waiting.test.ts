@@ -1,6 +1,5 @@
 import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { TaskServiceAway } from '../../src/features/tasks/task.js';
-import { inTransaction } from '../../src/transaction.js';
 import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
@@ -72,7 +71,7 @@ describe('a run whose endpoint is away', () => {
     await lifecycle.postpone(first, away());
     rows.now += times.endpointGraceMs + 3_600_000;
     const until = new Date(rows.now + 60_000);
-    await inTransaction(rows.pool, (tx) => requeueLost(tx, first.run.id, { now: new Date(rows.now), until }));
+    await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
     const second = expectBegun(await lifecycle.begin(job(at)));
     expect(second.run).toMatchObject({ attempts: 1, awaySince: null });
     expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });

@@ -1,7 +1,7 @@
 import { type Connector, connectors } from '@platform/events';
 import { type Answer, waitFor } from '@platform/testing';
 import { onceJobId } from '../../src/features/queues/job.js';
-import { isPending } from '../../src/features/reconciliation/watchdog.js';
+import { isPending } from '../../src/features/queues/queues.js';
 import type { Platform } from './platform.js';
 
 /** Waits are for conditions, on whatever machine. */
@@ -25,7 +25,7 @@ export interface Crawls {
   eventsByKey(): Promise<Map<string, string[]>>;
   /**
    * What has to hold after each fault: nothing is in progress for good, each completed run has its event and no other has,
-   * and each active schedule has its job, once.
+   * each active schedule has its job, once, and no change has yet to be applied.
    */
   expectWhole(): Promise<void>;
 }
@@ -63,10 +63,12 @@ export function createCrawls(platform: () => Platform): Crawls {
        from schedules where state = 'active'`,
     );
     const wrong = runs.map((row) => row.wrong);
+    const { rowCount: unapplied } = await db.query('select from schedules where apply_at is not null');
+    if (unapplied !== 0) wrong.push(`${unapplied} not applied`);
     for (const connector of connectors) {
       const own = schedules.filter((schedule) => schedule.connector === connector);
       const wanted = own.filter(({ once }) => !once).map(({ id, revision }) => `${id} ${revision}`);
-      const there = await queues.listSchedulers(connector, 0, 500);
+      const there = await queues.listSchedulers(connector);
       const found = there.map(({ scheduleId, revision }) => `${scheduleId} ${revision}`);
       if (wanted.toSorted().join() !== found.toSorted().join())
         wrong.push(`${connector}: ${found.join()} instead of ${wanted.join()}`);

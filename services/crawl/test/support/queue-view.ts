@@ -1,7 +1,7 @@
 import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import type { JobsOptions, Queue } from 'bullmq';
+import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
 import { toQueueName } from '../../src/connectors.js';
 import { createEngine, type Engine } from '../../src/features/queues/engine.js';
 import type { CrawlJobData } from '../../src/features/queues/job.js';
@@ -12,11 +12,17 @@ export interface DueJob {
   readonly opts: JobsOptions;
 }
 
-/** The queues as the reconciler sees them, and what no service does to them. */
-export interface QueueView extends Pick<
-  CrawlQueues,
-  'jobState' | 'listSchedulers' | 'removeScheduler' | 'close'
-> {
+/** A job scheduler, and what it was made for. */
+export interface Scheduler {
+  readonly key: string;
+  readonly scheduleId: string | undefined;
+  readonly revision: number | undefined;
+}
+
+/** The queues as they are, and what no service does to them. */
+export interface QueueView extends Pick<CrawlQueues, 'jobState' | 'close'> {
+  listSchedulers(connector: Connector): Promise<Scheduler[]>;
+  removeScheduler(connector: Connector, key: string): Promise<void>;
   /** How many jobs of the queue may be active at once; null when the queue knows no limit. */
   findConcurrency(connector: Connector): Promise<number | null>;
   /** As a version of the service does that names its schedulers in its own way. */
@@ -25,35 +31,29 @@ export interface QueueView extends Pick<
   fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
 }
 
-async function findConcurrency(engine: Engine, connector: Connector): Promise<number | null> {
-  const queue = engine.queue(toQueueName(connector), {}) as Queue<CrawlJobData>;
+async function withQueue<T>(
+  engine: Engine,
+  connector: Connector,
+  use: (queue: Queue<CrawlJobData>) => Promise<T>,
+): Promise<T> {
+  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
+  const queue = engine.queue(toQueueName(connector), { settings: repeatSettings }) as Queue<CrawlJobData>;
+  queue.on('error', () => undefined);
   try {
-    return await queue.getGlobalConcurrency();
+    return await use(queue);
   } finally {
     await queue.close();
   }
 }
+
+const toScheduler = ({ key, template }: JobSchedulerJson<CrawlJobData>): Scheduler => {
+  const data = template?.data;
+  return data?.kind === 'tick'
+    ? { key, scheduleId: data.scheduleId, revision: data.revision }
+    : { key, scheduleId: undefined, revision: undefined };
+};
 
 const FILL_SIZE = 500;
-
-async function addScheduler(
-  engine: Engine,
-  {
-    connector,
-    key,
-    pattern,
-    data,
-  }: { connector: Connector; key: string; pattern: string; data: CrawlJobData },
-): Promise<void> {
-  const name = toQueueName(connector);
-  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
-  const queue = engine.queue(name, { settings: repeatSettings });
-  try {
-    await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, { name, data });
-  } finally {
-    await queue.close();
-  }
-}
 
 async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
   const name = toQueueName(connector);
@@ -88,11 +88,19 @@ export function lookIntoQueues(backend: {
   }
   return {
     jobState: (connector, jobId) => open().queues.jobState(connector, jobId),
-    listSchedulers: (connector, offset, count) => open().queues.listSchedulers(connector, offset, count),
-    removeScheduler: (connector, key) => open().queues.removeScheduler(connector, key),
-    findConcurrency: (connector) => findConcurrency(open().engine, connector),
+    listSchedulers: (connector) =>
+      withQueue(open().engine, connector, async (queue) =>
+        (await queue.getJobSchedulers(0, 500, true)).map(toScheduler),
+      ),
+    removeScheduler: (connector, key) =>
+      withQueue(open().engine, connector, async (queue) => void (await queue.removeJobScheduler(key))),
+    findConcurrency: (connector) =>
+      withQueue(open().engine, connector, (queue) => queue.getGlobalConcurrency()),
     addScheduler: (connector, key, pattern, data) =>
-      addScheduler(open().engine, { connector, key, pattern, data }),
+      withQueue(open().engine, connector, async (queue) => {
+        const template = { name: toQueueName(connector), data };
+        await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, template);
+      }),
     fill: (connector, jobs) => fill(open().engine, connector, jobs),
     async close() {
       await opened?.queues.close();

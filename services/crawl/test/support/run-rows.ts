@@ -80,7 +80,14 @@ export function useRunRows() {
     get databaseUrl() {
       return database.url;
     },
-    newLifecycle: () => createRunLifecycle({ pool, clock: () => rows.now, times, onEvent: () => undefined }),
+    newLifecycle: () =>
+      createRunLifecycle({
+        pool,
+        clock: () => rows.now,
+        times,
+        onEvent: () => undefined,
+        onStale: () => Promise.resolve(),
+      }),
     async scheduleOnce(more: object = {}) {
       const scheduledTime = new Date(at).toISOString();
       const schedule = await insertSchedule({ scheduleType: 'once', scheduledTime, ...more });

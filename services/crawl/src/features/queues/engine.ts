@@ -26,7 +26,7 @@ import { createPatientBackend, patientPool } from './patient-backend.js';
 
 export type CrawlQueue = Pick<
   Queue<CrawlJobData>,
-  | 'add' | 'close' | 'getJob' | 'getJobScheduler' | 'getJobSchedulers' | 'getJobSchedulersCount' | 'getJobState'
+  | 'add' | 'close' | 'getJobScheduler' | 'getJobState'
   | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler' | 'waitUntilReady'
 > &
   ErrorSource; // prettier-ignore

@@ -39,7 +39,7 @@ export const toSchedulerKey = (schedule: {
 
 /**
  * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
- * queue until the reconciler has replaced the scheduler.
+ * queue until the schedule is changed: its next tick removes it then.
  */
 export const getEarlierSchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
   toJobKey(schedule.connector, schedule.orgId);
@@ -47,6 +47,10 @@ export const getEarlierSchedulerKey = (schedule: Pick<CrawlJobData, 'connector' 
 export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
 export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
+
+/** The key of the job scheduler that made a tick: what is between BullMQ's prefix and the time. */
+export const getSchedulerKeyOfTick = (jobId: string): string =>
+  jobId.slice(jobId.indexOf(':') + 1, jobId.lastIndexOf(':'));
 
 /** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
 export function timeOfTick(jobId: string): number {

@@ -1,19 +1,25 @@
 import { type Connector, connectors } from '@platform/events';
 import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
-import { ErrorCode, type JobsOptions, type JobSchedulerJson, type QueueOptions } from 'bullmq';
-import { validate as isUuid } from 'uuid';
+import { ErrorCode, type JobsOptions, type QueueOptions } from 'bullmq';
 import { toQueueName } from '../../connectors.js';
 import { createPlan } from '../schedules/plan.js';
-import type { Queued, Replaced } from '../schedules/queries.js';
+import type { Schedule } from '../schedules/queries.js';
 import { nextTime, parsePattern, type Recurrence, toPattern } from '../schedules/recurrence.js';
 import type { CrawlQueue, Engine } from './engine.js';
 import { createErrorReporter } from './error-reporter.js';
-import { type CrawlJobData, onceJobId, type RunJob, runJobId, toSchedulerKey } from './job.js';
+import {
+  type CrawlJobData,
+  getEarlierSchedulerKey,
+  onceJobId,
+  type RunJob,
+  runJobId,
+  toSchedulerKey,
+  getSchedulerKeyOfTick,
+} from './job.js';
 
 /*
- * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. What is added before a change
- * is committed does nothing until then, and what is removed is removed after the commit. So a command that times out and is
- * carried out later, or never, does no harm: at worst a job of a revision that no row has is delivered, and does nothing.
+ * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. So no command for one revision
+ * touches another's, whenever it is carried out.
  */
 
 /** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
@@ -28,42 +34,35 @@ const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } }
 /** Of the next times of a schedule, as many can have a job in the history. */
 const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
-/** What the reconciler compares a row with. */
-export interface Scheduler {
-  readonly key: string;
-  /** These are undefined for one of nobody's making here. */
-  readonly orgId: string | undefined;
-  readonly scheduleId: string | undefined;
-  readonly revision: number | undefined;
-}
+/** What names a schedule's part of the queue. */
+export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
+/** What the queue must know of a schedule. */
+export type Queued = QueuedRevision & Pick<Schedule, 'config' | 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
+
+/** BullMQ's states of a job that will still run. */
+const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
+export const isPending = (state: string): boolean => pending.has(state);
 
 /** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
 export interface CrawlQueues {
-  /** Adds what this revision of the schedule needs, unless it is there. */
+  /** Adds what this revision of the schedule needs. */
   apply(schedule: Queued): Promise<void>;
-  /** Removes what this revision of the schedule has not begun. What it has begun finds its run ended, and does nothing. */
-  clear(schedule: Replaced): Promise<void>;
+  /** Whether what this revision of the schedule needs is there. */
+  has(schedule: Queued): Promise<boolean>;
+  /** Removes what there may be of a revision, but for the job `kept`. What it has begun finds its run ended, and does nothing. */
+  clear(revision: QueuedRevision, kept: string | null): Promise<void>;
   addRun(run: RunJob): Promise<void>;
   /** BullMQ's state of a job, `unknown` when there is none. */
   jobState(connector: Connector, jobId: string): Promise<string>;
-  countSchedulers(connector: Connector): Promise<number>;
-  findScheduler(connector: Connector, key: string): Promise<Scheduler | undefined>;
-  listSchedulers(connector: Connector, offset: number, count: number): Promise<Scheduler[]>;
-  removeScheduler(connector: Connector, key: string): Promise<void>;
-  /** The limit of CRAWL-24, over all replicas together. */
-  limitConcurrency(): Promise<void>;
+  /** Removes the job scheduler that made a tick. @returns whether it was there. */
+  removeSchedulerOf(connector: Connector, tickJobId: string): Promise<boolean>;
+  /** Sets the limit of CRAWL-24, over all replicas together; of these queues only where a flush can have forgotten it. */
+  limitConcurrency(of?: Iterable<Connector>): Promise<void>;
   /** See {@link Engine.afterDataLoss}. */
   afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
-
-const toScheduler = ({ key, template }: JobSchedulerJson<CrawlJobData>): Scheduler => {
-  const data = template?.data;
-  return data?.kind === 'tick' && isUuid(data.orgId)
-    ? { key, orgId: data.orgId, scheduleId: data.scheduleId, revision: data.revision }
-    : { key, orgId: undefined, scheduleId: undefined, revision: undefined };
-};
 
 const isJobIdTaken = (error: unknown): boolean =>
   (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
@@ -115,26 +114,16 @@ export function openQueues(deps: {
     return queue;
   }
 
-  /** Adds to a queue; where a flush can have forgotten its limit, that is set in the same round trip. */
-  async function addTo<T>(connector: Connector, add: (queue: CrawlQueue) => Promise<T>): Promise<T> {
-    const queue = getQueue(connector);
-    const limiting = engine.isVolatile ? queue.setGlobalConcurrency(concurrency) : undefined;
-    const [, added] = await Promise.all([limiting, add(queue)]);
-    return added;
-  }
-
   async function addScheduler(schedule: Queued, recurrence: Recurrence): Promise<void> {
     const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
     const repeat = toPattern(recurrence);
     const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId, revision };
     const template = { name: toQueueName(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
     const upsert = (startDate: number | undefined) =>
-      addTo(connector, (queue) =>
-        queue.upsertJobScheduler(
-          toSchedulerKey(schedule),
-          startDate === undefined ? repeat : { ...repeat, startDate },
-          template,
-        ),
+      getQueue(connector).upsertJobScheduler(
+        toSchedulerKey(schedule),
+        startDate === undefined ? repeat : { ...repeat, startDate },
+        template,
       );
     let after: number | undefined;
     for (let isMade = false, tries = 0; !isMade; tries += 1)
@@ -153,13 +142,15 @@ export function openQueues(deps: {
   async function addOneOff(schedule: Queued, at: number): Promise<void> {
     const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
     const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId, revision, at, ...traced() };
-    await addTo(connector, (queue) =>
-      queue.add(toQueueName(connector), data, {
-        ...jobOptions(maxRetries + 1, retryDelayMs),
-        jobId: onceJobId(scheduleId, revision),
-        delay: Math.max(0, at - clock()),
-      }),
-    );
+    await getQueue(connector).add(toQueueName(connector), data, {
+      ...jobOptions(maxRetries + 1, retryDelayMs),
+      jobId: onceJobId(scheduleId, revision),
+      delay: Math.max(0, at - clock()),
+    });
+  }
+
+  async function setConcurrency(of: Iterable<Connector>): Promise<void> {
+    await Promise.all(Array.from(of, (connector) => getQueue(connector).setGlobalConcurrency(concurrency)));
   }
 
   return {
@@ -170,13 +161,25 @@ export function openQueues(deps: {
           ? addScheduler(schedule, plan.recurrence)
           : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
       }),
-    clear: (schedule) =>
+    has: (schedule) =>
       ask(async () => {
         const { id, connector, revision, config } = schedule;
         const queue = getQueue(connector);
-        await (config.scheduleType === 'once'
-          ? queue.remove(onceJobId(id, revision))
-          : queue.removeJobScheduler(toSchedulerKey(schedule)));
+        if (config.scheduleType === 'once')
+          return isPending(await queue.getJobState(onceJobId(id, revision)));
+        if (await queue.getJobScheduler(toSchedulerKey(schedule))) return true;
+        const earlier = await queue.getJobScheduler(getEarlierSchedulerKey(schedule));
+        const data = earlier?.template?.data;
+        return data?.kind === 'tick' && data.revision === revision;
+      }),
+    clear: (revision, kept) =>
+      ask(async () => {
+        const queue = getQueue(revision.connector);
+        const jobId = onceJobId(revision.id, revision.revision);
+        await Promise.all([
+          queue.removeJobScheduler(toSchedulerKey(revision)),
+          jobId === kept ? undefined : queue.remove(jobId),
+        ]);
       }),
     addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
       ask(async () => {
@@ -185,24 +188,17 @@ export function openQueues(deps: {
           jobId: runJobId(runId, recoveries),
         };
         const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
-        await addTo(connector, (queue) => queue.add(toQueueName(connector), data, opts));
+        await Promise.all([
+          engine.isVolatile ? setConcurrency([connector]) : undefined,
+          getQueue(connector).add(toQueueName(connector), data, opts),
+        ]);
       }),
     jobState: (connector, jobId) => ask(() => getQueue(connector).getJobState(jobId)),
-    countSchedulers: (connector) => ask(() => getQueue(connector).getJobSchedulersCount()),
-    findScheduler: (connector, key) =>
+    removeSchedulerOf: (connector, jobId) =>
+      ask(() => getQueue(connector).removeJobScheduler(getSchedulerKeyOfTick(jobId))),
+    limitConcurrency: (of) =>
       ask(async () => {
-        const found = await getQueue(connector).getJobScheduler(key);
-        return found && toScheduler(found);
-      }),
-    listSchedulers: (connector, offset, count) =>
-      ask(async () =>
-        (await getQueue(connector).getJobSchedulers(offset, offset + count - 1, true)).map(toScheduler),
-      ),
-    removeScheduler: (connector, key) =>
-      ask(async () => void (await getQueue(connector).removeJobScheduler(key))),
-    limitConcurrency: () =>
-      ask(async () => {
-        for (const connector of connectors) await getQueue(connector).setGlobalConcurrency(concurrency);
+        if (of === undefined || engine.isVolatile) await setConcurrency(of ?? connectors);
       }),
     afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
     ping: () => ask(() => engine.ping()),

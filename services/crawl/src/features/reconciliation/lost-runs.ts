@@ -1,13 +1,11 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { CrawlMetrics } from '../../metrics.js';
-import { inTransaction } from '../../transaction.js';
 import { runJobId } from '../queues/job.js';
-import type { CrawlQueues } from '../queues/queues.js';
+import { type CrawlQueues, isPending } from '../queues/queues.js';
 import { abortOrphan } from '../runs/queries.js';
 import { each } from './each.js';
-import { extendLease, findLost, type LostRun, noteJob, requeueLost } from './queries.js';
-import { isPending } from './watchdog.js';
+import { extendLease, findLost, type LostRun, requeueLost } from './queries.js';
 
 const BATCH = 500;
 const RECOVERIES_AT_ONCE = 4;
@@ -40,15 +38,13 @@ export function createLostRuns(deps: {
       if (run.state !== 'active') await extendLease(pool, runId, now, until);
       return;
     }
-    await inTransaction(pool, async (tx) => {
-      const recoveries = await requeueLost(tx, runId, { now, until });
-      if (recoveries === undefined) return;
-      await noteJob(tx, runId, runJobId(runId, recoveries));
-      const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
-      await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
-      metrics.repairs.inc({ kind: 'lost_run' });
-      log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
-    });
+    const recoveries = run.recoveries + 1;
+    if (!(await requeueLost(pool, run, { now, until, jobId: runJobId(runId, recoveries) }))) return;
+    // Should the queue not answer, it is lost again when the lease ends.
+    const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
+    await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
+    metrics.repairs.inc({ kind: 'lost_run' });
+    log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
   }
 
   return async (): Promise<void> => {

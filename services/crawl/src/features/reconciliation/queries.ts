@@ -1,4 +1,3 @@
-import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Transaction } from '../../transaction.js';
 import { leaseEnd, type Run, runColumns } from '../runs/queries.js';
@@ -99,32 +98,27 @@ export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknow
   });
 
 /**
- * The run that was expected at `expected` did not happen, and the one after it is; `nextRunAt` null leaves that as it is.
+ * The run that was expected at `expected` did not happen, and the one after it is; `nextRunAt` null leaves that as it is. The
+ * queue has lost its job, and perhaps more: the applier looks.
  * @returns whether it was still expected: from then on no tick is taken up until the transaction ends.
  */
 export async function countMissed(
   tx: Transaction,
-  { id }: Pick<ExpectedJob, 'id'>,
+  { id, revision }: Pick<ExpectedJob, 'id' | 'revision'>,
   expected: Date,
   nextRunAt: Date | null,
 ): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'count_missed',
     text: `update schedules set missed_runs = missed_runs + 1, overdue_since = null,
-             next_run_at = coalesce($3, next_run_at)
-           where id = $1 and state = 'active' and next_run_at = $2`,
-    values: [id, expected, nextRunAt],
+             next_run_at = coalesce($3, next_run_at),
+             queued_revisions = case when apply_at is null then array[revision] else queued_revisions end,
+             apply_at = case when $3::timestamptz is null then apply_at else coalesce(apply_at, now()) end
+           where id = $1 and revision = $4 and state = 'active' and next_run_at = $2`,
+    values: [id, expected, nextRunAt, revision],
   });
   return rowCount === 1;
 }
-
-/** The next run is expected at `at`. */
-export const setNextRun = (tx: Transaction, id: string, at: Date): Promise<unknown> =>
-  tx.query({
-    name: 'set_next_run',
-    text: `update schedules set next_run_at = $2 where id = $1 and state = 'active'`,
-    values: [id, at],
-  });
 
 export interface LostRun extends Run {
   readonly hasSchedule: boolean;
@@ -137,7 +131,7 @@ export interface LostRun extends Run {
 export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'lost_runs',
-    text: `select ${runColumns('r')}, s.id is not null as "hasSchedule" from runs r left join schedules s on s.id = r.schedule_id
+    text: `select ${runColumns('r')}, s.id is not null as "hasSchedule" from runs r left join schedules s on s.id = r.schedule_id and s.state <> 'removed'
            where r.state in ('waiting', 'active', 'retrying') and r.lease_until < $1 and ${leaseEnd('r')} < $1
            order by r.lease_until limit $2`,
     values: [now, limit],
@@ -154,66 +148,22 @@ export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Pr
   });
 
 /**
- * Puts a lost run back to be claimed by any worker. Nobody has asked its endpoint meanwhile: it may be away anew.
- * @returns its new number of recoveries, if it was still lost.
+ * Puts a lost run back to be claimed by any worker, by a job of another id. Nobody has asked its endpoint meanwhile: it may be
+ * away anew.
+ *
+ * @returns whether it was still lost.
  */
 export async function requeueLost(
-  tx: Transaction,
-  id: string,
-  given: { readonly now: Date; readonly until: Date },
-): Promise<number | undefined> {
-  const { rows } = await tx.query<{ recoveries: number }>({
+  db: pg.Pool,
+  run: Pick<Run, 'id' | 'recoveries'>,
+  given: { readonly now: Date; readonly until: Date; readonly jobId: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'requeue_lost',
-    text: `update runs set recoveries = recoveries + 1, lease_until = $3, state = 'waiting', away_since = null,
-             attempts = attempts - case when state = 'active' then 1 else 0 end
-           where id = $1 and state in ('waiting', 'active', 'retrying') and ${leaseEnd('runs')} < $2
-           returning recoveries`,
-    values: [id, given.now, given.until],
+    text: `update runs set recoveries = recoveries + 1, lease_until = $4, state = 'waiting', away_since = null,
+             job_id = $5, attempts = attempts - case when state = 'active' then 1 else 0 end
+           where id = $1 and recoveries = $2 and state in ('waiting', 'active', 'retrying') and ${leaseEnd('runs')} < $3`,
+    values: [run.id, run.recoveries, given.now, given.until, given.jobId],
   });
-  return rows[0]?.recoveries;
-}
-
-export const noteJob = (tx: Transaction, id: string, jobId: string): Promise<unknown> =>
-  tx.query({ name: 'note_job', text: 'update runs set job_id = $2 where id = $1', values: [id, jobId] });
-
-/** As many job schedulers should the queue have. */
-export async function countRecurring(db: pg.Pool, connector: Connector): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    name: 'count_recurring',
-    text: `select count(*)::int as count from schedules
-           where connector = $1 and state = 'active' and is_recurring`,
-    values: [connector],
-  });
-  return rows[0]?.count ?? 0;
-}
-
-/** The active schedules of a queue, by id, after `afterId`. */
-export async function findActivePage(
-  db: pg.Pool,
-  connector: Connector,
-  afterId: string,
-  limit: number,
-): Promise<ExpectedJob[]> {
-  const { rows } = await db.query<ExpectedJob>({
-    name: 'active_page',
-    text: `select ${expectedJob} from schedules s
-           where s.connector = $1 and s.state = 'active' and s.id > $2 order by s.id limit $3`,
-    values: [connector, afterId, limit],
-  });
-  return rows;
-}
-
-/** Of these organisations, the revisions of the connector's schedules that are active and recurring. */
-export async function findRecurringRevisions(
-  db: pg.Pool,
-  connector: Connector,
-  orgIds: readonly string[],
-): Promise<Pick<Schedule, 'orgId' | 'revision'>[]> {
-  const { rows } = await db.query<Pick<Schedule, 'orgId' | 'revision'>>({
-    name: 'recurring_revisions',
-    text: `select org_id as "orgId", revision::float8 as revision from schedules
-           where connector = $1 and org_id = any($2) and state = 'active' and is_recurring`,
-    values: [connector, orgIds],
-  });
-  return rows;
+  return rowCount === 1;
 }

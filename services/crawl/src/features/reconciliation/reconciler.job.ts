@@ -1,8 +1,8 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { CrawlMetrics } from '../../metrics.js';
+import type { Applier } from '../queues/applier.js';
 import type { CrawlQueues } from '../queues/queues.js';
-import { createDrift } from './drift.js';
 import { createLostRuns } from './lost-runs.js';
 import { asLeader } from './queries.js';
 import { createWatchdog } from './watchdog.js';
@@ -15,13 +15,13 @@ export interface Reconciler {
 }
 
 /**
- * At start and every minute, on one replica at a time: rebuilds what the queue has lost, removes
- * what it should not have, takes up runs in nobody's hands, and makes up for runs that did not
- * happen. A round that fails half-way is gone on with by the next.
+ * At start and every minute, on one replica at a time: has the queue rebuilt when it has lost its data, takes up runs in
+ * nobody's hands, and makes up for runs that did not happen. A round that fails half-way is gone on with by the next.
  */
 export function createReconciler(deps: {
   readonly pool: pg.Pool;
   readonly queues: CrawlQueues;
+  readonly applier: Applier;
   readonly clock: Clock;
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
@@ -29,14 +29,12 @@ export function createReconciler(deps: {
   readonly overdueGraceMs: number;
   readonly misfireGraceMs: number;
 }): Reconciler {
-  const { pool, queues, log, intervalMs } = deps;
+  const { pool, queues, applier, log, intervalMs } = deps;
   const watch = createWatchdog(deps);
   const recoverLost = createLostRuns(deps);
-  const drift = createDrift(deps);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<boolean> | undefined;
   let isStopped = false;
-  let isFirst = true;
   const isStopping = () => isStopped;
 
   /** One that fails keeps no other from its turn. */
@@ -50,10 +48,8 @@ export function createReconciler(deps: {
     await phase('the limit of runs at once', () => queues.limitConcurrency());
     await phase('the watch for missed runs', () => watch(isStopping));
     await phase('the recovery of lost runs', recoverLost);
-    await phase('the comparison with the queue', async () => {
-      const isRebuilt = await queues.afterDataLoss(() => drift.compareAll(isStopping));
-      if (!isRebuilt) await (isFirst ? drift.compareAll(isStopping) : drift.compareSome(isStopping));
-      isFirst = false;
+    await phase('the rebuilding of the queue', async () => {
+      await queues.afterDataLoss(() => applier.rebuild(isStopping));
     });
   }
 

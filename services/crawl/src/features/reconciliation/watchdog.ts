@@ -2,12 +2,13 @@ import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { CrawlMetrics } from '../../metrics.js';
-import type { Transaction } from '../../transaction.js';
+import { inTransaction, type Transaction } from '../../transaction.js';
 import { getEarlierSchedulerKey, onceJobId, runJobId, toSchedulerKey, tickJobId } from '../queues/job.js';
-import type { CrawlQueues } from '../queues/queues.js';
+import type { Applier } from '../queues/applier.js';
+import { type CrawlQueues, isPending } from '../queues/queues.js';
 import { pruneSometimes } from '../runs/pruning.js';
-import { finishOneOff, insertRun } from '../runs/queries.js';
-import { inSchedule } from '../schedules/locked.js';
+import { finishOneOff, insertRun, type Run } from '../runs/queries.js';
+import { FIRST_LOOK_MS } from '../runs/run-state.js';
 import { nextRunAfter, createPlan } from '../schedules/plan.js';
 import { findSchedule, type Schedule } from '../schedules/queries.js';
 import { each } from './each.js';
@@ -28,16 +29,11 @@ import { countMissed, type ExpectedJob, findOverdue, markOverdue } from './queri
 const PAGE = 500;
 /** Each holds a connection; requests need some, too. */
 const MAKE_UP_AT_ONCE = 4;
-/** A run that nobody has taken up after this is looked for in the queue. */
-const PICK_UP_MS = 60_000;
-
-/** BullMQ's states of a job that will still run. */
-const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
-export const isPending = (state: string): boolean => pending.has(state);
 
 export interface WatchdogDeps {
   readonly pool: pg.Pool;
   readonly queues: CrawlQueues;
+  readonly applier: Pick<Applier, 'wake'>;
   readonly clock: Clock;
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
@@ -52,15 +48,13 @@ const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =
     ? [toSchedulerKey(schedule), getEarlierSchedulerKey(schedule)].map((key) => tickJobId(key, expected))
     : [onceJobId(schedule.id, schedule.revision)];
 
+/** @returns the run, where there is one to do. */
 async function insertMissed(
   tx: Transaction,
-  deps: WatchdogDeps,
   schedule: Schedule,
-  missed: { readonly expected: Date; readonly isSkipped: boolean },
-): Promise<void> {
-  const { queues, clock } = deps;
-  const { expected, isSkipped } = missed;
-  const now = clock();
+  missed: { readonly expected: Date; readonly isSkipped: boolean; readonly now: number },
+): Promise<Run | undefined> {
+  const { expected, isSkipped, now } = missed;
   const runId = uuidv7();
   const run = await insertRun(tx, {
     id: runId,
@@ -71,19 +65,17 @@ async function insertMissed(
     state: isSkipped ? 'skipped' : 'waiting',
     scheduledFor: expected,
     at: new Date(now),
-    leaseUntil: isSkipped ? null : new Date(now + PICK_UP_MS),
+    leaseUntil: isSkipped ? null : new Date(now + FIRST_LOOK_MS),
     reason: isSkipped ? 'Missed: its job was not in the queue at its time' : null,
     nextRunAt: undefined,
   });
-  if (!run) return;
-  const { orgId, connector } = schedule;
-  if (!isSkipped)
-    await queues.addRun({ runId, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
-  else if (schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
+  if (!isSkipped) return run;
+  if (run && schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
+  return undefined;
 }
 
 export function createWatchdog(deps: WatchdogDeps) {
-  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs } = deps;
+  const { pool, queues, applier, clock, metrics, log, overdueGraceMs, misfireGraceMs } = deps;
 
   const isTooLate = ({ config }: Schedule, expected: Date): boolean =>
     config.missedRunPolicy === 'skip' && clock() - expected.getTime() > misfireGraceMs;
@@ -101,20 +93,25 @@ export function createWatchdog(deps: WatchdogDeps) {
   }
 
   async function makeUp({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
-    await inSchedule(pool, orgId, connector, async (tx) => {
-      const schedule = await findSchedule(tx, orgId, connector);
-      const expected = schedule?.nextRunAt;
-      const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
-      if (!schedule || !expected || !isAsSeen) return;
-      const isSkipped = isTooLate(schedule, expected);
-      const next = nextExpected(schedule, isSkipped);
-      if (!(await countMissed(tx, schedule, expected, next))) return;
-      await insertMissed(tx, deps, schedule, { expected, isSkipped });
-      if (next) await queues.apply(schedule);
-      metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
-      log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
+    const schedule = await findSchedule(pool, orgId, connector);
+    const expected = schedule?.nextRunAt;
+    const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
+    if (!schedule || !expected || !isAsSeen) return;
+    const isSkipped = isTooLate(schedule, expected);
+    const next = nextExpected(schedule, isSkipped);
+    const missed = await inTransaction(pool, async (tx) => {
+      if (!(await countMissed(tx, schedule, expected, next))) return undefined;
+      return { run: await insertMissed(tx, schedule, { expected, isSkipped, now: clock() }) };
     });
+    if (!missed) return;
+    applier.wake();
+    metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
+    log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
     pruneSometimes(pool, orgId, connector);
+    // Should the queue not answer, the run is found to be in nobody's hands.
+    const { run } = missed;
+    if (run)
+      await queues.addRun({ runId: run.id, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
   }
 
   async function isQueued(schedule: ExpectedJob): Promise<boolean> {

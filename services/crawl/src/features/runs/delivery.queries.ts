@@ -79,7 +79,7 @@ export async function findStanding(
 export async function findScheduleById(db: Db, id: string): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'schedule_by_id',
-    text: `select ${scheduleColumns('schedules')} from schedules where id = $1`,
+    text: `select ${scheduleColumns('schedules')} from schedules where id = $1 and state <> 'removed'`,
     values: [id],
   });
   return rows[0];

@@ -54,7 +54,8 @@ export const leaseEnd = (table: string) => `greatest(${table}.lease_until, ${tab
 
 export interface NewRun {
   readonly id: string;
-  readonly schedule: Pick<Schedule, 'id' | 'revision'>;
+  /** Of whatever revision it is, when none is given. */
+  readonly schedule: Pick<Schedule, 'id'> & Partial<Pick<Schedule, 'revision'>>;
   readonly trigger: RunTrigger;
   readonly tick: string;
   readonly jobId: string;
@@ -78,7 +79,7 @@ export interface NewRun {
 const insert = `
   with schedule as (
     select * from schedules
-    where id = $2 and revision = $3 and (state = 'active' or ($4::run_trigger = 'manual' and state = 'finished'))
+    where id = $2 and ($3::bigint is null or revision = $3) and (state = 'active' or ($4::run_trigger = 'manual' and state = 'finished'))
       and ($4::run_trigger <> 'schedule' or next_run_at <= $8::timestamptz)
     for no key update
   ), run as (
@@ -111,7 +112,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | und
     name: 'insert_run',
     text: insert,
     values: [
-      run.id, schedule.id, schedule.revision, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
+      run.id, schedule.id, schedule.revision ?? null, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
       run.reason, run.leaseUntil, run.nextRunAt ?? null, run.requestId ?? null,
     ],
   }); // prettier-ignore
@@ -136,39 +137,13 @@ export async function hasRunInProgress(db: Db, orgId: string, connector: string)
   return rowCount === 1;
 }
 
-/** Returns whether a run in progress belongs to this job: only its job brings a run back that waits. */
-export async function isJobInProgress(
-  tx: Transaction,
-  given: { readonly orgId: string; readonly connector: string; readonly jobId: string },
-): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    name: 'is_job_in_progress',
-    text: `select from runs where org_id = $1 and connector = $2 and job_id = $3 and ${inProgress}`,
-    values: [given.orgId, given.connector, given.jobId],
-  });
-  return rowCount === 1;
-}
-
-/** Ends whatever run is in progress; from then on it can't complete. */
-export async function abortRun(
-  tx: Transaction,
-  given: { readonly orgId: string; readonly connector: string; readonly reason: string; readonly at: Date },
-): Promise<Pick<Run, 'id' | 'jobId'> | undefined> {
-  const { rows } = await tx.query<Pick<Run, 'id' | 'jobId'>>({
-    name: 'abort_run',
-    text: `update runs set state = 'aborted', reason = $3, finished_at = $4, lease_until = null
-           where org_id = $1 and connector = $2 and ${inProgress} returning id, job_id as "jobId"`,
-    values: [given.orgId, given.connector, given.reason, given.at],
-  });
-  return rows[0];
-}
-
 /** Ends a run whose schedule is gone: nothing can tell what it was to do. @returns whether it was one. */
 export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'abort_orphan',
     text: `update runs set state = 'aborted', reason = 'The schedule was removed', finished_at = $2, lease_until = null
-           where id = $1 and ${inProgress} and not exists (select from schedules where id = runs.schedule_id)`,
+           where id = $1 and ${inProgress} and not exists (
+             select from schedules where id = runs.schedule_id and state <> 'removed')`,
     values: [id, at],
   });
   return rowCount === 1;
@@ -188,4 +163,12 @@ export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number
              ${pastNewest(`state <> 'skipped'`)} union all ${pastNewest(`state = 'skipped'`)}
            ) and not ${inProgress}`,
     values: [orgId, connector, kept],
+  });
+
+/** Takes back a run that the queue could not be told of. Of one that a worker has taken up nothing is changed. */
+export const withdrawRun = (db: Db, id: string): Promise<unknown> =>
+  db.query({
+    name: 'withdraw_run',
+    text: `delete from runs where id = $1 and state = 'waiting' and taken_up = 0`,
+    values: [id],
   });

@@ -52,8 +52,10 @@ export function createRunLifecycle(deps: {
   readonly times: RunTimes;
   /** Called after each commit that left an event in the outbox. */
   readonly onEvent: () => void;
+  /** Called for a job that the queue should not have had any more. */
+  readonly onStale: (job: CrawlJob) => Promise<unknown>;
 }): RunLifecycle {
-  const { pool, clock, times, onEvent } = deps;
+  const { pool, clock, times, onEvent, onStale } = deps;
 
   /** @param write - the run's last statement; says whether the run was in these hands. */
   async function end({ run, schedule }: BegunRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
@@ -118,6 +120,7 @@ export function createRunLifecycle(deps: {
       pool,
       clock,
       times,
+      onStale,
       giveUp: failForGood,
     }),
     complete,

@@ -35,6 +35,9 @@ export type RunTrigger = 'schedule' | 'manual' | 'missed';
 export const isInProgress = (state: RunState): boolean =>
   state === 'waiting' || state === 'active' || state === 'retrying';
 
+/** A new run is looked for in the queue after this: whoever made it may have died before the queue was told. */
+export const FIRST_LOOK_MS = 10_000;
+
 /** More, and what the run does to its workers is taken for the cause. */
 export const MAX_RECOVERIES = 3;
 
@@ -49,25 +52,23 @@ export interface Tick {
 }
 
 export type TickDecision =
-  | { readonly action: 'void' | 'unknown' | 'start' | 'wait' }
+  | { readonly action: 'void' | 'stale' | 'start' | 'wait' }
   | { readonly action: 'retake'; readonly runId: string }
   | { readonly action: 'skip'; readonly reason: string };
 
 /**
- * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late
- * (removed, paused, replaced schedules, a later tick before them), or before the transaction that
- * made them has ended: that is what `unknown` leaves open. However many ticks are due at once, the
- * first that is taken up stands for all of them. A tick that overlaps is left out, as another will
- * come; a one-off job waits: it has no other.
+ * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late (a later tick before
+ * them), or from a queue that has not heard yet that the schedule was replaced, paused or removed: those are stale, and
+ * start nothing. However many ticks are due at once, the first that is taken up stands for all of them. A tick that
+ * overlaps is left out, as another will come; a one-off job waits: it has no other.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
   if (existing)
     return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
-  if (!schedule || schedule.revision < tick.revision) return { action: 'unknown' };
-  const isStale = schedule.revision > tick.revision || schedule.state !== 'active';
+  if (schedule?.revision !== tick.revision || schedule.state !== 'active') return { action: 'stale' };
   const isOvertaken = (schedule.nextRunAt?.getTime() ?? 0) > tick.scheduledFor;
-  if (isStale || isOvertaken) return { action: 'void' };
+  if (isOvertaken) return { action: 'void' };
   if (tick.hasOtherInProgress && schedule.config.scheduleType !== 'once')
     return { action: 'skip', reason: 'The run before was still in progress' };
   const lateMs = now - tick.scheduledFor;

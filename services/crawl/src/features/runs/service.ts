@@ -5,12 +5,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
 import { runJobId } from '../queues/job.js';
 import type { CrawlQueues } from '../queues/queues.js';
-import type { ChangeSchedule } from '../schedules/locked.js';
 import { findSchedule } from '../schedules/queries.js';
 import { runInProgress, schedulePaused } from './errors.js';
 import { countRuns, findRuns } from './history.queries.js';
 import { pruneSometimes } from './pruning.js';
-import { hasRunInProgress, insertRun } from './queries.js';
+import { hasRunInProgress, insertRun, withdrawRun } from './queries.js';
+import { FIRST_LOOK_MS } from './run-state.js';
 import type { RequestedRun, RunItem } from './schemas.js';
 
 export interface RunService {
@@ -20,42 +20,45 @@ export interface RunService {
   list(orgId: string, connector: Connector, query: PageQuery): Promise<Page<RunItem>>;
 }
 
-/** A run that nobody has taken up after this is looked for in the queue. */
-const PICK_UP_MS = 60_000;
-
 export function createRunService(deps: {
   readonly pool: pg.Pool;
-  readonly change: ChangeSchedule;
   readonly prisma: Prisma;
   readonly queues: CrawlQueues;
   readonly clock: Clock;
 }): RunService {
-  const { pool, change, prisma, queues, clock } = deps;
+  const { pool, prisma, queues, clock } = deps;
+  async function refuse(orgId: string, connector: Connector): Promise<undefined> {
+    const schedule = await findSchedule(pool, orgId, connector);
+    if (!schedule) return undefined;
+    throw schedule.state === 'paused' ? schedulePaused() : runInProgress();
+  }
+
   return {
     async request(orgId, connector, requestId) {
       // Whoever asks a thousand times is told so without a wait.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
+      const schedule = await findSchedule(pool, orgId, connector);
+      if (!schedule) return undefined;
+      if (schedule.state === 'paused') throw schedulePaused();
       const at = new Date(clock());
       const runId = uuidv7();
-      const requested = await change(orgId, connector, async (tx) => {
-        const schedule = await findSchedule(tx, orgId, connector);
-        if (!schedule) return undefined;
-        if (schedule.state === 'paused') throw schedulePaused();
-        const run = await insertRun(tx, {
-          id: runId,
-          schedule,
-          trigger: 'manual',
-          tick: `m${runId}`,
-          jobId: runJobId(runId, 0),
-          state: 'waiting',
-          scheduledFor: at,
-          at,
-          leaseUntil: new Date(at.getTime() + PICK_UP_MS),
-          reason: null,
-          nextRunAt: undefined,
-          requestId,
-        });
-        if (!run) throw runInProgress();
+      const run = await insertRun(pool, {
+        id: runId,
+        schedule: { id: schedule.id },
+        trigger: 'manual',
+        tick: `m${runId}`,
+        jobId: runJobId(runId, 0),
+        state: 'waiting',
+        scheduledFor: at,
+        at,
+        leaseUntil: new Date(at.getTime() + FIRST_LOOK_MS),
+        reason: null,
+        nextRunAt: undefined,
+        requestId,
+      });
+      // Another run, a pause or a removal came first.
+      if (!run) return refuse(orgId, connector);
+      try {
         await queues.addRun({
           runId,
           orgId,
@@ -63,10 +66,13 @@ export function createRunService(deps: {
           recoveries: 0,
           attemptsLeft: run.maxAttempts,
         });
-        return { runId, connector, requestedAt: at.toISOString() };
-      });
+      } catch (error) {
+        // A job that is added after all finds no run, and does nothing.
+        await withdrawRun(pool, runId);
+        throw error;
+      }
       pruneSometimes(pool, orgId, connector);
-      return requested;
+      return { runId, connector, requestedAt: at.toISOString() };
     },
 
     async list(orgId, connector, query) {

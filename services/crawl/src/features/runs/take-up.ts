@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queues/job.js';
 import { inTransaction } from '../../transaction.js';
-import { inSchedule } from '../schedules/locked.js';
 import { nextRunAfter, createPlan } from '../schedules/plan.js';
 import { nextTime } from '../schedules/recurrence.js';
 import type { Schedule } from '../schedules/queries.js';
@@ -33,8 +32,11 @@ export interface RunTimes {
   readonly endpointGraceMs: number;
 }
 
-/** What a look at the rows made of a job: a run to do, nothing to do, or nothing found. */
-type Look = BegunRun | BusyRun | 'void' | 'unknown';
+/** A job with nothing to do: its run has ended, or its schedule has another revision than the job, or is not active. */
+export type NoRun = 'void' | 'stale';
+
+/** What a look at the rows made of a job; `changed` when the rows were changed during the look. */
+type Look = BegunRun | BusyRun | NoRun | 'changed';
 
 /** How often a one-off job looks whether the run before it has ended. */
 const OVERLAP_LOOK_MS = 1_000;
@@ -46,10 +48,12 @@ export function createTakeUp(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
+  /** Called for a job that the queue should not have had any more. */
+  readonly onStale: (job: CrawlJob) => Promise<unknown>;
   /** Ends a run that its workers don't survive. */
   readonly giveUp: (begun: BegunRun, reason: string) => Promise<unknown>;
 }) {
-  const { pool, clock, times, giveUp } = deps;
+  const { pool, clock, times, onStale, giveUp } = deps;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
   async function retake(job: CrawlJob, runId: string): Promise<Look> {
@@ -60,14 +64,14 @@ export function createTakeUp(deps: {
     });
     if (!run) {
       const standing = await findStanding(pool, runId);
-      if (standing && !isInProgress(standing.state)) return 'void';
-      return standing?.state === 'active' && standing.leaseUntil
+      if (!standing || !isInProgress(standing.state)) return 'void';
+      return standing.state === 'active' && standing.leaseUntil
         ? { busyUntil: standing.leaseUntil.getTime(), why: 'is in other hands' }
-        : 'unknown';
+        : 'changed';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
     // Left in progress it would keep every later run of the connector out.
-    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'unknown';
+    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'changed';
     if (run.recoveries <= MAX_RECOVERIES) return { run, schedule };
     await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
     return 'void';
@@ -128,7 +132,7 @@ export function createTakeUp(deps: {
     if (skipReason === null) {
       const run = await insertTick(pool, job, schedule, tick);
       // Two deliveries at once: a second look finds what the other has made of it.
-      return run ? { run, schedule } : 'unknown';
+      return run ? { run, schedule } : 'changed';
     }
     const isSkipped = await inTransaction(pool, async (tx) => {
       const run = await insertTick(tx, job, schedule, tick);
@@ -136,7 +140,7 @@ export function createTakeUp(deps: {
       return run !== undefined;
     });
     if (isSkipped) pruneSometimes(pool, schedule.orgId, schedule.connector);
-    return isSkipped ? 'void' : 'unknown';
+    return isSkipped ? 'void' : 'changed';
   }
 
   async function look(job: CrawlJob): Promise<Look> {
@@ -158,17 +162,15 @@ export function createTakeUp(deps: {
     if (decision.action === 'wait')
       return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
     if (decision.action === 'retake') return retake(job, decision.runId);
-    if (decision.action === 'void' || decision.action === 'unknown' || !found.schedule)
-      return decision.action === 'void' ? 'void' : 'unknown';
+    if (decision.action === 'void' || decision.action === 'stale') return decision.action;
+    if (!found.schedule) return 'stale';
     return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
   }
 
   return async (job: CrawlJob): Promise<BegunRun | BusyRun | undefined> => {
     const first = await look(job);
-    if (first !== 'unknown') return first === 'void' ? undefined : first;
-    // A job can be here before the transaction that made it has ended; that one holds the lock.
-    await inSchedule(pool, job.data.orgId, job.data.connector, () => Promise.resolve());
-    const second = await look(job);
-    return typeof second === 'string' ? undefined : second;
+    const found = first === 'changed' ? await look(job) : first;
+    if (found === 'stale') await onStale(job);
+    return typeof found === 'string' ? undefined : found;
   };
 }

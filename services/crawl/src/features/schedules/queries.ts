@@ -1,9 +1,10 @@
 import type { Connector } from '@platform/events';
 import pg from 'pg';
-import type { Transaction } from '../../transaction.js';
+import { inOneMessage, type Transaction } from '../../transaction.js';
 import type { ScheduleConfig } from './schemas.js';
 
-export type ScheduleState = 'active' | 'paused' | 'finished';
+/** A removed one is a mark for the applier: no read returns it. */
+export type ScheduleState = 'active' | 'paused' | 'finished' | 'removed';
 
 export interface Schedule {
   readonly id: string;
@@ -37,12 +38,14 @@ export const scheduleColumns = (table: string) =>
 const columns = scheduleColumns('schedules');
 
 /**
- * Opens a transaction, see `inTransaction`, that makes everything that writes a connector's
- * schedule, or changes its jobs, wait for one another: the row may not exist yet, so the lock is on
- * its name. Two upserts of one job scheduler at once are not safe on BullMQ's PostgreSQL backend.
+ * What every change of a schedule (`s`) writes beside its own columns: a new revision, which voids the jobs of earlier ones,
+ * and the mark that the queue has yet to be told. A change that comes while a replica is at work on the row leaves it its lease.
  */
-export const beginLocked = (orgId: string, connector: string): string =>
-  `begin; select pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(`${orgId}:${connector}`)}, 0))`;
+const changed = `
+  revision = nextval('schedule_revisions'),
+  queued_revisions = case when s.apply_at is not null then s.queued_revisions
+    when s.state = 'active' then array[s.revision] else '{}' end,
+  apply_at = coalesce(s.apply_at, now())`;
 
 export interface NewSchedule extends Pick<
   Schedule,
@@ -53,36 +56,30 @@ export interface NewSchedule extends Pick<
   readonly nextRunAt: Date;
 }
 
-/** What the queue must know of a revision of a schedule to find its jobs. */
-export type Replaced = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'config' | 'revision'>;
-
 const upsert = `
-  with previous as (
-    select id, org_id as "orgId", connector, config, revision::float8 as revision from schedules where org_id = $2 and connector = $3
-  )
-  insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at, anchor_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12)
+  insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
+    state, revision, scheduled_at, next_run_at, anchor_at, apply_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, now())
   on conflict (org_id, connector) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
-    state = 'active', revision = excluded.revision, scheduled_at = excluded.scheduled_at,
-    next_run_at = excluded.next_run_at, anchor_at = excluded.anchor_at, paused_at = null, overdue_since = null, missed_runs = 0
-  returning id, revision::float8 as revision, (select to_jsonb(previous) from previous) as previous`;
+    state = 'active', scheduled_at = excluded.scheduled_at, next_run_at = excluded.next_run_at,
+    anchor_at = excluded.anchor_at, paused_at = null, overdue_since = null, missed_runs = 0, ${changed}
+  where $13::bigint is null or s.revision = $13
+  returning revision::float8 as revision`;
 
-/** What the queue must know of a schedule. */
-export type Queued = Replaced & Pick<Schedule, 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
-
-interface Upserted extends Pick<Schedule, 'id' | 'revision'> {
-  readonly previous: Replaced | null;
-}
-
-/** Creates the schedule, or replaces all of it but its id. @returns what the queue must know of it, and of what was before. */
+/**
+ * Creates the schedule, or replaces all of it but its id.
+ *
+ * @param current - the revision that is to be replaced; undefined when any may be.
+ * @returns its new revision; undefined when there is another one than `current`.
+ */
 export async function upsertSchedule(
-  tx: Transaction,
+  db: pg.Pool,
   schedule: NewSchedule,
-): Promise<Queued & { readonly previous: Replaced | undefined }> {
-  const { rows } = await tx.query<Upserted>({
+  current?: number,
+): Promise<number | undefined> {
+  const { rows } = await db.query<Pick<Schedule, 'revision'>>({
     name: 'upsert_schedule',
     text: upsert,
     values: [
@@ -98,10 +95,10 @@ export async function upsertSchedule(
       schedule.scheduledAt,
       schedule.nextRunAt,
       schedule.anchorAt,
+      current ?? null,
     ],
   });
-  const { id, revision, previous } = rows[0] as Upserted;
-  return { ...schedule, id, revision, previous: previous ?? undefined };
+  return rows[0]?.revision;
 }
 
 /** @returns undefined when there is none of that organisation. */
@@ -112,54 +109,57 @@ export async function findSchedule(
 ): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'find_schedule',
-    text: `select ${columns} from schedules where org_id = $1 and connector = $2`,
+    text: `select ${columns} from schedules where org_id = $1 and connector = $2 and state <> 'removed'`,
     values: [orgId, connector],
   });
   return rows[0];
 }
 
-export async function findConnectors(db: pg.Pool, orgId: string): Promise<Connector[]> {
-  const { rows } = await db.query<{ connector: Connector }>({
-    name: 'schedule_connectors',
-    text: 'select connector from schedules where org_id = $1 order by connector',
-    values: [orgId],
-  });
-  return rows.map(({ connector }) => connector);
+const stops = {
+  paused: { from: `s.state = 'active'`, reason: 'The schedule was paused' },
+  removed: { from: `s.state <> 'removed'`, reason: 'The schedule was removed' },
+} as const;
+
+/**
+ * Pauses or removes the organisation's schedule of a connector, or all of its schedules, and aborts their runs in progress.
+ * The runs are looked for by a statement of its own, after the rows are locked: the first one would not see a run that began
+ * while it waited.
+ *
+ * @returns whether there was one.
+ */
+export async function stopSchedules(
+  db: pg.Pool,
+  to: keyof typeof stops,
+  given: { readonly orgId: string; readonly connector?: Connector; readonly at: Date },
+): Promise<boolean> {
+  const { from, reason } = stops[to];
+  const at = pg.escapeLiteral(given.at.toISOString());
+  const ofThese = `org_id = ${pg.escapeLiteral(given.orgId)}${
+    given.connector === undefined ? '' : ` and connector = ${pg.escapeLiteral(given.connector)}`
+  }`;
+  const [stopped] = await inOneMessage(db, [
+    // In the order of their ids: see applier.queries.ts.
+    `update schedules s set state = '${to}', paused_at = ${to === 'paused' ? at : 'null'}, next_run_at = null,
+       overdue_since = null, ${changed}
+     where id in (select id from schedules s where ${ofThese} and ${from} order by id for no key update)`,
+    `update runs set state = 'aborted', reason = '${reason}', finished_at = ${at}, lease_until = null
+     where ${ofThese} and state in ('waiting', 'active', 'retrying') and exists (
+       select from schedules s where s.org_id = runs.org_id and s.connector = runs.connector and s.state = '${to}')`,
+  ]);
+  return (stopped?.rowCount ?? 0) > 0;
 }
 
-/** @returns whether it was active: the end of a one-off job's run takes no lock but the row's. */
-export async function markPaused(tx: Transaction, id: string, at: Date): Promise<boolean> {
-  const { rowCount } = await tx.query({
-    name: 'pause_schedule',
-    text: `update schedules set state = 'paused', paused_at = $2, next_run_at = null, overdue_since = null
-           where id = $1 and state = 'active'`,
-    values: [id, at],
-  });
-  return rowCount === 1;
-}
-
-/** @returns the schedule as it is now, under a revision of its own. */
-export async function markResumed(tx: Transaction, id: string, nextRunAt: Date): Promise<Schedule> {
-  const { rows } = await tx.query<Schedule>({
-    name: 'resume_schedule',
-    text: `update schedules set state = 'active', paused_at = null, next_run_at = $2,
-             revision = nextval('schedule_revisions')
-           where id = $1 returning ${columns}`,
-    values: [id, nextRunAt],
-  });
-  return rows[0] as Schedule;
-}
-
-/** @returns the removed schedule; undefined when there was none. */
-export async function deleteSchedule(
-  tx: Transaction,
-  orgId: string,
-  connector: string,
+/** @returns the schedule, under a revision of its own; undefined when it is no longer as it was given. */
+export async function resumeSchedule(
+  db: pg.Pool | Transaction,
+  { id, revision }: Pick<Schedule, 'id' | 'revision'>,
+  nextRunAt: Date,
 ): Promise<Schedule | undefined> {
-  const { rows } = await tx.query<Schedule>({
-    name: 'delete_schedule',
-    text: `delete from schedules where org_id = $1 and connector = $2 returning ${columns}`,
-    values: [orgId, connector],
+  const { rows } = await db.query<Schedule>({
+    name: 'resume_schedule',
+    text: `update schedules s set state = 'active', paused_at = null, next_run_at = $3, ${changed}
+           where id = $1 and revision = $2 and state = 'paused' returning ${scheduleColumns('s')}`,
+    values: [id, revision, nextRunAt],
   });
   return rows[0];
 }

@@ -159,7 +159,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       schema: {
         operationId: 'removeAllSchedules',
         tags,
-        summary: "Remove all of the organisation's schedules; a failure names those that are left",
+        summary: "Remove all of the organisation's schedules",
         security,
         response: { 200: Success, ...answers(401, 403, 500) },
       },

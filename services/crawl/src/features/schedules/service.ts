@@ -1,34 +1,26 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
-import type { Clock, Logger } from '@platform/service-kit';
+import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { toQueueName } from '../../connectors.js';
-import type { Transaction } from '../../transaction.js';
-import { onceJobId } from '../queues/job.js';
-import type { CrawlQueues } from '../queues/queues.js';
-import { abortRun, finishOneOff, insertRun, isJobInProgress } from '../runs/queries.js';
+import { inTransaction } from '../../transaction.js';
+import { finishOneOff, insertRun } from '../runs/queries.js';
 import {
   alreadyPaused,
   disabledJob,
   invalidSchedule,
-  notAllRemoved,
   nothingToPause,
   nothingToResume,
-  type RemovalFault,
   timeNotInFuture,
 } from './errors.js';
-import { allOrNothing, type ChangeSchedule } from './locked.js';
 import { hasSameTimes, isCounted, nextRunAfter, createPlan } from './plan.js';
 import {
-  deleteSchedule,
-  findConnectors,
   findSchedule,
-  markPaused,
-  markResumed,
   type NewSchedule,
-  type Replaced,
+  resumeSchedule,
   type Schedule,
+  stopSchedules,
   upsertSchedule,
 } from './queries.js';
 import type { ScheduleConfig } from './schemas.js';
@@ -37,8 +29,8 @@ import { findStatus, findStatuses } from './status.queries.js';
 import { readScheduleBody } from './validate-schedule.js';
 
 /*
- * The states of a schedule. Its row is the truth. What a new revision needs is in the queue before the row is committed;
- * what an old one left is removed afterwards, or by the reconciler when that fails.
+ * The states of a schedule. Its row is the truth, and a change is one commit of it; queues/applier.ts brings the queue to it
+ * afterwards.
  *
  *   (none)           ─ schedule ──────► active
  *   active           ─ schedule ──────► active    replaced; a run in progress goes on, one not begun is void
@@ -46,10 +38,10 @@ import { readScheduleBody } from './validate-schedule.js';
  *   paused           ─ resume ────────► active    from the next time on; a one-off that is due, at once
  *   paused, finished ─ schedule ──────► active    replaced
  *   active           ─ its run ended ─► finished  one-off only; it stays to be read until replaced or removed
- *   any              ─ remove ────────► (none)    a run in progress is aborted
+ *   any              ─ remove ────────► (none)    a run in progress is aborted; the row stays as a mark for the applier
  *
- * Each write that voids earlier jobs gives the row a new revision; a job of an older one finds that
- * out when it is taken up, and does nothing. So a job that could not be removed does no harm.
+ * Each of these but the end of a run gives the row a new revision; a job of an older one finds that out when it is taken up,
+ * and does nothing. So what the queue has not heard yet does no harm.
  */
 
 export interface Scheduled {
@@ -60,7 +52,7 @@ export interface Scheduled {
 }
 
 export interface ScheduleService {
-  /** Creates or replaces. @throws AppError 400 of CRAWL-9 and CRAWL-10; 503. Both change nothing, but for a commit that was lost. */
+  /** Creates or replaces. @throws AppError 400 of CRAWL-9 and CRAWL-10. */
   schedule(principal: UserPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
   status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
   list(orgId: string): Promise<StatusItem[]>;
@@ -70,16 +62,15 @@ export interface ScheduleService {
   resume(orgId: string, connector: Connector): Promise<Date>;
   /** There need not be one. */
   remove(orgId: string, connector: Connector): Promise<void>;
-  /** Removes all that can be removed. @throws AppError that names the connectors that are left, each with its reason. */
+  /** All of them or none. */
   removeAll(orgId: string): Promise<void>;
 }
 
 interface Deps {
   readonly pool: pg.Pool;
-  readonly change: ChangeSchedule;
-  readonly queues: CrawlQueues;
+  /** Called after each commit of a change. */
+  readonly onChange: () => void;
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** @throws AppError 400. */
@@ -111,78 +102,57 @@ function readNewSchedule(principal: UserPrincipal, connector: Connector, given: 
 }
 
 /** Goes on counting from the first run where the times are what they were: scheduling again what there is changes nothing. */
-async function keepAnchor(tx: Transaction, wanted: NewSchedule, now: number): Promise<NewSchedule> {
-  if (!isCounted(wanted.config)) return wanted;
-  const current = await findSchedule(tx, wanted.orgId, wanted.connector);
-  if (!current) return wanted;
+function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSchedule {
   const kept = { ...wanted, anchorAt: current.anchorAt };
   const plan = createPlan(kept);
   if (!hasSameTimes(createPlan(current), plan)) return wanted;
   return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
-/** A one-off job whose time passed while it was paused. */
-async function resumeLate(tx: Transaction, schedule: Schedule, now: number): Promise<void> {
-  const at = new Date(now);
-  const run = await insertRun(tx, {
-    id: uuidv7(),
-    schedule,
-    trigger: 'schedule',
-    tick: `${schedule.revision}:${now}`,
-    jobId: '',
-    state: 'skipped',
-    scheduledFor: at,
-    at,
-    leaseUntil: null,
-    reason: 'Missed: its time passed while it was paused',
-    nextRunAt: undefined,
-  });
-  if (run) await finishOneOff(tx, run);
+/** @returns its revision. */
+async function save(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
+  for (;;) {
+    const current = isCounted(wanted.config)
+      ? await findSchedule(pool, wanted.orgId, wanted.connector)
+      : undefined;
+    const saved = current
+      ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
+      : await upsertSchedule(pool, wanted);
+    // Another change came first; this one looks again at what it replaces.
+    if (saved !== undefined) return saved;
+  }
 }
 
-export function createScheduleService({ pool, change, queues, clock, log }: Deps): ScheduleService {
-  const changeOne = allOrNothing(change);
-
-  /** After the commit: what stays in the queue does nothing, so that a queue that is away fails no change. */
-  async function clearQueue(revision: Replaced | undefined): Promise<void> {
-    if (!revision) return;
-    await queues.clear(revision).catch((error: unknown) => {
-      const { orgId, connector } = revision;
-      log.warn({ err: error, orgId, connector }, 'Failed to clear the queue: the reconciler does it');
+/** Resumes a one-off job whose time passed while it was paused, and which is not to run late. @returns whether it was still paused. */
+const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boolean> =>
+  inTransaction(pool, async (tx) => {
+    const at = new Date(now);
+    const schedule = await resumeSchedule(tx, paused, at);
+    if (!schedule) return false;
+    const run = await insertRun(tx, {
+      id: uuidv7(),
+      schedule,
+      trigger: 'schedule',
+      tick: `${schedule.revision}:${now}`,
+      jobId: '',
+      state: 'skipped',
+      scheduledFor: at,
+      at,
+      leaseUntil: null,
+      reason: 'Missed: its time passed while it was paused',
+      nextRunAt: undefined,
     });
-  }
+    if (run) await finishOneOff(tx, run);
+    return true;
+  });
 
-  /**
-   * Returns what of a replaced revision can be cleared. The job of a one-off is also that of its run: it stays while the run
-   * is in progress. A job scheduler makes a job of its own for each run, and never stands for one.
-   */
-  async function findUnused(tx: Transaction, replaced: Replaced | undefined): Promise<Replaced | undefined> {
-    if (replaced?.config.scheduleType !== 'once') return replaced;
-    const { id, orgId, connector, revision } = replaced;
-    const jobId = onceJobId(id, revision);
-    return (await isJobInProgress(tx, { orgId, connector, jobId })) ? undefined : replaced;
-  }
-
-  /** @returns what was removed. */
-  function removeRow(by: ChangeSchedule, orgId: string, connector: Connector): Promise<Schedule | undefined> {
-    const at = new Date(clock());
-    return by(orgId, connector, async (tx) => {
-      const schedule = await deleteSchedule(tx, orgId, connector);
-      if (schedule) await abortRun(tx, { orgId, connector, reason: 'The schedule was removed', at });
-      return schedule;
-    });
-  }
-
+export function createScheduleService({ pool, onChange, clock }: Deps): ScheduleService {
   return {
     async schedule(principal, connector, given) {
       const now = clock();
       const wanted = readNewSchedule(principal, connector, given, now);
-      const { revision, previous } = await changeOne(wanted.orgId, connector, async (tx) => {
-        const schedule = await upsertSchedule(tx, await keepAnchor(tx, wanted, now));
-        await queues.apply(schedule);
-        return { ...schedule, previous: await findUnused(tx, schedule.previous) };
-      });
-      await clearQueue(previous);
+      const revision = await save(pool, wanted, now);
+      onChange();
       return {
         jobId: `${toQueueName(connector)}:${revision}`,
         connector,
@@ -203,47 +173,35 @@ export function createScheduleService({ pool, change, queues, clock, log }: Deps
 
     async pause(orgId, connector) {
       const at = new Date(clock());
-      const paused = await changeOne(orgId, connector, async (tx) => {
-        const schedule = await findSchedule(tx, orgId, connector);
-        if (!schedule || schedule.state === 'finished') throw nothingToPause();
-        if (schedule.state === 'paused') throw alreadyPaused();
-        if (!(await markPaused(tx, schedule.id, at))) throw nothingToPause();
-        await abortRun(tx, { orgId, connector, reason: 'The schedule was paused', at });
-        return schedule;
-      });
-      await clearQueue(paused);
+      if (!(await stopSchedules(pool, 'paused', { orgId, connector, at }))) {
+        const schedule = await findSchedule(pool, orgId, connector);
+        throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
+      }
+      onChange();
       return at;
     },
 
     async resume(orgId, connector) {
       const now = clock();
-      await changeOne(orgId, connector, async (tx) => {
-        const paused = await findSchedule(tx, orgId, connector);
+      for (let isResumed = false; !isResumed;) {
+        const paused = await findSchedule(pool, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
         const next = nextRunAfter(createPlan(paused), now);
-        const schedule = await markResumed(tx, paused.id, new Date(next ?? now));
-        if (next === undefined && schedule.config.missedRunPolicy === 'skip')
-          await resumeLate(tx, schedule, now);
-        else await queues.apply(schedule);
-      });
+        isResumed =
+          next === undefined && paused.config.missedRunPolicy === 'skip'
+            ? await resumeLate(pool, paused, now)
+            : (await resumeSchedule(pool, paused, new Date(next ?? now))) !== undefined;
+      }
+      onChange();
       return new Date(now);
     },
 
     async remove(orgId, connector) {
-      await clearQueue(await removeRow(changeOne, orgId, connector));
+      if (await stopSchedules(pool, 'removed', { orgId, connector, at: new Date(clock()) })) onChange();
     },
 
     async removeAll(orgId) {
-      const removed: (Schedule | undefined)[] = [];
-      const faults: RemovalFault[] = [];
-      for (const connector of await findConnectors(pool, orgId))
-        await removeRow(change, orgId, connector).then(
-          (schedule) => removed.push(schedule),
-          (error: unknown) => faults.push({ connector, error }),
-        );
-      // Together: a queue that hangs makes nobody wait for each of them.
-      await Promise.all(removed.map(clearQueue));
-      if (faults.length > 0) throw notAllRemoved(faults);
+      if (await stopSchedules(pool, 'removed', { orgId, at: new Date(clock()) })) onChange();
     },
   };
 }

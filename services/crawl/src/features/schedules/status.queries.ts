@@ -20,7 +20,7 @@ const statuses = (filter: string) => `
         and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
       order by had.id desc limit 1
     ) last on true
-  where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)
+  where s.org_id = $1 ${filter} and s.state <> 'removed' and (s.state <> 'finished' or current.id is not null or last.id is not null)
   order by s.connector`;
 const ofOne = statuses('and s.connector = $2');
 const ofAll = statuses('');
