@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const repository = join(__dirname, '../../../..');
+
+/** Earlier migrations belong to version 0.1.0 and are never edited. */
+const FIRST_CHECKED = '20261122';
+
+const migrations = ['identity', 'mail', 'crawl'].flatMap((service) => {
+  const folder = join(repository, 'services', service, 'prisma/migrations');
+  return readdirSync(folder)
+    .filter((name) => name >= FIRST_CHECKED)
+    .map((name) => ({
+      name: `${service}/${name}`,
+      // Without comments and the bodies of functions.
+      sql: readFileSync(join(folder, name, 'migration.sql'), 'utf8')
+        .replaceAll(/--.*$/gm, '')
+        .replaceAll(/\$\$[^]*?\$\$/g, '')
+        .toLowerCase(),
+    }));
+});
+
+/** @returns the tables that the expression finds in the migration, except those that the migration itself creates. */
+function findExistingTables(sql: string, expression: RegExp): (string | undefined)[] {
+  const created = [...sql.matchAll(/create table\s+(\w+)/g)].map(([, table]) => table);
+  return [...sql.matchAll(expression)].map(([, table]) => table).filter((table) => !created.includes(table));
+}
+
+test.each(migrations)('$name indexes existing tables concurrently', ({ sql }) => {
+  expect(findExistingTables(sql, /create (?:unique )?index (?!concurrently)\w+\s+on (\w+)/g)).toEqual([]);
+});
+
+test.each(migrations)('$name changes no rows while it locks a table', ({ sql }) => {
+  const locked = findExistingTables(sql, /(?:alter table|create trigger [^;]*? on)\s+(\w+)/g);
+  const writes = /^\s*(?:with|insert|update|delete)\s/m.test(sql);
+  expect({ locked: writes ? locked : [] }).toEqual({ locked: [] });
+});

@@ -1,0 +1,1 @@
+drop index users_org_admins_replaced;
