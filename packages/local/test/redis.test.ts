@@ -39,8 +39,11 @@ describeWith('own-redis', 'a start with --redis', () => {
       /^port (?<port>\d+)$[^]*^requirepass (?<password>\w+)$/m.exec(await readFile(file, 'utf8'))?.groups ??
       {};
     expect(await ask(Number(port), 'DBSIZE')).toMatch(/^-NOAUTH/);
-    const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
-    expect(keys).toMatch(/crawl-wiki\S*:repeat/);
+    // The queue hears of a schedule after it was accepted.
+    await until(async () => {
+      const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
+      return /crawl-wiki\S*:repeat/.test(keys);
+    });
   });
 
   it('ends with a line and exit code 1 when its Redis crashes', async () => {
