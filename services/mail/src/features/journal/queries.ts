@@ -70,7 +70,7 @@ const storeOutcomesSql = `
 
 export async function storeOutcomes(db: pg.Pool, outcomes: readonly MailOutcome[], at: Date): Promise<void> {
   await db.query({
-    name: 'settle_entries',
+    name: 'store_outcomes',
     text: storeOutcomesSql,
     values: [
       outcomes.map(({ id }) => id),
