@@ -7,20 +7,20 @@ import { assertService } from './guards.js';
 import type { Principal } from './principal.js';
 import type { Verification } from './verification.js';
 
-/** What was verified before the body came counts this long, in milliseconds. */
+/** How long, in ms, a verification from before the body arrived stays valid. */
 const VERIFIED_FOR_MS = 1_000;
 
 export interface Authentication {
-  /** 401 without a living credential, 503 when that can't be known. Neither throws nor makes a promise for garbage. */
+  /** Fails with 401 without an active credential, and with 503 when that cannot be determined. Garbage costs no promise. */
   readonly authenticate: onRequestHookHandler;
   /**
-   * The same again, when the body was long in coming: whoever holds it back must not act with a credential that has ended,
-   * or with a role that was lost, meanwhile.
+   * Authenticates again when the body took long to arrive. Holding a body back must not let a caller act with a credential
+   * or a role that was revoked meanwhile.
    */
   readonly authenticateAgain: preValidationHookHandler;
   /**
-   * Only another service of the platform, with the scope. Its signed claims are judged at once; whether it is alive is
-   * what `verifyCaller` asks.
+   * Lets in only another service of the platform that has the scope. Its signed claims are checked at once; `verifyCaller`
+   * checks that the service is still active.
    */
   authenticateService(scope: string): onRequestHookHandler;
 }
@@ -34,7 +34,7 @@ export function createAuthentication(deps: {
   readonly clock: Clock;
 }): Authentication {
   const { verification, messages, clock } = deps;
-  // Made once, sent many times.
+  // Created once, because it is sent many times.
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
   const roleChanged = notApplied(dependencyUnavailable('role', new Error('it changed while the body came')));
@@ -54,7 +54,7 @@ export function createAuthentication(deps: {
     verification.verifyLiveness(credential, request.id).then((principal) => {
       request.principal = principal ?? null;
       request.verifiedAt = clock();
-      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's: it fails the request, and throws nothing
+      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's own callback: it fails the request and does not throw
       done(principal ? undefined : refusal);
     }, done);
   }
@@ -64,14 +64,14 @@ export function createAuthentication(deps: {
       verify(request, done);
     },
     authenticateAgain: (request, _reply, done) => {
-      // A clock that was set back says nothing of how long it was.
+      // A clock that was set back cannot tell how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
         done();
         return;
       }
       const role = getRole(request.principal);
       verify(request, (error) => {
-        // The guards have judged the role that was. What a member may do, an administrator may too.
+        // The guards checked the role of that time. A promotion needs no check: administrators may do what members may.
         const isDemoted = role === 'admin' && getRole(request.principal) !== role;
         done(error ?? (isDemoted ? roleChanged : undefined));
       });
@@ -94,7 +94,7 @@ export function createAuthentication(deps: {
 const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
-/** An `onRoute` hook: routes that authenticate, and may have a body, do so again after it. */
+/** Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook. */
 export const withSecondLook =
   ({ authenticate, authenticateAgain }: Authentication) =>
   (route: RouteOptions): void => {

@@ -27,10 +27,10 @@ test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearera b', 'abc', ''])(
   },
 );
 
-test('no header is no bearer', () => {
+test('reads no token without the header', () => {
   expect(readBearer({ headers: {}, rawHeaders: [] } as unknown as IncomingMessage)).toBeUndefined();
 });
 
-test('two headers are refused, in whatever case', () => {
+test('refuses two headers, in whatever case', () => {
   expect(() => readBearer(request('Bearer a', 'Bearer b'))).toThrow('one Authorization header');
 });

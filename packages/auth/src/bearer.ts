@@ -4,10 +4,10 @@ import { AppError, isHeaderRepeated } from '@platform/service-kit';
 const bearerPattern = /^bearer +([\w.~+/=-]+) *$/i;
 
 /**
- * The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+ * Reads the token of `Authorization: Bearer …` (RFC 6750 §2.1).
  *
  * @returns undefined when there is no bearer, another scheme included.
- * @throws AppError 400 when the header is there twice: which one counts would be anybody's guess.
+ * @throws AppError 400 when the header is sent twice, because it would be ambiguous which one counts.
  */
 export function readBearer(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
@@ -19,7 +19,7 @@ export function readBearer(request: IncomingMessage): string | undefined {
       message: 'Send one Authorization header',
       headers: { 'www-authenticate': 'Bearer realm="platform", error="invalid_request"' },
     });
-  // The common case without the pattern's work.
+  // The common case needs no pattern.
   if (header.startsWith('Bearer ') && !header.includes(' ', 7)) return header.slice(7);
   return bearerPattern.exec(header)?.[1];
 }

@@ -15,7 +15,7 @@ export const standardAuthErrors: AuthErrorMessages = {
 
 const realm = 'Bearer realm="platform"';
 
-/** RFC 6750 §3: no error code where no credential was sent. */
+/** Creates the 401 for a request without a credential; its challenge has no error code (RFC 6750 §3). */
 export const missingCredential = (messages: AuthErrorMessages): AppError =>
   new AppError({
     status: 401,
@@ -25,7 +25,7 @@ export const missingCredential = (messages: AuthErrorMessages): AppError =>
     isReused: true,
   });
 
-/** One answer for garbage, expired, revoked and orphaned: which it is, is nobody's business. */
+/** Creates the 401 for any invalid credential. It is the same for garbage, expired, revoked and orphaned ones. */
 export const invalidCredential = (messages: AuthErrorMessages): AppError =>
   new AppError({
     status: 401,

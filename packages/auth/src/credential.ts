@@ -10,7 +10,7 @@ import { hash } from 'node:crypto';
 export const credentialKinds = ['session', 'pat', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** Display only: not part of what is signed or hashed. */
+/** The prefix is for display only; it is neither signed nor hashed. */
 export const PAT_PREFIX = 'pat_';
 
 /** The claims of every credential; times are seconds since the epoch (NumericDate). */
@@ -20,7 +20,7 @@ export interface CredentialClaims {
   readonly sub: string;
   /** Organisation id; absent for a service. */
   readonly org?: string;
-  /** Id of the stored session or token; what liveness is asked for. */
+  /** Id of the stored session or token, by which liveness is looked up. */
   readonly jti: string;
   readonly kind: CredentialKind;
   /** Space-delimited (RFC 8693 §4.2); absent for a session. */
@@ -30,7 +30,7 @@ export interface CredentialClaims {
   readonly exp?: number;
 }
 
-/** A credential whose signature is right. Whether it is still alive is another question. */
+/** A credential with a valid signature. It may have been revoked since. */
 export interface SignedCredential {
   readonly claims: CredentialClaims;
   readonly scopes: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export interface SignedCredential {
   readonly digest: string;
 }
 
-/** No credential of ours comes near it; what is longer isn't looked at. */
+/** Longer tokens are rejected unread; the platform's credentials are far shorter. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
 export const stripPrefix = (presented: string): string =>

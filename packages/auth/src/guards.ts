@@ -10,17 +10,17 @@ import { hasScope, type Principal, type UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
 
 /*
- * Guards run after `authenticate`, before the body is read. Each is a promise of one sentence;
- * a route lists those that it needs, in order.
+ * Guards run after `authenticate` and before the body is read. Each one checks a single condition; a route lists the
+ * guards that it needs, in order.
  */
 
-/** The principal that `authenticate` found. @throws AppError 401 on a route that forgot it. */
+/** Returns the principal that `authenticate` found. @throws AppError 401 on a route without `authenticate`. */
 export function getPrincipal(request: FastifyRequest): Principal {
   if (!request.principal) throw invalidCredential(standardAuthErrors);
   return request.principal;
 }
 
-/** The member behind the request. @throws AppError 403 for a service. */
+/** Returns the member who made the request. @throws AppError 403 for a service. */
 export function getMember(request: FastifyRequest): UserPrincipal {
   const principal = getPrincipal(request);
   if (principal.kind === 'service')
@@ -28,13 +28,13 @@ export function getMember(request: FastifyRequest): UserPrincipal {
   return principal;
 }
 
-/** Only a member: never one of the platform's services. */
+/** Requires a member: the platform's own services are refused. */
 export const requireMember: onRequestHookHandler = (request, _reply, done) => {
   getMember(request);
   done();
 };
 
-/** All of the scopes. Sessions pass: they are not subject to scopes. */
+/** Requires all of the scopes. Sessions pass, because they are not subject to scopes. */
 export function requireScopes(
   scopes: readonly Scope[],
   messages: AuthErrorMessages = standardAuthErrors,
@@ -59,7 +59,7 @@ export function requireAdmin(refusal: {
   };
 }
 
-/** A person who logged in, not a token that acts for one. */
+/** Requires a session: a person who logged in rather than a token that acts for one. */
 export const requireSession: onRequestHookHandler = (request, _reply, done) => {
   if (getPrincipal(request).kind !== 'session')
     throw new AppError({
@@ -85,15 +85,15 @@ export function assertService(
 }
 
 /**
- * Asks whether the service that `authenticateService` let in is alive: to be awaited beside what the handler asks itself,
- * and before it answers.
+ * Checks that the service that `authenticateService` let in is still active. A handler awaits this in parallel with its
+ * own queries, and before it answers.
  *
- * @throws AppError 401, also on a route that forgot that hook; 503.
+ * @throws AppError 401 when it is not active, or on a route without that hook; 503 when that cannot be determined.
  */
 export const verifyCaller = (request: FastifyRequest): Promise<void> =>
   request.verifyCaller?.() ?? Promise.reject(invalidCredential(standardAuthErrors));
 
-/** Another service of the platform, with the scope. */
+/** Requires another service of the platform that has the scope. */
 export function requireService(scope: string): onRequestHookHandler {
   return (request, _reply, done) => {
     assertService(getPrincipal(request), scope);

@@ -64,7 +64,7 @@ test.each([
   await close();
 });
 
-test('the keys are stale from a poll that failed to one that succeeded, and to ask for that polls nothing', async () => {
+test('treats the keys as stale between a failed poll and the next successful one, without polling for it', async () => {
   const { identity, keysAsked, setAway, close } = await startIdentity('breaks', 0);
   await identity.start();
   const polls: boolean[] = [];
@@ -80,7 +80,7 @@ test('the keys are stale from a poll that failed to one that succeeded, and to a
   await close();
 });
 
-test('an outage of identity is reported once, however often the keys are asked for', async () => {
+test('reports an outage of identity once, however often the keys are requested', async () => {
   const { identity, keysAsked, failures, setAway, close } = await startIdentity('breaks', 0);
   setAway(true);
   await identity.start();
@@ -89,7 +89,7 @@ test('an outage of identity is reported once, however often the keys are asked f
   await close();
 });
 
-test('the client secret is form-encoded before it is put in the header (RFC 6749 section 2.3.1)', async () => {
+test('form-encodes the client secret in the header (RFC 6749 section 2.3.1)', async () => {
   const { identity, authorization, close } = await startIdentity('breaks', 0);
   try {
     expect(await identity.serviceToken()).toBe('service');

@@ -20,23 +20,23 @@ export interface IdentityClientOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly clock: Clock;
-  /** Called when the keys could not be loaded; again only after they were loaded in between. */
+  /** Called when loading the keys fails; called again only after they have been loaded in between. */
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
 export interface IdentityClient {
   readonly keySet: KeySet;
   readonly liveness: Liveness;
-  /** This service's own credential, to call another service with. */
+  /** Returns this service's own credential, for calling another service. */
   serviceToken(): Promise<string>;
   /** Loads the keys and keeps them fresh until closed. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A new signing key is published before it signs for longer than this (see identity's README). */
+/** Identity publishes a new signing key longer than this before it signs with it (see identity's README). */
 const KEYS_POLL_MS = 5_000;
-/** Until there are any: services start in any order. */
+/** The interval until the first keys are loaded; services start in any order. */
 const FIRST_KEYS_POLL_MS = 250;
 const REQUEST_TIMEOUT_MS = 1_500;
 const CONNECTIONS = 2;
@@ -50,12 +50,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** A replica of identity that went away, while a question was on its kept connection. */
+/** Errors of a kept-alive connection whose replica of identity went away during a request. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const isBroken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && brokenConnection.has(String(error.code));
 
-/** What is asked of identity here changes nothing, so a connection that breaks is asked again: once, and in the same time. */
+/** These requests change nothing, so one whose connection breaks is retried once, within the same timeout. */
 function createCaller(identityUrl: string) {
   const { origin } = new URL(identityUrl);
   const pool = new Pool(origin, {
@@ -93,10 +93,10 @@ function createCaller(identityUrl: string) {
 
 type Call = ReturnType<typeof createCaller>['call'];
 
-/** RFC 6749 §2.3.1 has the parts of the credentials form-encoded. */
+/** Form-encodes one part of the client credentials (RFC 6749 §2.3.1). */
 const encodeForm = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
 
-/** The client credentials grant (RFC 6749 §4.4); one request however many ask at once. */
+/** Obtains a credential by the client credentials grant (RFC 6749 §4.4). Concurrent callers share one request. */
 function createServiceToken(call: Call, options: IdentityClientOptions) {
   let current: { readonly token: string; readonly renewAt: number } | undefined;
   let pending: Promise<string> | undefined;
@@ -132,7 +132,7 @@ function createServiceToken(call: Call, options: IdentityClientOptions) {
   };
 }
 
-/** Nobody does anything for a credential before it is verified. */
+/** Marks an outage as not applied, because nothing is done for a credential before it is verified. */
 const unavailable = (cause: unknown) => notApplied(dependencyUnavailable('identity', cause));
 
 function createKeys(call: Call, onFailed: (error: unknown) => void) {
@@ -192,7 +192,7 @@ interface LivenessQuery {
   readonly requestId: string | undefined;
 }
 
-/** Verification for a service that isn't identity: keys from its JWKS, liveness from its introspection. */
+/** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
   const { call, close } = createCaller(options.identityUrl);
   const serviceToken = createServiceToken(call, options);
@@ -223,7 +223,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
 
   async function load(queries: readonly LivenessQuery[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      // A batch has many requests behind it, and one id: that of the first.
+      // A batch serves many requests but carries one request id, that of the first.
       const results = await introspect(
         queries.map(({ credential }) => credential.token),
         queries[0]?.requestId,

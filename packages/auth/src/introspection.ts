@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { roles } from './scopes.js';
 
 /*
- * What identity answers to other services (RFC 7662). The batch form is ours: many tokens in one
- * request, one answer each, in their order.
+ * The introspection that identity offers to other services (RFC 7662). The batch form is an extension: it takes many
+ * tokens in one request and returns one result for each, in their order.
  */
 
-/** The scope of a service credential that may ask. */
+/** The scope that a service credential needs for introspection. */
 export const INTROSPECTION_SCOPE = 'token:introspect';
 
 export const INTROSPECTION_PATH = '/api/v1/oauth2/introspect';
@@ -14,7 +14,7 @@ export const INTROSPECTION_BATCH_PATH = '/api/v1/oauth2/introspect/batch';
 export const TOKEN_PATH = '/api/v1/oauth2/token';
 export const JWKS_PATH = '/.well-known/jwks.json';
 
-/** Tokens in one batch, at the most. */
+/** The largest number of tokens in one batch. */
 export const MAX_INTROSPECTION_BATCH = 200;
 
 export const IntrospectionBatchRequest = Type.Object(

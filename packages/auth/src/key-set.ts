@@ -14,16 +14,16 @@ export interface Jwks {
   readonly keys: readonly PublicJwk[];
 }
 
-/** The keys whose signatures count now. */
+/** The keys whose signatures are accepted now. */
 export interface KeySet {
   /**
-   * PEM by `kid`. A change of the keys is a new map, never a changed one: whoever keeps
-   * results by key compares the map's identity.
+   * Returns the PEM of each `kid`. A change of the keys produces a new map, so that a cache of results can compare the
+   * identity of the map.
    *
-   * @throws AppError 503 while no keys could be had yet.
+   * @throws AppError 503 while no keys have been loaded.
    */
   current(): ReadonlyMap<string, string>;
-  /** Whether a new key may be missing: the keys couldn't be read when that was last tried. */
+  /** Whether a new key may be missing, because the last attempt to read the keys failed. */
   isStale(): boolean;
 }
 
@@ -32,7 +32,7 @@ export const toPem = (jwk: Pick<PublicJwk, 'kty' | 'crv' | 'x'>): string =>
     .export({ type: 'spki', format: 'pem' })
     .toString();
 
-/** Ignores keys of other types: a future algorithm must not stop today's verifiers. */
+/** Ignores keys of other types, so that a future algorithm does not break today's verifiers. */
 export const toKeys = (jwks: Jwks): Map<string, string> =>
   new Map(
     jwks.keys.filter((jwk) => jwk.kty === 'OKP' && jwk.crv === 'Ed25519').map((jwk) => [jwk.kid, toPem(jwk)]),

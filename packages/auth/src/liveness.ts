@@ -1,7 +1,7 @@
 import type { SignedCredential } from './credential.js';
 import type { Role } from './scopes.js';
 
-/** What is true of a living credential's owner now. */
+/** The current data of the owner of an active credential. */
 export interface LiveOwner {
   readonly role: Role;
   readonly email: string;
@@ -9,14 +9,14 @@ export interface LiveOwner {
 }
 
 /**
- * The other half of verification: is this credential still active, is its owner still a member,
- * what is the owner's role now?
+ * Looks up the other half of a verification: whether the credential is still active, whether its owner is still a
+ * member, and the owner's current role.
  *
- * The answer must be read after the question was asked; it is never remembered. Identity reads
- * its database, other services ask identity.
+ * The result must be read after the call began, and is never cached. Identity reads its database, other services ask
+ * identity.
  *
  * @param requestId - of the request that asks: a service that asks another passes it on, as `x-request-id`.
- * @returns undefined when the credential is not alive.
- * @throws AppError 503 when it can't be known.
+ * @returns undefined when the credential is not active.
+ * @throws AppError 503 when that cannot be determined.
  */
 export type Liveness = (credential: SignedCredential, requestId?: string) => Promise<LiveOwner | undefined>;

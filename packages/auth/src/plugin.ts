@@ -15,35 +15,35 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticate`; read it with `getPrincipal` or `getMember`. */
     principal: Principal | null;
-    /** When that was, milliseconds since the epoch. */
+    /** When `authenticate` set it, in milliseconds since the epoch. */
     verifiedAt: number;
-    /** Set by `authenticateService`; ask it by the function of the same name. */
+    /** Set by `authenticateService`; call it through the function of the same name. */
     verifyCaller: (() => Promise<void>) | null;
   }
   interface FastifyInstance {
     /**
-     * An `onRequest` hook: 401 without a living credential, 503 when that can't be known. A route that has it asks once more
-     * when its body was long in coming.
+     * An `onRequest` hook that fails with 401 without an active credential and with 503 when that cannot be determined. Its
+     * routes authenticate once more when the body took long to arrive.
      */
     authenticate: onRequestHookHandler;
     /**
-     * An `onRequest` hook for what other services of the platform ask: 401 and 403 by the signed claims at once. The handler
-     * awaits `verifyCaller` beside its own questions, before it answers.
+     * An `onRequest` hook for requests of other services of the platform. It fails with 401 or 403 by the signed claims. The
+     * handler awaits `verifyCaller` in parallel with its own queries, before it answers.
      */
     authenticateService: (scope: string) => onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
     signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
     /**
-     * The pipeline itself, for a bearer that came another way than in a header.
+     * Verifies a bearer that did not come in a header.
      *
-     * @throws AppError 401 when it is refused, 503 when that can't be known.
+     * @throws AppError 401 when it is refused, 503 when its state cannot be determined.
      */
     verifyBearer: (presented: string) => Promise<Principal>;
   }
 }
 
 export interface AuthOptions {
-  /** The `iss` of our credentials; others are refused. */
+  /** The `iss` of the platform's credentials; any other is refused. */
   readonly issuer: string;
   readonly keySet: KeySet;
   readonly liveness: Liveness;
@@ -56,8 +56,8 @@ export interface AuthOptions {
 const SIGNING_ALGORITHM = 'EdDSA';
 
 /**
- * The engine of @fastify/jwt, with a verifier kept per key: @fastify/jwt makes one for every call
- * that names a key, which costs as much again as the signature.
+ * Keeps one verifier per key with the engine of @fastify/jwt. @fastify/jwt itself creates a verifier for every call that
+ * names a key, which costs as much again as the signature.
  */
 function createJwtCheck(issuer: string): VerifyJwt {
   const verifiers = new Map<string, (token: string) => unknown>();
@@ -69,7 +69,7 @@ function createJwtCheck(issuer: string): VerifyJwt {
         algorithms: [SIGNING_ALGORITHM],
         allowedIss: issuer,
         requiredClaims: ['iss'],
-        // Asked on every request by the pipeline, with its clock, rather than once by the signature's cache.
+        // The pipeline checks this on every request with its own clock; the cache of signatures would check it once.
         ignoreExpiration: true,
       }) as (token: string) => unknown;
       verifiers.set(publicKeyPem, verifier);
@@ -88,7 +88,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     decoratorName: 'jwtPayload',
   });
   const messages = options.messages ?? standardAuthErrors;
-  // Made once, sent many times.
+  // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
   const verification = createVerification({
     checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
@@ -114,5 +114,5 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.addHook('onRoute', withSecondLook(authentication));
 }
 
-/** Registers `authenticate`; which routes use it is each route's choice. */
+/** Registers `authenticate` and its companions; each route chooses which of them it uses. */
 export const authPlugin = fastifyPlugin(registerAuth, { name: 'auth', fastify: '5.x' });

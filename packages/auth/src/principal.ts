@@ -1,6 +1,6 @@
 import { canHoldScope, type Role } from './scopes.js';
 
-/** A member, through a session or a token. */
+/** A member who is authenticated by a session or a token. */
 export interface UserPrincipal {
   readonly kind: 'session' | 'pat';
   readonly credentialId: string;
@@ -10,11 +10,11 @@ export interface UserPrincipal {
   readonly fullName: string;
   /** The owner's role now, not when the credential was made. */
   readonly role: Role;
-  /** As granted. Ask {@link hasScope}, which also looks at the role. */
+  /** The granted scopes. Check them with {@link hasScope}, which also considers the role. */
   readonly grantedScopes: ReadonlySet<string>;
   /** Milliseconds since the epoch; null for a token that never expires. */
   readonly expiresAt: number | null;
-  /** The credential as presented, without its prefix: what is passed on when acting for its owner. */
+  /** The credential as presented, without its prefix; it is forwarded when acting for its owner. */
   readonly token: string;
 }
 
@@ -28,8 +28,9 @@ export interface ServicePrincipal {
 export type Principal = UserPrincipal | ServicePrincipal;
 
 /**
- * A session isn't subject to scopes. A token has what it was granted, less what its owner could
- * not grant today: a demoted administrator's tokens lose the administrators' scopes.
+ * Returns whether the principal may use the scope. A session is not subject to scopes. A token has the scopes that it
+ * was granted, except those that its owner could not grant today: the tokens of a demoted administrator lose the
+ * administrators' scopes.
  */
 export function hasScope(principal: Principal, scope: string): boolean {
   if (principal.kind === 'session') return true;

@@ -2,7 +2,7 @@
 export interface ScopeDefinition {
   readonly name: string;
   readonly description: string;
-  /** Only an administrator may grant it, and it counts only while its owner is one. */
+  /** Whether only an administrator may grant the scope; it is then effective only while its owner is one. */
   readonly isAdminOnly: boolean;
 }
 
@@ -62,7 +62,7 @@ const definitions: ReadonlyMap<string, ScopeDefinition> = new Map(
 
 export const isScope = (name: string): name is Scope => definitions.has(name);
 
-/** False for an unknown name, too: what isn't in the catalogue is nobody's. */
+/** Returns whether the scope may be granted; false for a name that is not in the catalogue. */
 export const canHoldScope = (name: string, role: Role): boolean => {
   const definition = definitions.get(name);
   return definition !== undefined && (!definition.isAdminOnly || role === 'admin');

@@ -41,7 +41,7 @@ function createCheck() {
   };
 }
 
-test('a signature is checked once per token, with and without the display prefix', () => {
+test('checks a signature once per token, with and without the display prefix', () => {
   const { check, count } = createCheck();
   const token = mint();
   expect(check(token)?.scopes).toEqual(new Set(['a', 'b']));
@@ -49,7 +49,7 @@ test('a signature is checked once per token, with and without the display prefix
   expect(count()).toBe(1);
 });
 
-test('what has not the form of a credential costs no signature check', () => {
+test('checks no signature when the text does not have the form of a credential', () => {
   const { check, count } = createCheck();
   const garbage = [
     '',
@@ -68,7 +68,7 @@ test('what has not the form of a credential costs no signature check', () => {
   expect(count()).toBe(0);
 });
 
-test('a forged token is refused, and the same one again without another check', () => {
+test('refuses a forged token, and refuses it again without another check', () => {
   const { check, count } = createCheck();
   const forged = `${mint().split('.').slice(0, 2).join('.')}.${Buffer.alloc(64).toString('base64url')}`;
   expect(check(forged)).toBeUndefined();
@@ -76,7 +76,7 @@ test('a forged token is refused, and the same one again without another check', 
   expect(count()).toBe(1);
 });
 
-test('claims of another form are refused although the signature is right', () => {
+test('refuses claims of another form although the signature is valid', () => {
   const { check } = createCheck();
   for (const wrong of [
     { kind: 'root' },
@@ -89,7 +89,7 @@ test('claims of another form are refused although the signature is right', () =>
     expect(check(mint({ ...claims, ...wrong }))).toBeUndefined();
 });
 
-test('a change of the keys forgets every verdict', () => {
+test('checks every token again after the keys have changed', () => {
   const { check, setKeys } = createCheck();
   const token = mint();
   expect(check(token)).toBeDefined();
@@ -99,7 +99,7 @@ test('a change of the keys forgets every verdict', () => {
   expect(check(token)).toBeDefined();
 });
 
-test('while the keys are stale, a token of a key that may be new is 503; what has not the form of ours is refused', () => {
+test('throws 503 for an unknown key while the keys are stale, and still refuses what has another form', () => {
   const { check, count, setStale } = createCheck();
   const known = mint();
   const ofNewKey = mint(claims, { alg: 'EdDSA', kid: '019c0000-0000-7000-8000-00000000000a' });

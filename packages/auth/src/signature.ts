@@ -10,15 +10,15 @@ import {
 } from './credential.js';
 import type { KeySet } from './key-set.js';
 
-/** Checks one signature with one key; throws when it is wrong. */
+/** Checks one signature with one key; throws when it is invalid. */
 export type VerifyJwt = (token: string, publicKeyPem: string) => unknown;
 
-/** Verified tokens kept in memory, about 1 KiB each: an Ed25519 check costs some 100 µs, a look-up one. */
+/** How many verified tokens are cached, at about 1 KiB each. An Ed25519 check costs some 100 µs, a cache hit 1 µs. */
 const MAX_VERIFIED = 20_000;
-/** Refused tokens have a cache of their own, so that garbage never drives a good token out. */
+/** How many refused tokens are cached. They have a cache of their own, so that garbage never evicts a valid token. */
 const MAX_REFUSED = 5_000;
 
-/** Ours are UUIDs. */
+/** The ids in the platform's claims are UUIDs. */
 const keyIdForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 function readKeyId(header: string): string | undefined {
@@ -43,7 +43,7 @@ function isClaims(value: unknown): value is CredentialClaims {
   );
 }
 
-/** Three non-empty parts of base64url, before anything is decoded. */
+/** Matches three non-empty parts of base64url, before anything is decoded. */
 function looksSigned(token: string): boolean {
   if (token.length > MAX_TOKEN_LENGTH) return false;
   const first = token.indexOf('.');
@@ -52,13 +52,13 @@ function looksSigned(token: string): boolean {
 }
 
 /**
- * The local half of verification: no I/O, so that garbage costs nothing but its own bytes.
+ * Creates the local half of verification. It does no I/O, so that garbage costs nothing but its own bytes.
  *
- * What is remembered is the signature's verdict on the whole token; expiry and liveness are asked
- * every time. A change of the keys forgets everything.
+ * Only the result of the signature check is cached, for the whole token; expiry and liveness are checked every time. A
+ * change of the keys empties the caches.
  *
- * @returns a function from the presented bearer to the credential, or undefined when it isn't ours. It throws AppError 503
- *   when that can't be known: its key is none of those here, and they are stale.
+ * @returns a function from the presented bearer to the credential, or to undefined when the platform did not issue it.
+ *   It throws AppError 503 when that cannot be determined because the key is unknown and the keys are stale.
  */
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
   const verified = new LRUCache<string, SignedCredential>({ max: MAX_VERIFIED });
@@ -71,7 +71,7 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
       const claims = verifyJwt(token, pem);
       if (isClaims(claims)) return { claims, scopes: new Set(claims.scope?.split(' ')), token, digest };
     } catch {
-      // Wrong signature, algorithm, issuer or form: one verdict.
+      // A wrong signature, algorithm, issuer or form all have the same result.
     }
     return undefined;
   }
@@ -90,11 +90,11 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
     const keyId = readKeyId(token.slice(0, token.indexOf('.'))) ?? '';
     const pem = current.get(keyId);
     if (pem === undefined) {
-      // Of no key of ours: nothing to hash, to remember or to ask for.
+      // A token of an unknown key is neither hashed nor cached.
       if (keySet.isStale() && keyIdForm.test(keyId)) throw keysStale;
       return undefined;
     }
-    // Under its digest: what was refused may be long, and is somebody else's.
+    // The cache stores the digest, because a refused token may be long and may be valid elsewhere.
     const digest = toDigest(token);
     if (refused.has(digest)) return undefined;
     const credential = check(token, digest, pem);

@@ -7,7 +7,7 @@ export interface VerificationOptions {
   readonly checkSignature: (presented: string) => SignedCredential | undefined;
   readonly liveness: Liveness;
   readonly clock: Clock;
-  /** How far this machine's clock may run ahead of identity's, which has the last word. Milliseconds. */
+  /** How far, in ms, this machine's clock may run ahead of identity's, whose clock decides. */
   readonly clockToleranceMs: number;
 }
 
@@ -17,7 +17,7 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     kind: claims.kind,
     credentialId: claims.jti,
     userId: claims.sub,
-    // Every claims check requires it of sessions and tokens.
+    // The check of the claims guarantees it for sessions and tokens.
     orgId: claims.org ?? '',
     email: owner.email,
     fullName: owner.fullName,
@@ -29,22 +29,22 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
 }
 
 /**
- * The one pipeline, in its two halves. Fails closed at every step. A refusal is a value rather than
- * an error: garbage must cost little, and a stack would tell nobody anything.
+ * Verifies credentials in two steps, and fails closed in each. A refusal is a value rather than an error, because
+ * garbage must cost little and its stack would be of no use.
  */
 export interface Verification {
   /**
-   * Signature and expiry, without I/O.
+   * Checks signature and expiry, without I/O.
    *
-   * @returns undefined when it isn't ours, or expired.
-   * @throws AppError 503 when that can't be known.
+   * @returns undefined when the platform did not issue the credential, or it has expired.
+   * @throws AppError 503 when that cannot be determined.
    */
   verifyLocally(presented: string): SignedCredential | undefined;
   /**
-   * Is it still alive, and whose is it?
+   * Checks that the credential is still active, and finds its owner.
    *
-   * @returns undefined when it is revoked, or its owner gone.
-   * @throws AppError 503 when that can't be known.
+   * @returns undefined when it was revoked or its owner was deleted.
+   * @throws AppError 503 when that cannot be determined.
    */
   verifyLiveness(credential: SignedCredential, requestId?: string): Promise<Principal | undefined>;
 }
