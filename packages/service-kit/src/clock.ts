@@ -1,4 +1,4 @@
-/** Milliseconds since the epoch. Injected, so that tests can move it. */
+/** Returns milliseconds since the epoch. It is injected, so that tests can set it. */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();

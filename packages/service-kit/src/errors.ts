@@ -1,4 +1,4 @@
-/** One fault of the caller's input: where it is and what it must be. */
+/** One fault of the caller's input: the field, and the form that it must have. */
 export interface FaultDetail {
   readonly field: string;
   readonly message: string;
@@ -9,18 +9,18 @@ export interface AppErrorOptions {
   readonly status: number;
   /** Machine-readable code, upper snake case. */
   readonly code: string;
-  /** Public text. Never holds a secret or another organisation's data. */
+  /** Public text, which never contains a secret or another organisation's data. */
   readonly message: string;
   readonly details?: readonly FaultDetail[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** What went wrong inside; logged, never sent. */
+  /** The internal cause, which is logged and never sent. */
   readonly cause?: unknown;
-  /** Made once and thrown many times: its body is rendered once, too. */
+  /** Whether the error is created once and thrown many times; its body is then rendered once, too. */
   readonly isReused?: boolean;
 }
 
 /**
- * The one error type that crosses a feature's border. An error handler of the
+ * The one error type that leaves a feature. An error handler of the
  * service's error format renders it; anything else that reaches the handler is a 500.
  */
 export class AppError extends Error {
@@ -41,18 +41,18 @@ export class AppError extends Error {
   }
 }
 
-/** 400 with one entry per fault of the body, query or path. */
+/** Creates a 400 with one entry per fault of the body, query or path. */
 export const validationError = (details: readonly FaultDetail[], message = 'Invalid request'): AppError =>
   new AppError({ status: 400, code: 'VALIDATION_ERROR', message, details });
 
-/** 404 that doesn't tell a missing thing from another organisation's. */
+/** Creates a 404, which is the same for a missing thing and for one of another organisation. */
 export const notFound = (message: string): AppError =>
   new AppError({ status: 404, code: 'NOT_FOUND', message });
 
 export const conflict = (code: string, message: string): AppError =>
   new AppError({ status: 409, code, message });
 
-/** 429. `retryAfterSeconds` is rounded up to whole seconds (RFC 9110 §10.2.3). */
+/** Creates a 429. `retryAfterSeconds` is rounded up to whole seconds (RFC 9110 §10.2.3). */
 export const tooManyRequests = (retryAfterSeconds: number, message = 'Too many requests'): AppError =>
   new AppError({
     status: 429,
@@ -61,7 +61,7 @@ export const tooManyRequests = (retryAfterSeconds: number, message = 'Too many r
     headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });
 
-/** 503: a dependency (named for the log only) didn't answer. Nothing is granted on doubt. */
+/** Creates a 503 for a dependency that did not answer; its name is only logged. */
 export const dependencyUnavailable = (dependency: string, cause?: unknown): AppError =>
   new AppError({
     status: 503,

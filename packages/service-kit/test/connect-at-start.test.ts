@@ -18,7 +18,7 @@ afterEach(() => {
 });
 afterAll(() => database.drop());
 
-/** @returns what connects to the test's database through a port, where nothing may listen yet. */
+/** @returns a function that connects to the test's database through a port on which nothing may listen yet. */
 function connectThrough(port: number, change: (url: URL) => void = () => undefined) {
   const url = new URL(database.url);
   Object.assign(url, { hostname: '127.0.0.1', port: String(port) });
@@ -42,14 +42,14 @@ async function listen(port: number, isSilent = false): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** @returns a port where nobody listens. */
+/** @returns a port on which nothing listens. */
 async function findClosedPort(): Promise<number> {
   const port = await listen(0);
   if (server) await once(server.close(), 'close');
   return port;
 }
 
-test('a database that comes later is connected to, and the log says once that it is waited for', async () => {
+test('connects to a database that starts later, and logs once that it waits', async () => {
   const port = await findClosedPort();
   const connecting = connectAtStart(connectThrough(port), log);
   setTimeout(() => void listen(port), 1_200);
@@ -59,7 +59,7 @@ test('a database that comes later is connected to, and the log says once that it
   expect(lines).toEqual([`the database can't be reached: trying again for 30 s`]);
 });
 
-test.each(['closed', 'silent'])('a port that stays %s is given up when the time is over', async (kind) => {
+test.each(['closed', 'silent'])('gives up on a port that stays %s when the time is over', async (kind) => {
   const port = kind === 'closed' ? await findClosedPort() : await listen(0, true);
   const startedAt = performance.now();
   await expect(connectAtStart(connectThrough(port), log, 2_000)).rejects.toThrow(
@@ -69,7 +69,7 @@ test.each(['closed', 'silent'])('a port that stays %s is given up when the time 
   expect(lines).toHaveLength(1);
 });
 
-test('what waiting does not mend fails at once', async () => {
+test('fails at once with an error that waiting cannot fix', async () => {
   const toNowhere = connectThrough(await listen(0), (url) => (url.pathname = '/no_such_database'));
   await expect(connectAtStart(toNowhere, log)).rejects.toMatchObject({ code: '3D000' });
   expect(lines).toEqual([]);

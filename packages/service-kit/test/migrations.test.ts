@@ -33,7 +33,7 @@ const tables = async () => {
   return rows.map(({ tablename }) => tablename);
 };
 
-test('migrations are applied in order, once, and only what is new afterwards', async () => {
+test('applies migrations in order and once, and later only new ones', async () => {
   await write('2_second', 'alter table first add name text');
   expect(await run()).toEqual(['1_first', '2_second']);
   expect(await run()).toEqual([]);
@@ -49,14 +49,14 @@ test('migrations are applied in order, once, and only what is new afterwards', a
   );
 }); // prettier-ignore
 
-test('five that migrate at once apply each migration once', async () => {
+test('applies each migration once when five processes migrate at the same time', async () => {
   await write('2_second', 'create table second (id int); select pg_sleep(0.1)');
   const applied = await Promise.all(Array.from({ length: 5 }, run));
   expect(applied.flat().toSorted()).toEqual(['1_first', '2_second']);
   expect(await tables()).toEqual(['_prisma_migrations', 'first', 'second']);
 });
 
-test('a failure half-way leaves nothing of its migration, says why, and the next try works', async () => {
+test('rolls a failed migration back, reports why, and applies it at the next attempt', async () => {
   await write('2_second', 'create table second (id int); insert into nowhere values (1)');
   await expect(run()).rejects.toThrow(/^The migration 2_second failed and was rolled back: .*nowhere/);
   await expect(run()).rejects.toThrow(MigrationError);
@@ -65,7 +65,7 @@ test('a failure half-way leaves nothing of its migration, says why, and the next
   expect(await run()).toEqual(['2_second']);
 });
 
-test('a newer database and a changed migration are refused, and nothing is applied', async () => {
+test('refuses a newer database and a changed migration, and applies nothing', async () => {
   await run();
   await write('2_second', 'create table second (id int)');
   await write('1_first', 'create table first (id bigint)');
@@ -79,11 +79,11 @@ test('a newer database and a changed migration are refused, and nothing is appli
   expect(await tables()).not.toContain('second');
 });
 
-test('a database that was never migrated is told so', async () => {
+test('reports a database that was never migrated', async () => {
   await expect(assertMigrated(pool, folder)).rejects.toThrow('lacks the migration 1_first. Run the command "migrate"');
 }); // prettier-ignore
 
-/** A transaction that has read the table, and stays open. */
+/** Opens a transaction that has read the table and stays open. */
 async function openReader(): Promise<pg.PoolClient> {
   const reader = await pool.connect();
   await reader.query('begin');
@@ -101,14 +101,14 @@ const waitingForLock = () =>
     { what: 'a migration that waits for a lock' },
   );
 
-test('a migration that waits for a table lets others use it meanwhile, and is applied when it is free', async () => {
+test('lets others use a table while a migration waits for it, and applies it once the table is free', async () => {
   await run();
   await write('2_second', 'alter table first add name text');
   const reader = await openReader();
   const warnings: unknown[] = [];
   const migrated = migrate(database.url, folder, { warn: (details: unknown) => void warnings.push(details) });
   await waitingForLock();
-  // Behind the migration in the queue: it gets its turn although the reader goes on.
+  // This statement queues behind the migration, and runs although the reader goes on.
   await pool.query('select from first');
   await waitFor(() => warnings.length > 0, { what: 'a second try' });
   expect(warnings[0]).toEqual({ migration: '2_second' });
@@ -118,7 +118,7 @@ test('a migration that waits for a table lets others use it meanwhile, and is ap
   await assertMigrated(pool, folder);
 });
 
-test('a table that stays in use fails the migration in the end, and nothing of it is left', async () => {
+test('fails a migration whose table stays in use, and leaves nothing of it behind', async () => {
   await run();
   await write('2_second', 'create table second (id int); alter table first add name text');
   const reader = await openReader();
@@ -142,7 +142,7 @@ const indexes = async () => {
   return rows as unknown;
 };
 
-test('an index is created concurrently, outside a transaction, by one of five that migrate at once', async () => {
+test('creates an index concurrently, outside a transaction, in one of five processes that migrate at once', async () => {
   await run();
   await write('2_index', concurrentIndex);
   const applied = await Promise.all(Array.from({ length: 5 }, run));
@@ -151,7 +151,7 @@ test('an index is created concurrently, outside a transaction, by one of five th
   await assertMigrated(pool, folder);
 });
 
-test('an index that could not be built is dropped and built anew; one that was built and not recorded stays', async () => {
+test('rebuilds an index that could not be built, and keeps one that was built but not recorded', async () => {
   await run();
   await write('2_index', concurrentIndex);
   await pool.query('insert into first values (1), (1)');
@@ -168,7 +168,7 @@ test('an index that could not be built is dropped and built anew; one that was b
   expect(await run()).toEqual([]);
 });
 
-test('an index is built concurrently only by a migration that does nothing else', async () => {
+test('refuses to build an index concurrently in a migration that does more than that', async () => {
   await run();
   await write('2_index', `${concurrentIndex} create table second (id int);`);
   await expect(run()).rejects.toThrow('cannot run inside a transaction block');

@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Passes bytes on, until it is told to hold back what the server answers. */
+/** Forwards bytes until it is told to withhold the server's responses. */
 async function startProxy(target: URL) {
   let isHeld = false;
   const held: (() => void)[] = [];
@@ -81,14 +81,14 @@ test('a connection released with an open transaction is not reused', async () =>
     await pool.query('insert into written values (3)');
     expect((await other.query('select n from written')).rows).toEqual([{ n: 3 }]);
   } finally {
-    // Also after a failure: an open transaction would hold up the truncate, and an open pool the run.
+    // Needed after a failure, too: an open transaction would block the truncate, and an open pool the run.
     proxy.close();
     await pool.end();
     await other.query('truncate written');
   }
 });
 
-test('a connection that breaks while it is taken out fails its user, not the process', async () => {
+test('a connection that breaks while in use fails its user rather than the process', async () => {
   const pool = createPool({
     connectionString: database.url,
     applicationName: 'test',

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startStopwatch, waitFor } from '@platform/testing';
 
-// Runs the built package: a process of its own can't be Jest's.
+// Runs the built package, because a separate process cannot use Jest's transform.
 const FIXTURE = join(__dirname, 'fixtures', 'serve.mjs');
 let child: ChildProcess;
 let output: string;
@@ -16,24 +16,24 @@ async function start(env: NodeJS.ProcessEnv, stdio: ('ipc' | 'ignore')[] = []): 
   output = '';
   child = spawn(process.execPath, [FIXTURE], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', ...stdio] });
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  // A channel that this side has closed keeps Node from telling `close`.
+  // Node does not emit `close` while a channel that this side has closed remains.
   const closed = once(child, stdio.length > 0 ? 'exit' : 'close');
   await waitFor(() => output.includes('serving'), { what: 'the start' });
-  // In a list, so that it isn't awaited here.
+  // The promise is in a list so that it is not awaited here.
   return [closed];
 } // prettier-ignore
 afterEach(() => {
   child.kill('SIGKILL');
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends in order with 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('shuts down in order and exits with 0 on %s', async (signal) => {
   const [closed] = await start({});
   child.kill(signal);
   expect(await closed).toEqual([0, null]);
   expect(output).toContain('shut down');
 });
 
-test('a request under way is answered, and its kept-alive connection holds nothing up', async () => {
+test('answers a request in progress, and does not wait for its kept-alive connection', async () => {
   const [closed] = await start({});
   const port = /serving (\d+)/.exec(output)?.[1] ?? '';
   const answer = fetch(`http://127.0.0.1:${port}/slow`);
@@ -45,7 +45,7 @@ test('a request under way is answered, and its kept-alive connection holds nothi
   expect(stopwatch.stop()).toBeLessThan(5_000);
 });
 
-test('while it is not ready it serves on, and each response closes its connection', async () => {
+test('keeps serving while it is not ready, and closes the connection with each response', async () => {
   const [closed] = await start({ SHUTDOWN_DELAY_MS: '2000' });
   const port = Number(/serving (\d+)/.exec(output)?.[1]);
   const agent = new Agent({ keepAlive: true });
@@ -64,7 +64,7 @@ test('while it is not ready it serves on, and each response closes its connectio
   expect(await closed).toEqual([0, null]);
 });
 
-test('a connection that has never said anything holds nothing up', async () => {
+test('does not wait for a connection that has sent nothing', async () => {
   const [closed] = await start({});
   const socket = connect(Number(/serving (\d+)/.exec(output)?.[1]), '127.0.0.1');
   await once(socket, 'connect');
@@ -77,13 +77,13 @@ test('a connection that has never said anything holds nothing up', async () => {
 
 const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 21\r\n';
 
-/** Sends the first part of a request, the signal, and the rest of the parts, a second between them. */
+/** Sends the first part of a request, then the signal, then the other parts, a second apart. */
 async function sendSlowly(first: string, rest: readonly string[] = []): Promise<[string, unknown]> {
   const [closed] = await start({});
   const socket = connect(Number(/serving (\d+)/.exec(output)?.[1]), '127.0.0.1');
   socket.write(first);
   const answer = text(socket).catch((error: Error) => error.message);
-  // What it has sent is read: a probe behind it is answered.
+  // A probe that follows it is answered, so the first part has been read.
   await fetch(`http://127.0.0.1:${/serving (\d+)/.exec(output)?.[1]}/health/live`);
   child.kill('SIGTERM');
   for (const part of rest) {
@@ -97,20 +97,20 @@ test.each([
   ['head', head, /^(?:|.*ECONNRESET.*)$/],
   ['body', `${head}\r\n{"half":`, /^HTTP\/1\.1 408 /],
   ['body that is iterated', `${head.replace('application/json', 'text/plain')}\r\nhalf`, /^HTTP\/1\.1 408 /],
-])('a %s that stands still, half sent, holds nothing up', async (_part, half, expected) => {
+])('does not wait for a %s that stays half sent', async (_part, half, expected) => {
   const [answer, ended] = await sendSlowly(half);
   expect(answer).toMatch(expected);
   expect(ended).toEqual([0, null]);
   expect(output).not.toContain('shutdown step failed');
 }); // prettier-ignore
 
-test('a body that comes slowly is waited for, and answered', async () => {
+test('waits for a slow body and answers it', async () => {
   const [answer, ended] = await sendSlowly(`${head}\r\n{"all":"`, ['s', 'l', 'o', 'w', 'l', 'y', ' sent"}']);
   expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\{"all":"slowly sent"\}$/);
   expect(ended).toEqual([0, null]);
 });
 
-test('a second signal ends at once, without 0', async () => {
+test('exits at once and not with 0 on a second signal', async () => {
   const [closed] = await start({ STEP_MS: '60000' });
   child.kill('SIGTERM');
   await waitFor(() => output.includes('shutting down'), { what: 'the shutdown' });
@@ -119,13 +119,13 @@ test('a second signal ends at once, without 0', async () => {
   expect(output).not.toContain('"shut down"');
 });
 
-test('a launcher that goes away takes the service with it', async () => {
+test('exits when its launcher exits', async () => {
   const [closed] = await start({}, ['ipc']);
   child.disconnect();
   expect(await closed).toEqual([0, null]);
 });
 
-test('an error that nobody caught is logged, and ends in order with 1', async () => {
+test('logs an uncaught error, shuts down in order and exits with 1', async () => {
   const [closed] = await start({ FAIL: 'yes' });
   expect(await closed).toEqual([1, null]);
   expect(output).toContain('out of the blue');

@@ -33,7 +33,7 @@ const head = (headers: string) =>
 test.each([
   ['a length', head('Content-Length: 20') + '{"a":'],
   ['chunks', head('Transfer-Encoding: chunked') + '5\r\n{"a":\r\n'],
-])('a body with %s that stops is answered 408 in the shape of every error', async (_what, bytes) => {
+])('answers 408 in the error format to a body with %s that stops', async (_what, bytes) => {
   const startedAt = performance.now();
   const answer = await text(open(bytes));
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(STALL_MS);
@@ -42,7 +42,7 @@ test.each([
   expect(answer).toContain('{"error":{"code":"REQUEST_TIMEOUT","message":"Request timeout"}}');
 });
 
-test('a body that trickles is answered 408 when its time is over', async () => {
+test('answers 408 to a body that trickles when its time is over', async () => {
   const socket = open(head('Content-Length: 1000') + '{"a":"');
   const trickle = setInterval(() => socket.write('x'), STALL_MS / 3);
   const answer = await text(socket);
@@ -50,13 +50,13 @@ test('a body that trickles is answered 408 when its time is over', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test('a body that pauses and goes on is taken', async () => {
+test('accepts a body that pauses and continues', async () => {
   const socket = open(head('Content-Length: 7\r\nConnection: close') + '{"a":');
   setTimeout(() => socket.write('1}'), STALL_MS / 2);
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [^]*\{"body":\{"a":1\}\}$/);
 });
 
-test('a client that leaves in the middle of a body leaves no timer and no error behind', async () => {
+test('leaves no timer and no error behind when a client disconnects in the middle of a body', async () => {
   const socket = open(head('Content-Length: 20') + '{"a":');
   await once(app.server, 'request');
   socket.destroy();
@@ -69,7 +69,7 @@ test.each([
   ['the same Host twice', 'GET /health/live HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],
   ['no Host header', 'GET /health/live HTTP/1.1\r\n\r\n'],
   ['chunks in HTTP/1.0', 'POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-])('a request with %s is 400, and ends the connection', async (_what, bytes) => {
+])('answers 400 to a request with %s, and closes the connection', async (_what, bytes) => {
   const answer = await text(open(bytes));
   expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/);
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
 
-// Runs the built package: the SDK doesn't run inside Jest.
+// Runs the built package, because the SDK does not run inside Jest.
 const FIXTURE = join(__dirname, 'fixtures', 'trace.mjs');
 
 describe('a traced process', () => {
@@ -68,7 +68,7 @@ describe('a traced process', () => {
     return join(folder, name);
   }
 
-  test('says about itself what a file says', async () => {
+  test('reads its resource attributes from a file', async () => {
     start({
       OTEL_RESOURCE_ATTRIBUTES_FILE: fileWith('attributes', 'deployment.environment.name=a%20b,team=x\n'),
     });
@@ -84,7 +84,7 @@ describe('a traced process', () => {
     );
   });
 
-  test('has the name that it is given, before one among its attributes', async () => {
+  test('prefers its configured name to one among its attributes', async () => {
     start({ OTEL_SERVICE_NAME: 'renamed', OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,team=x' });
     await waitFor(() => received.length > 0, { what: 'spans' });
     await stop();
@@ -93,14 +93,14 @@ describe('a traced process', () => {
     expect(named).toEqual([{ key: 'service.name', value: { stringValue: 'renamed' } }]);
   });
 
-  test('records nothing when it is told not to', async () => {
+  test('records nothing when tracing is disabled', async () => {
     start({ OTEL_SDK_DISABLED: 'True' });
     await spans(20);
     await stop();
     expect(received).toEqual([]);
   });
 
-  test('records as few as a file says', async () => {
+  test('reads its sampling ratio from a file', async () => {
     start({
       OTEL_TRACES_SAMPLER_FILE: fileWith('sampler', 'parentbased_traceidratio\n'),
       OTEL_TRACES_SAMPLER_ARG_FILE: fileWith('ratio', '0\n'),
@@ -110,7 +110,7 @@ describe('a traced process', () => {
     expect(received).toEqual([]);
   });
 
-  test('tells once that the collector takes nothing, goes on, and ends well', async () => {
+  test('warns once that the collector rejects spans, continues, and exits with 0', async () => {
     status = 401;
     start({});
     await waitFor(() => received.length > 4, { what: 'tries' });

@@ -9,8 +9,8 @@ function describeDefault({ fallback }: Variable<unknown>): string {
 }
 
 /**
- * What the commands `config` of the services print: a line per variable, in columns that tabs divide. It shows
- * defaults, never what the environment holds.
+ * Describes the variables for the `config` command of the services: one line per variable, in columns separated by tabs.
+ * It shows defaults, never values of the environment.
  */
 export const describeVariables = (variables: Variables): string =>
   Object.entries(variables)

@@ -31,7 +31,7 @@ function getFaults(act: () => unknown): readonly string[] {
   return [];
 }
 
-test('all faults are told at once, by name and by what it must be, never by value', () => {
+test('reports all faults at once with name and expected form, never with the value', () => {
   const variables = { A: text('a secret'), B: integer(1, 5), C: url(['https:'], 'https://example.com'), D: oneOf('x', 'y'), E: text() };
   const faults = getFaults(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
   expect(faults).toEqual([
@@ -44,7 +44,7 @@ test('all faults are told at once, by name and by what it must be, never by valu
   expect(new ConfigError(faults).message).not.toContain(SECRET);
 }); // prettier-ignore
 
-test('a value comes from a file without its last line break, and from one place only', () => {
+test('reads a value from a file without its last line break, and from one place only', () => {
   expect(loadConfig({ A_FILE: fileWith('value\n') }, { A: text() })).toEqual({ A: 'value' });
   expect(loadConfig({ A_FILE: fileWith(' a\nb\r\n') }, { A: text() })).toEqual({ A: ' a\nb' });
   expect(getFaults(() => loadConfig({ A: 'x', A_FILE: fileWith('x') }, { A: text() }))).toEqual([
@@ -52,7 +52,7 @@ test('a value comes from a file without its last line break, and from one place 
   ]);
 });
 
-test('an empty variable and an empty file are as good as none', () => {
+test('treats an empty variable and an empty file as absent', () => {
   const variables = { A: withDefault(text(), 'fallback') };
   for (const env of [{}, { A: '' }, { A_FILE: '' }, { A_FILE: fileWith('') }, { A_FILE: fileWith('\n') }])
     expect(loadConfig(env, variables)).toEqual({ A: 'fallback' });
@@ -62,15 +62,15 @@ test('the configuration is frozen', () => {
   expect(Object.isFrozen(loadConfig({ A: 'x' }, { A: text() }))).toBe(true);
 });
 
-test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('%j is no whole number from 0 to 5', (value) => {
+test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('rejects %j as a whole number from 0 to 5', (value) => {
   expect(integer(0, 5).parse(value)).toBeUndefined();
 }); // prettier-ignore
 
-test('lists drop blanks and empty items', () => {
+test('drops blanks and empty items of lists', () => {
   expect(list('').parse(' a, ,b,,')).toEqual(['a', 'b']);
 });
 
-test('proxies are addresses or ranges', () => {
+test('accepts addresses and ranges as proxies', () => {
   const { TRUST_PROXY } = serviceVariables;
   expect(TRUST_PROXY.parse('10.0.0.0/8, ::1,fd00::/8, 127.0.0.1')).toHaveLength(4);
   for (const value of [
@@ -86,13 +86,13 @@ test('proxies are addresses or ranges', () => {
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });
 
-test('tracing is disabled by true, in any case, and by nothing that is not a boolean', () => {
+test('disables tracing for true in any case, and rejects what is not a boolean', () => {
   const { OTEL_SDK_DISABLED } = serviceVariables;
   const values = ['true', 'TRUE', 'False', 'yes', '1', 'constructor'];
   expect(values.map((value) => OTEL_SDK_DISABLED.parse(value))).toEqual([true, true, false, undefined, undefined, undefined]);
 }); // prettier-ignore
 
-test('what variables contradict is told with the other faults, and sees only values that are right', () => {
+test('reports contradictions with the other faults, and checks only valid values for them', () => {
   const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
   const load = (env: NodeJS.ProcessEnv) =>
     loadConfig(env, variables, ({ A = 0, B = 9 }) => (A > B ? ['A must not exceed B'] : []));
@@ -106,7 +106,7 @@ test('what variables contradict is told with the other faults, and sees only val
   expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });
 });
 
-test('the variables are described with what they must be and their defaults', () => {
+test('describes the variables with their form and their defaults', () => {
   const variables = { A: text('a secret'), B: withDefault(list('names'), ['x', 'y']), C: withDefault(text('a name'), undefined) };
   expect(describeVariables(variables)).toBe('A\trequired\ta secret\nB\tdefault x,y\tnames\nC\toptional\ta name\n');
 }); // prettier-ignore

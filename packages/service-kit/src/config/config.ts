@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** One variable of the environment: how it is read, and what it is when absent. */
+/** One variable of the environment: how it is parsed, and its value when it is absent. */
 export interface Variable<T> {
-  /** What the value must be, for the fault list and the documentation: "a port from 1 to 65535". */
+  /** The expected form of the value, for errors and the documentation: "a port from 1 to 65535". */
   readonly mustBe: string;
-  /** @returns undefined when the text isn't what it must be. */
+  /** @returns undefined when the text does not have the expected form. */
   parse(text: string): T | undefined;
   readonly fallback?: { readonly value: T };
 }
@@ -14,7 +14,7 @@ export type Values<V extends Variables> = {
   readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : never;
 };
 
-/** Every fault of the environment at once; the text never repeats a value, it may be a secret. */
+/** Reports every fault of the environment at once. The text never repeats a value, which may be a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   constructor(readonly faults: readonly string[]) {
@@ -31,7 +31,7 @@ function readText(env: NodeJS.ProcessEnv, name: string, faults: string[]): strin
     return undefined;
   }
   try {
-    // An empty file is as good as none, like an empty variable.
+    // An empty file counts as absent, like an empty variable.
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined;
   } catch {
     faults.push(`${name}_FILE names a file that can't be read`);
@@ -43,8 +43,8 @@ function readText(env: NodeJS.ProcessEnv, name: string, faults: string[]): strin
  * Reads the configuration once, at start. Each variable can also be given as `NAME_FILE`, the
  * path of a file that holds the value (mounted secrets).
  *
- * @param findContradictions - the faults between variables. It sees those values that are right by themselves.
- * @throws {@link ConfigError} naming every variable that is missing or wrong.
+ * @param findContradictions - returns the faults between variables. It sees only the values that are valid by themselves.
+ * @throws {@link ConfigError} naming every variable that is missing or invalid.
  */
 export function loadConfig<V extends Variables>(
   env: NodeJS.ProcessEnv,
@@ -71,7 +71,7 @@ export function loadConfig<V extends Variables>(
   return Object.freeze(values) as Values<V>;
 }
 
-/** Gives a variable a value for when it is absent. */
+/** Gives a variable a default for when it is absent. */
 export const withDefault = <T, D>(variable: Variable<T>, value: D): Variable<T | D> => ({
   mustBe: variable.mustBe,
   parse: (text) => variable.parse(text),
@@ -104,7 +104,7 @@ export const url = (protocols: readonly string[], example: string): Variable<str
   },
 });
 
-/** Comma-separated; blanks around the items are dropped, empty items too. */
+/** Parses a comma-separated list; blanks around the items and empty items are dropped. */
 export const list = (mustBe: string): Variable<readonly string[]> => ({
   mustBe,
   parse: (value) =>

@@ -47,7 +47,7 @@ const ratio: Variable<number> = {
   },
 };
 
-/** A boolean of the OpenTelemetry specification, whose case does not matter. */
+/** Parses a boolean as the OpenTelemetry specification defines it, in any case. */
 const flag: Variable<boolean> = {
   mustBe: 'true or false',
   parse(value) {
@@ -56,20 +56,20 @@ const flag: Variable<boolean> = {
   },
 };
 
-/** Names and meaning are those of the OpenTelemetry specification; all but the endpoint count where there is one. */
+/** Names and meaning are those of the OpenTelemetry specification. All others have an effect only with an endpoint. */
 const tracingVariables = {
   OTEL_SDK_DISABLED: withDefault(flag, false),
-  /** Without it there are no traces. */
+  /** Without an endpoint, no traces are recorded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: withDefault(url(['http:', 'https:'], 'http://collector:4318'), undefined),
   OTEL_EXPORTER_OTLP_HEADERS: withDefault(pairs('header', /^[\w-]+$/), {}),
-  /** Without it `service.name` of the attributes, and without that the service's own. */
+  /** The default is `service.name` of the attributes, or else the service's own name. */
   OTEL_SERVICE_NAME: withDefault(text('the name of this service in traces'), undefined),
   OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs('name', /^[\w.-]+$/), {}),
   OTEL_TRACES_SAMPLER: withDefault(oneOf(...samplers), 'parentbased_always_on' as const),
   OTEL_TRACES_SAMPLER_ARG: withDefault(ratio, undefined),
 } as const;
 
-/** What every service reads. */
+/** The variables that every service reads. */
 export const serviceVariables = {
   HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
   PORT: withDefault(port(), 0),
@@ -78,7 +78,7 @@ export const serviceVariables = {
     'info' as const,
   ),
   TRUST_PROXY: withDefault(addressRanges, []),
-  /** How long connecting to the database may take, and how long a statement: a request that finds it away fails after twice that. */
+  /** The time limit of connecting to the database and of each statement. Without a database, a request fails after both. */
   DATABASE_TIMEOUT_MS: withDefault(integer(100, 60_000), DATABASE_TIMEOUT_MS_DEFAULT),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
   ...tracingVariables,

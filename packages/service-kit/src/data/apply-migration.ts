@@ -4,12 +4,12 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 
 /*
- * Replicas serve while a migration runs. A statement that waits for a lock on a table makes everybody who comes after
- * it wait as well, so it gives up soon, lets them pass, and is tried again.
+ * Replicas serve while a migration runs. A statement that waits for a lock on a table also blocks every later statement
+ * on it, so it gives up soon, lets those pass, and is retried.
  *
- * An index on a large table is created by a migration that is this one statement: `create index concurrently …`. It
- * holds up neither reads nor writes, and can't run in a transaction; one that failed leaves an invalid index behind,
- * which the next try drops.
+ * An index on a large table is created by a migration that is a single `create index concurrently …`. It blocks neither
+ * reads nor writes, and cannot run in a transaction. A failed one leaves an invalid index behind, which the next attempt
+ * drops.
  */
 
 export interface Migration {
@@ -19,15 +19,15 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** Says what is wrong with the database's schema and what to do. */
+/** States what is wrong with the database's schema, and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 export interface LockWaits {
-  /** How long one try waits for a lock, and holds up what comes after it. */
+  /** How long one attempt waits for a lock, and blocks later statements. */
   readonly lockTimeoutMs: number;
-  /** How long a migration is tried again. */
+  /** How long a migration is retried. */
   readonly totalMs: number;
 }
 
@@ -36,7 +36,7 @@ export const DEFAULT_LOCK_WAITS: LockWaits = { lockTimeoutMs: 3_000, totalMs: 5 
 const FIRST_RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 10_000;
 
-/** lock_not_available and deadlock_detected: nothing of the transaction is left. */
+/** The codes lock_not_available and deadlock_detected, after which nothing of the transaction is left. */
 const LOCK_ERROR_CODES: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
 
 const isLockError = (error: unknown): boolean =>
@@ -66,7 +66,7 @@ async function runInTransaction(client: pg.ClientBase, migration: Migration, loc
 const CONCURRENT_INDEX =
   /^create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(?:"(?<quoted>\w+)"|(?<plain>\w+))\s+on\s[^;]+;?$/i;
 
-/** @returns the name of the index that the migration creates concurrently; undefined when it does anything else. */
+/** @returns the name of the index that the migration creates concurrently, or undefined when it does anything else. */
 function findConcurrentIndex(sql: string): string | undefined {
   const statement = sql.replaceAll(/^\s*--.*$/gm, '').trim();
   const { quoted, plain } = CONCURRENT_INDEX.exec(statement)?.groups ?? {};
@@ -79,11 +79,11 @@ async function createIndex(client: pg.ClientBase, migration: Migration, name: st
     [client.escapeIdentifier(name)],
   );
   const isInvalid = rows[0]?.isValid === false;
-  // It holds nobody up while it waits for transactions to end, so it may wait for long.
+  // It blocks no other statement while it waits for transactions to end, so it may wait for long.
   await client.query(`set lock_timeout = ${waitMs}`);
   try {
     if (isInvalid) await client.query(`drop index concurrently ${client.escapeIdentifier(name)}`);
-    // A valid one was created by a run that ended before it was recorded.
+    // A valid index was created by a run that ended before it recorded the migration.
     if (isInvalid || rows.length === 0) await client.query(migration.sql);
     await recordMigration(client, migration);
   } finally {

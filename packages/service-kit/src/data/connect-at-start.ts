@@ -2,15 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isDatabaseUnavailable } from './database.js';
 
-/** A database may start with us, and a new pod's network policies may come late. */
+/** A database may start together with the service, and the network policies of a new pod may apply late. */
 const WAIT_MS = 30_000;
 const RETRY_DELAY_MS = 500;
 
 /**
- * Makes the first connection of a program, again and again while the database can't be reached. A process that ended
- * at the first lost packet would be started again with growing delays.
+ * Opens the first connection of a program, and retries while the database cannot be reached. A process that exited
+ * instead would be restarted with growing delays.
  *
- * @throws what the last try failed with, once the time is over; at once what waiting doesn't mend, such as a wrong password.
+ * @throws the error of the last attempt when the time is over; at once an error that waiting cannot fix, such as a wrong
+ *   password.
  */
 export async function connectAtStart<Connection>(
   connect: () => Promise<Connection>,

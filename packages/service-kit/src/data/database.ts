@@ -7,19 +7,19 @@ export interface PoolOptions {
   readonly connectionString: string;
   readonly applicationName: string;
   readonly maxConnections: number;
-  /** PostgreSQL's settings for these connections, such as `plan_cache_mode`. */
+  /** PostgreSQL settings of these connections, such as `plan_cache_mode`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** How long a connection may take, and how long a statement. Default 1,000. */
+  /** The time limit of connecting and of each statement. Default 1,000. */
   readonly timeoutMs?: number | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A request fails within two seconds when the database is away: half for connecting, half for the answer. */
+/** A request fails within two seconds without a database: one for connecting, one for the statement. */
 export const DATABASE_TIMEOUT_MS_DEFAULT = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 
-/** Opens no connection by itself; the first query does. */
+/** Creates a pool, which opens its first connection at the first query. */
 export function createPool(options: PoolOptions): pg.Pool {
   const { timeoutMs = DATABASE_TIMEOUT_MS_DEFAULT } = options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
@@ -30,22 +30,22 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.maxConnections,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
-    // The server gives up too, or a slow statement would keep its connection after the client left.
+    // The server gives up too; otherwise a slow statement would occupy its connection after the client left.
     statement_timeout: timeoutMs,
-    // A transaction that its client has forgotten must not keep its locks.
+    // A transaction that its client has abandoned must not keep its locks.
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     ...(isTracing() && { Client: TracedClient }),
   });
-  // A statement that timed out may leave its transaction open, and a rollback behind it times out too. Without this, the
-  // next user's statements would join that transaction, be answered as done, and never be committed.
+  // A statement that timed out may leave its transaction open, and the rollback behind it times out too. Without this, the
+  // next user's statements would succeed inside that transaction and never be committed.
   pool.on('release', (_error, client) => {
     if (client.getTransactionStatus() !== 'I')
       void (client as unknown as pg.Client).end().catch(() => undefined);
   });
-  // While a connection is taken out, the pool doesn't listen: one that breaks in a transaction fails what is asked of
-  // it next, and would end the process without this.
+  // The pool does not listen to errors of a connection in use. Without this listener, one that breaks in a transaction
+  // would end the process; with it, the next statement fails.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
@@ -56,7 +56,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Class 08 connection, 53 resources, 57P0x shutdown; 57014 is our own statement timeout, 55P03 our own lock timeout; P1xxx is Prisma's. */
+/** Class 08 is connections, 53 resources, 57P0x shutdown; 57014 statement timeouts, 55P03 lock timeouts; P1xxx is Prisma's. */
 const unavailableSqlState = /^(?:08...|53...|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
@@ -64,7 +64,7 @@ const unavailableErrno = new Set([
 const unavailableText =
   /Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
 
-/** Whether the error, or what caused it, means that the database can't be asked now. */
+/** Returns whether the error or one of its causes means that the database is unavailable. */
 export function isDatabaseUnavailable(thrown: unknown): boolean {
   let error: unknown = thrown;
   for (let depth = 0; depth < 5 && error !== null && typeof error === 'object'; depth += 1) {
@@ -82,7 +82,7 @@ export function isDatabaseUnavailable(thrown: unknown): boolean {
         (unavailableSqlState.test(candidate) || unavailableErrno.has(candidate))
       )
         return true;
-    // A socket file that isn't there; any other missing file is no fault of the database.
+    // A missing socket file; any other missing file has nothing to do with the database.
     if (code === 'ENOENT' && syscall === 'connect') return true;
     if (typeof message === 'string' && unavailableText.test(message)) return true;
     error = cause ?? meta?.driverAdapterError;

@@ -8,7 +8,7 @@ test.each([
   '👩\u200d💻 bots',
   'é',
   '-',
-])('%j is a name', (text) => {
+])('accepts %j as a name', (text) => {
   expect(isDisplayName(text)).toBe(true);
 });
 
@@ -32,6 +32,6 @@ test.each([
   '\u2800',
   '\u{e0041}\u{e0042}',
   'a\ud800',
-])('%j is no name', (text) => {
+])('rejects %j as a name', (text) => {
   expect(isDisplayName(text)).toBe(false);
 });

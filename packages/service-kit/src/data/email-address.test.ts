@@ -8,7 +8,7 @@ test.each([
   ['info@bücher.example', 'info@xn--bcher-kva.example'],
   ['δοκιμή@example.com', 'δοκιμή@example.com'],
   ['A@EXAMPLE.COM', 'A@example.com'],
-])('%s is an address', (text, address) => {
+])('accepts %s as an address', (text, address) => {
   expect(readEmailAddress(text)).toBe(address);
 });
 
@@ -18,11 +18,11 @@ test.each([
   'a@[127.0.0.1]', 'a@127.0.0.1', 'Ada <a@example.com>', 'a@example.com,b@example.com', 'a@example.com\r\nBcc: x@y.example',
   'a@exa\u0000mple.com', 'a\u202e@example.com', 'a\u200b@example.com', 'a@exam%70le.com', 'a@example.com/x', 'a@example.com:25',
   `${'a'.repeat(65)}@example.com`, `a@${'b'.repeat(64)}.com`, `a@${'b.'.repeat(127)}com`, 'a\ud800@example.com',
-])('%j is no address', (text) => {
+])('rejects %j as an address', (text) => {
   expect(readEmailAddress(text)).toBeUndefined();
 }); // prettier-ignore
 
-test('a domain is read in its ASCII form', () => {
+test('reads a domain in its ASCII form', () => {
   expect(readDomain('Bücher.Example')).toBe('xn--bcher-kva.example');
   for (const text of ['', ' ', 'a b', 'a/b', 'a@b', '10.0.0.1', 'x\r\ny'])
     expect(readDomain(text)).toBeUndefined();

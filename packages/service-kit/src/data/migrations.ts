@@ -16,7 +16,7 @@ import { connectAtStart } from './connect-at-start.js';
 /*
  * SQL migrations in Prisma's own layout (`<timestamp>_<name>/migration.sql`) and in its own
  * `_prisma_migrations` table, so that `prisma migrate` works on the same database. Prisma's
- * engine isn't used: it is a download of its own, and hundreds of megabytes in an image.
+ * engine is not used, because it would add hundreds of megabytes to an image.
  *
  * One advisory lock serialises several migrators; each migration is one transaction, so a
  * failure half-way leaves nothing of it behind. For the exception see apply-migration.ts.
@@ -27,7 +27,7 @@ interface AppliedMigration {
   readonly checksum: string;
 }
 
-/** Any fixed number; the same for everyone who migrates this database. */
+/** The key of the advisory lock: an arbitrary number, the same for every migrator of a database. */
 const LOCK_ID = 72_707_369;
 const LOCK_POLL_MS = 200;
 
@@ -81,8 +81,8 @@ type WarnLog = Pick<Logger, 'warn'>;
 const silent: WarnLog = { warn: () => undefined };
 
 /**
- * Asked for again and again: a statement that waits keeps a snapshot, and an index that is created concurrently by the
- * migrator that holds the lock waits for the end of every snapshot.
+ * Polls for the lock. A statement that waited for it would keep a snapshot, and an index that the holder of the lock
+ * creates concurrently waits for the end of every snapshot.
  */
 async function acquireLock(client: pg.ClientBase): Promise<void> {
   for (;;) {
@@ -106,12 +106,12 @@ async function connect(connectionString: string): Promise<pg.Client> {
 }
 
 /**
- * Applies what is missing. Safe to run from several processes at once.
+ * Applies the missing migrations. Several processes may do so at once.
  *
  * @param connectionString - a role that may create tables.
  * @param folder - the path of `prisma/migrations`.
- * @param log - is told when the database can't be reached yet, and when a table is in use.
- * @returns the names that were applied now.
+ * @param log - receives a warning while the database cannot be reached, and when a table is in use.
+ * @returns the names of the migrations that this call applied.
  * @throws {@link MigrationError} when the database is newer, was changed, or a migration fails.
  */
 export async function migrate(
@@ -134,9 +134,9 @@ export async function migrate(
 }
 
 /**
- * What a service checks before it serves; the first thing that it asks of the database.
+ * Checks that all migrations are applied. A service does this before it serves, with its first query.
  *
- * @param log - is told when the database can't be reached yet.
+ * @param log - receives a warning while the database cannot be reached.
  * @throws {@link MigrationError} when the database's schema is older or newer than the program's.
  */
 export async function assertMigrated(pool: pg.Pool, folder: string, log = silent): Promise<void> {

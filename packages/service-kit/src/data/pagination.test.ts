@@ -1,6 +1,6 @@
 import { pageWindow, toPagination } from './pagination.js';
 
-/** Reads a window the way the queries do. */
+/** Reads a window as the queries do. */
 function read(rows: readonly number[], window: ReturnType<typeof pageWindow>): number[] {
   if (!window) return [];
   const { isFromEnd, offset, count } = window;
@@ -8,7 +8,7 @@ function read(rows: readonly number[], window: ReturnType<typeof pageWindow>): n
   return isFromEnd ? page.toReversed() : page;
 }
 
-test('whatever the total and the limit, the pages together are all rows, in order, each once', () => {
+test('returns every row exactly once and in order across all pages, for any total and limit', () => {
   for (let total = 0; total <= 45; total += 1) {
     const rows = Array.from({ length: total }, (_, index) => index);
     for (const limit of [1, 2, 3, 7, 10, 44, 45, 46, 100]) {
@@ -22,7 +22,7 @@ test('whatever the total and the limit, the pages together are all rows, in orde
   }
 });
 
-test('no page is further than half of the rows from the end it is read from', () => {
+test('reads every page from the nearer end', () => {
   for (let page = 1; page <= 5_000; page += 1) {
     const window = pageWindow({ page, limit: 20 }, 99_991);
     expect(window?.offset).toBeLessThanOrEqual(50_000);
@@ -30,6 +30,6 @@ test('no page is further than half of the rows from the end it is read from', ()
   expect(pageWindow({ page: 5_000, limit: 20 }, 99_991)).toEqual({ isFromEnd: true, offset: 0, count: 11 });
 });
 
-test('a page number beyond all bounds is past the end', () => {
+test('treats an enormous page number as past the end', () => {
   expect(pageWindow({ page: 1_000_000_000, limit: 100 }, 99)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/** `page` from 1, `limit` 1–100, default 20. */
+/** Query parameters of a page: `page` starts at 1, `limit` is 1 to 100 and by default 20. */
 export const PageQuery = Type.Object(
   {
     page: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 }),
@@ -26,17 +26,17 @@ export interface Page<T> {
 export const PageOf = <T extends TSchema>(item: T) =>
   Type.Object({ data: Type.Array(item), pagination: Pagination });
 
-/** Which rows of an ordered index make a page, counted from the nearer end. */
+/** The rows of an ordered index that make up a page, counted from the nearer end. */
 export interface PageWindow {
-  /** True: read from the other end of the order, and turn the rows round. */
+  /** Whether to read from the other end of the order and then reverse the rows. */
   readonly isFromEnd: boolean;
   readonly offset: number;
   readonly count: number;
 }
 
 /**
- * The last page of a long list costs as little as the first: an offset is counted from the
- * nearer end.
+ * Computes the window of a page. Its offset counts from the nearer end, so that the last page of a long list costs as
+ * little as the first.
  *
  * @returns undefined for a page past the end.
  */

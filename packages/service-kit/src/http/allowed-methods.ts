@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import createRouter from 'find-my-way';
 
 /**
- * Which methods a path knows, for 405 and its `Allow` (RFC 9110 §15.5.6). Fastify answers 404
- * to a known path with another method.
+ * Tracks which methods each path has, for 405 and its `Allow` header (RFC 9110 §15.5.6). Fastify itself would answer 404
+ * for another method of a known path.
  *
  * @returns a function from a path to the methods of its route, or undefined for an unknown path.
  */

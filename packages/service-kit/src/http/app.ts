@@ -40,18 +40,18 @@ export type App = FastifyInstance<
 >;
 
 export interface AppOptions {
-  /** Short name of the service: logs, metrics, documentation. */
+  /** Short name of the service for logs, metrics and documentation. */
   readonly service: string;
   readonly title: string;
   readonly description: string;
   readonly version: string;
   readonly errors: ErrorFormat;
   readonly log: Logger;
-  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-*` is believed. */
+  /** Addresses or CIDR ranges of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustProxy?: readonly string[];
   /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
   readonly maxBodyBytes?: number;
-  /** Default: 10 s of standing still, 30 s in all. */
+  /** The default is 10 s without data and 30 s in total. */
   readonly bodyTimeouts?: BodyTimeouts;
 }
 
@@ -62,7 +62,7 @@ export interface ServiceApp {
   readonly requests: RequestsInProgress;
 }
 
-/** Of requests whose end can't be told, or doesn't come: nothing of them is read on. */
+/** The statuses of requests whose end is unknown or does not come; the rest of their body is not read. */
 const CLOSING_STATUSES: ReadonlySet<number> = new Set([400, 408]);
 
 /**
@@ -102,19 +102,19 @@ export function createErrorHandler(format: ErrorFormat) {
 }
 
 /**
- * Reads what is left of a refused body and throws it away, until the request's own time-out at the latest. Fastify would
- * close the connection at once: a client that still writes then finds it reset, the answer lost, and a gateway makes a
- * 502 of that.
+ * Reads and discards the rest of a refused body, until the request's timeout at the latest. Fastify would close the
+ * connection at once. A client that is still writing would then see a reset and lose the response, and a gateway would
+ * turn that into a 502.
  */
 function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   void reply.removeHeader('connection');
-  // The copy that the body's time is measured by is full, and would stop the flow again.
+  // The copy that measures the body's time is full and would stop the flow again.
   request.raw.unpipe().resume();
 }
 
 function registerNotFound(app: App, format: ErrorFormat): void {
   const getMethods = trackAllowedMethods(app);
-  // No route takes it, and Fastify would refuse one without a content type before it looks for the route.
+  // No route accepts QUERY, and Fastify would refuse one without a content type before it looks up the route.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   const handle = createErrorHandler(format);
   app.setNotFoundHandler((request, reply) => {
@@ -125,8 +125,8 @@ function registerNotFound(app: App, format: ErrorFormat): void {
 }
 
 /**
- * One line per request isn't free, and a flood of refusals would flood the log: the metrics count
- * them all, `debug` shows them. Server errors are logged where they are handled.
+ * Logs each request on `debug`. A line per request is not free, and a flood of refusals would flood the log, so other
+ * levels rely on the metrics. Server errors are logged where they are handled.
  */
 function registerRequestLog(app: App): void {
   if (!['debug', 'trace'].includes(app.log.level)) return;
@@ -137,20 +137,20 @@ function registerRequestLog(app: App): void {
 }
 
 /**
- * Whether two parsers could disagree about where the request ends or whom it is for: not exactly one `Host` in HTTP/1.1
- * (RFC 9112 §3.2), or chunks in HTTP/1.0 (RFC 9112 §6.1).
+ * Returns whether two parsers could disagree about the end or the target of the request. That is so in HTTP/1.1 without
+ * exactly one `Host` (RFC 9112 §3.2), and in HTTP/1.0 with chunks (RFC 9112 §6.1).
  */
 function isMalformed({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) return true;
   return (headers.host === undefined && httpVersion === '1.1') || isHeaderRepeated(rawHeaders, 'host');
 }
 
-/** Node's own limit, behind that of bodies: for heads, and what no route reads. */
+/** Node's own time limit, beyond that of bodies. It covers heads, and bodies that no route reads. */
 const REQUEST_TIMEOUT_MS = 40_000;
 const CONNECTIONS_CHECK_MS = 5_000;
 
 /**
- * The app every service starts from. It doesn't listen; routes are registered by the caller.
+ * Creates the app that every service starts from. It does not listen yet; the caller registers the routes.
  */
 export async function createApp(options: AppOptions): Promise<ServiceApp> {
   const loggerInstance: FastifyBaseLogger = options.log;
@@ -168,11 +168,11 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     keepAliveTimeout: 72_000,
     clientErrorHandler: createClientErrorHandler(options.errors, requests),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      // Found before the hooks run, so what they set is set here.
+      // These errors occur before the hooks run, so the headers of the hooks are set here.
       void reply.headers(securityHeadersFor(request)).header('x-request-id', request.id);
       createErrorHandler(options.errors)(error, request, reply);
     },
-    // Node's own refusal has no shape: the hook below refuses instead.
+    // Node's own refusal does not have the error format, so the hook below refuses instead.
     http: { requireHostHeader: false, connectionsCheckingInterval: CONNECTIONS_CHECK_MS },
     routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -191,7 +191,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
       void reply.header('connection', 'close');
       throw toStatusError(400);
     }
-    // No text of ours may hold NUL, and PostgreSQL's can't.
+    // PostgreSQL cannot store NUL in a text.
     if (!request.is404 && request.url.includes('%00')) throw toStatusError(400);
     done();
   });

@@ -4,12 +4,12 @@ import type { App } from './app.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
 
 const CHECK_INTERVAL_MS = 100;
-/** How long a connection without a request may stay open after the listener has closed. */
+/** How long, in ms, a connection without a request may stay open after the listener has closed. */
 const IDLE_TIMEOUT_MS = 1_000;
-/** Node's default backlog of a listener. */
+/** Node's default backlog for a listener. */
 const MAX_BACKLOG = 511;
 
-/** Accepts the connections that the kernel holds already: closing the listener would reset them. libuv accepts one per turn. */
+/** Accepts the connections that the kernel has queued; closing the listener would reset them. libuv accepts one per turn. */
 async function acceptPending(server: Server): Promise<void> {
   let hasAccepted = true;
   const onConnection = () => {
@@ -24,8 +24,8 @@ async function acceptPending(server: Server): Promise<void> {
 }
 
 /**
- * Closes the app: finishes the requests in progress, and closes every connection that has none. Node itself would wait for
- * a connection that has sent nothing, or half of a request's head.
+ * Closes the app: finishes the requests in progress, and closes every connection without one. Node itself would wait for
+ * connections that have sent nothing, or only half of a request's head.
  */
 export async function closeServer(app: App, requests: RequestsInProgress): Promise<void> {
   await acceptPending(app.server);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 
-/** Rejects when the dependency can't be used now. */
+/** Rejects when the dependency cannot be used at present. */
 export type ReadinessCheck = () => Promise<unknown>;
 
 export interface Health {
@@ -35,7 +35,7 @@ async function runCheck(check: ReadinessCheck): Promise<'ok' | 'failed'> {
 
 type Outcome = Awaited<ReturnType<typeof runCheck>>;
 
-/** Probes that come while a check runs share it: whoever can reach the route can't multiply it. */
+/** Probes that arrive while a check runs share its result, so that callers cannot multiply the checks. */
 function shareChecks(): (name: string, check: ReadinessCheck) => Promise<Outcome> {
   const pending = new Map<string, Promise<Outcome>>();
   return (name, check) => {
@@ -49,7 +49,7 @@ function shareChecks(): (name: string, check: ReadinessCheck) => Promise<Outcome
   };
 }
 
-/** `/health/live`: the process answers. `/health/ready`: it can serve, dependencies included. */
+/** Registers `/health/live`, which shows that the process responds, and `/health/ready`, which also checks dependencies. */
 export function registerHealth(app: FastifyInstance, health: Health): void {
   const schema = { hide: true, response: { 200: Readiness, 503: Readiness } };
   const share = shareChecks();

@@ -1,5 +1,5 @@
 /**
- * Whether a request has a header more than once: Node.js joins some of them with commas, and drops others.
+ * Returns whether a request has a header more than once. Node.js joins some repeated headers with commas and drops others.
  *
  * @param rawHeaders of `IncomingMessage`.
  * @param name in lower case.

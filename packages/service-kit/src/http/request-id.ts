@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** The field of every log line that has the `x-request-id` of what it is about, in all services. */
+/** The field with the `x-request-id` in the log lines of all services. */
 export const REQUEST_ID_FIELD = 'requestId';
 
 const sane = /^[\w.:/+=-]{1,128}$/;
 
-/** Of this process alone; what follows it is counted, which costs a request less than a random id of its own. */
+/** A prefix unique to this process. A counter follows it, which costs less than a random id for each request. */
 const prefix = randomBytes(12).toString('hex');
 let count = 0;
 
-/** The caller's `x-request-id` when it is short and plain, else a new one, unique among all processes. */
+/** Returns the caller's `x-request-id` when it is short and plain, otherwise a new one, unique among all processes. */
 export function getRequestId(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && sane.test(given)) return given;

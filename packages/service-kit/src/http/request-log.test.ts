@@ -2,7 +2,7 @@ import fastify, { LogController } from 'fastify';
 import { createLogger } from '../telemetry/logging.js';
 import { REQUEST_ID_FIELD } from './request-id.js';
 
-test('log lines of a request carry its id and pass the serializers of the logger', async () => {
+test('log lines of a request have its id and pass through the serializers of the logger', async () => {
   const lines: string[] = [];
   const log = createLogger('test', 'debug', { write: (line) => void lines.push(line) });
   const app = fastify({

@@ -1,10 +1,10 @@
-// An entry of its own, which imports nothing: the local gateway uses it too.
+// A separate entry point without imports, because the local gateway uses it too.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export type RequestsInProgress = ReturnType<typeof createRequestsInProgress>;
 
-/** Counts the requests that have not been answered to the end, in all and on each connection. */
+/** Counts the requests whose response is not complete, in total and for each connection. */
 export function createRequestsInProgress() {
   const countBySocket = new WeakMap<Socket, number>();
   let total = 0;
@@ -22,7 +22,7 @@ export function createRequestsInProgress() {
         });
       });
     },
-    /** Whether a response is under way on the connection: nothing else may then be written to it. */
+    /** Returns whether a response is in progress on the connection; nothing else may then be written to it. */
     isBusy: (socket: Socket): boolean => (countBySocket.get(socket) ?? 0) > 0,
     count: (): number => total,
   };

@@ -9,14 +9,14 @@ async function toHeaders(headers: Record<string, string>): Promise<Record<string
   return answer.headers;
 }
 
-test('every answer forbids sniffing, framing and loading', async () => {
+test('every response forbids sniffing, framing and loading', async () => {
   expect(await toHeaders({})).toMatchObject({
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   });
 });
 
-test('Strict-Transport-Security is sent over TLS alone, which the proxy ends', async () => {
+test('sends Strict-Transport-Security only over TLS, which a proxy may terminate', async () => {
   const name = 'strict-transport-security';
   expect(await toHeaders({})).not.toHaveProperty(name);
   expect(await toHeaders({ 'x-forwarded-proto': 'wss' })).not.toHaveProperty(name);

@@ -11,6 +11,6 @@ const headersOverTls = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 } as const;
 
-/** Returns the security headers of every response. Strict-Transport-Security needs TLS (RFC 6797 §7.2), which a proxy may end. */
+/** Returns the headers of every response. Strict-Transport-Security needs TLS (RFC 6797 §7.2), maybe ended by a proxy. */
 export const securityHeadersFor = ({ protocol }: Pick<FastifyRequest, 'protocol'>): typeof headers =>
   protocol === 'https' ? headersOverTls : headers;

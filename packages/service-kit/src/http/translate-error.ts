@@ -21,17 +21,17 @@ const codeByStatus: Readonly<Record<number, readonly [code: string, message: str
   431: ['HEADERS_TOO_LARGE', 'Request header fields are too large'],
 };
 
-/** The public error of an HTTP status that the framework or the parser chose. */
+/** Creates the public error for an HTTP status that the framework or the parser chose. */
 export function toStatusError(status: number, message?: string): AppError {
   const [code, text] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
   return new AppError({ status, code, message: message ?? text });
 }
 
 /**
- * Turns whatever a handler threw into the one error type.
+ * Converts whatever a handler threw to an {@link AppError}.
  *
  * @returns the error itself when it is an {@link AppError}; a 4xx for the framework's own
- *   refusals; 503 when the database is away; otherwise a 500 that shows nothing.
+ *   refusals; 503 when the database is unavailable; otherwise a 500 without details.
  */
 export function translateError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;

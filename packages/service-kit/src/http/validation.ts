@@ -11,12 +11,12 @@ const shared: Options = {
   removeAdditional: false,
   strict: false,
   addUsedSchema: false,
-  // The schemas are built by TypeBox. To check them, each Ajv would compile the meta-schema: 100 ms of every start.
+  // TypeBox builds valid schemas. Checking them would make each Ajv compile the meta-schema, 100 ms of every start.
   validateSchema: false,
   meta: false,
 };
 
-/** Ajv's own also takes a URN (`urn:uuid:…`), which PostgreSQL does not. */
+/** Ajv's own format also accepts a URN (`urn:uuid:…`), which PostgreSQL does not. */
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
 function createAjv(options: Options): Ajv {
@@ -30,8 +30,8 @@ function createAjv(options: Options): Ajv {
 }
 
 /**
- * Bodies are taken as they are (`"30"` is no number, a lone value is no list); what comes in
- * a URL is text, so there numbers and booleans are read from it.
+ * Creates Fastify's validator. Bodies are not converted (`"30"` is no number, a single value is no list). Values in a URL
+ * are text, so they are converted to numbers and booleans.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const bodies = createAjv({ coerceTypes: false });
@@ -43,7 +43,7 @@ type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
   readonly message?: string | undefined;
 };
 
-/** In words, where the name of the format doesn't say what is wrong. */
+/** Descriptions of the formats whose name alone does not explain the fault. */
 const formatFaults: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address',
   'display-name': 'must have a visible character, and no control or bidirectional ones',
@@ -72,9 +72,9 @@ function describeFault(fault: AjvFault, context: string): FaultDetail {
   }
 }
 
-/** At most this many faults are told of one request; more helps nobody. */
+/** The largest number of faults that are reported for one request. */
 const MAX_FAULTS = 20;
 
-/** Ajv's errors in the words of the API: a dotted field and what it must be. */
+/** Converts Ajv's errors to the API's form: a dotted field, and the form that it must have. */
 export const describeFaults = (faults: readonly AjvFault[], context: string): FaultDetail[] =>
   faults.slice(0, MAX_FAULTS).map((fault) => describeFault(fault, context));

@@ -12,8 +12,9 @@ export interface DocsOptions {
 }
 
 /**
- * OpenAPI 3.1 of the public routes at `/docs/json`, and a page to read and try it at `/docs`; that of the routes between
- * services at `/internal/openapi.json`, which gateways don't route. Each is made when it is first asked for.
+ * Serves the OpenAPI 3.1 document of the public routes at `/docs/json`, and a page to read and try it at `/docs`. The
+ * document of the routes between services is at `/internal/openapi.json`, which gateways do not route. Each document is
+ * built when it is first requested.
  */
 export async function registerDocs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { title, description, version, errors } = options;

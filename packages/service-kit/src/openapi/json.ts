@@ -4,17 +4,17 @@ export type JsonObject = Readonly<Record<string, Json>>;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A plain copy without what JSON leaves out: the value as it will be sent. */
+/** Returns a plain copy of the value as JSON will send it. */
 export const toJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? {})) as Json;
 
-/** Keywords whose value is data, whatever it looks like. */
+/** Keywords whose value is data, even if it looks like a schema. */
 const DATA = new Set(['const', 'default', 'enum', 'example', 'examples']);
-/** Keywords whose value is a map: its keys are names, not keywords. */
+/** Keywords whose value is a map, in which the keys are names rather than keywords. */
 const MAPS = new Set(['$defs', 'content', 'headers', 'patternProperties', 'properties', 'responses']);
 
 export type Descend = (item: Json, isMap: boolean) => Json;
 
-/** The same value with what `descend` makes of each part that may hold schemas. */
+/** Returns a copy in which `descend` has replaced each part that may contain schemas. */
 export function mapParts(value: Json, isMap: boolean, descend: Descend): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => descend(item, false));
   if (!isObject(value)) return value;
@@ -24,7 +24,7 @@ export function mapParts(value: Json, isMap: boolean, descend: Descend): Json {
   return Object.fromEntries(parts) as Json;
 }
 
-/** Rewrites every object below a value that isn't a map of names, the innermost first. */
+/** Rewrites every object in a value that is not a map of names, the innermost first. */
 export function mapObjects(value: Json, rewrite: (object: JsonObject) => Json): Json {
   const descend: Descend = (item, isMap) => {
     const mapped = mapParts(item, isMap, descend);

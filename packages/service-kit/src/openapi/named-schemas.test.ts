@@ -5,7 +5,7 @@ const item = (count: number) => ({ title: 'Item', type: 'integer', maximum: coun
 const listed = { title: 'List', type: 'object', properties: { faults: { type: 'array', items: fault } } };
 const components = { securitySchemes: { bearer: { type: 'http' } } };
 
-it('a schema with a title stands once, within others too; those that differ stay in their places', () => {
+it('moves a schema with a title to the components once, and leaves different ones with that title in place', () => {
   const paths = { '/a': { get: [fault, item(1), listed] }, '/b': { get: [fault, item(2)] } };
   const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const list = { ...listed, properties: { faults: { type: 'array', items: refTo('Fault') } } };
@@ -19,7 +19,7 @@ it('a schema with a title stands once, within others too; those that differ stay
   });
 });
 
-it('what the components hold stays, and no other schema takes its name', () => {
+it('keeps the existing components and their names', () => {
   const other = { type: 'object', title: 'Other' };
   const present = { Fault: fault, Item: item(3), Kept: other };
   const { paths, components: named } = nameSchemas({
@@ -32,7 +32,7 @@ it('what the components hold stays, and no other schema takes its name', () => {
   expect(paths).toEqual({ '/a': { get: [ref, item(1), { $ref: '#/components/schemas/List' }] } });
 });
 
-it('data that looks like a schema is data; a property with the name of a keyword is a schema', () => {
+it('tells data that looks like a schema from a property whose name is a keyword', () => {
   const looksLike = { title: 'Wiki', type: 'page' };
   const data = { type: 'object', example: looksLike, examples: [looksLike], default: looksLike };
   const properties = { example: fault, properties: fault, choice: { enum: [looksLike], const: looksLike } };

@@ -1,15 +1,15 @@
 import { type Json, type JsonObject, isObject, mapParts, toJson } from './json.js';
 
-/** The name that a schema gives itself; undefined for what is none, such as a property that is called `title`. */
+/** Returns the title of a schema; undefined for other objects, such as one with a property called `title`. */
 function getTitle(value: JsonObject): string | undefined {
   const { title } = value;
   return typeof title === 'string' && ('type' in value || 'anyOf' in value) ? title : undefined;
 }
 
-/** What a name stands for, as text; undefined where that isn't one and the same everywhere. */
+/** The schema of each name, as text; undefined where schemas with that name differ. */
 type Meanings = Map<string, string | undefined>;
 
-/** Adds what each title stands for. */
+/** Adds the schema of each title. */
 function readTitles(value: Json, isMap: boolean, found: Meanings): Json {
   const title = isObject(value) ? getTitle(value) : undefined;
   if (title !== undefined) {
@@ -25,9 +25,9 @@ interface Document {
 }
 
 /**
- * Puts each schema that has a title into the document's components, under that title, and a reference
- * in its places (OpenAPI 3.1.1 §4.8.7). Schemas that share a title and differ, from one another or from
- * what the components hold under that name, stay where they are; the components' own are left as they are.
+ * Moves each schema that has a title to the document's components, under that title, and leaves references to it
+ * (OpenAPI 3.1.1 §4.8.7). Schemas stay in place when they share a title but differ from one another or from the existing
+ * component of that name. Existing components do not change.
  */
 export function nameSchemas<D extends Document>(document: D): D {
   const paths = toJson(document.paths);

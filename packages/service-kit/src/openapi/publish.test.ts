@@ -31,7 +31,7 @@ const post = (schema: object, more: object = {}) => ({
 });
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-it('what has a default may be left out of requests, and is always in answers', () => {
+it('makes properties with a default optional in requests and required in responses', () => {
   const { paths, components } = publish(post({ type: 'array', items: schedule }));
   const { requestBody, responses } = paths['/a'].post;
   expect(requestBody.content['application/json'].schema.items).toEqual(ref('ScheduleInput'));
@@ -42,13 +42,13 @@ it('what has a default may be left out of requests, and is always in answers', (
   });
 });
 
-it('a schema that is the same in requests and answers has one name', () => {
+it('gives one name to a schema that is the same in requests and responses', () => {
   const { paths, components } = publish(post(plain));
   expect(paths['/a'].post.requestBody.content['application/json'].schema).toEqual(ref('Plain'));
   expect(Object.keys(components.schemas)).not.toContain('PlainInput');
 });
 
-it('a parameter with a default is optional', () => {
+it('makes a parameter with a default optional', () => {
   const parameter = (name: string, schema: object) => ({ name, in: 'query', required: true, schema });
   const parameters = [
     parameter('page', { type: 'integer', default: 1 }),
@@ -61,13 +61,13 @@ it('a parameter with a default is optional', () => {
   ]);
 });
 
-it('a body that may be null may be left out', () => {
+it('makes a body that may be null optional', () => {
   const { requestBody } = publish(post({ anyOf: [plain, { type: 'null' }] })).paths['/a'].post;
   expect(requestBody).toEqual({ required: false, content: content(ref('Plain')) });
   expect(publish(post(plain)).paths['/a'].post.requestBody.required).toBe(true);
 });
 
-it('an enum names its type, and one of several types is a choice of enums', () => {
+it('adds the type to an enum, and splits an enum of several types', () => {
   const properties = {
     days: { enum: [30, 'never', 365], description: 'Days.' },
     tls: { enum: ['auto', 'none'], default: 'auto' },
@@ -87,7 +87,7 @@ it('an enum names its type, and one of several types is a choice of enums', () =
   });
 });
 
-it('patterns with Unicode properties are left out, others stay', () => {
+it('removes patterns with Unicode properties, and keeps the others', () => {
   const text = (pattern: string) => ({ type: 'string', pattern });
   const properties = { a: text('^\\p{L}+$'), b: text('[^\\P{Cc}]'), pattern: text('^[a-z]$') };
   const { schema } = publish(post({ type: 'object', properties })).paths['/a'].post.requestBody.content[
@@ -100,7 +100,7 @@ it('patterns with Unicode properties are left out, others stay', () => {
   });
 });
 
-it('whatever may come with a body tells what is wrong with bodies, and its own answers stay', () => {
+it('adds the errors of bodies to every operation that may have one, and keeps its own responses', () => {
   const own = { 413: { description: 'Own' } };
   const { paths, components } = publish({
     '/a': { delete: { responses: { ...ok(plain), ...own } }, get: { responses: ok(plain) } },
@@ -115,13 +115,13 @@ it('whatever may come with a body tells what is wrong with bodies, and its own a
   expect(components.schemas).toHaveProperty('Error');
 });
 
-it('a public operation says that it is public', () => {
+it('marks a public operation as public', () => {
   const security = [{ bearer: [] }];
   expect(publish(post(plain)).paths['/a'].post.security).toEqual([]);
   expect(publish(post(plain, { security })).paths['/a'].post.security).toEqual(security);
 });
 
-it('what services call is in their document alone, with its schemas', () => {
+it('lists the operations of services only in their own document, with their schemas', () => {
   const paths = { ...post(plain), '/b': { get: { tags: ['Services'], responses: ok(schedule) } } };
   const open = publish(paths);
   expect([Object.keys(open.paths), Object.keys(open.components.schemas)]).toEqual([

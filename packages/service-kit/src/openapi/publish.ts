@@ -4,12 +4,12 @@ import { isObject, type Json, type JsonObject, toJson } from './json.js';
 import { nameSchemas } from './named-schemas.js';
 import { toInput, toPortable } from './schema-rewrites.js';
 
-/** The tag of what only the platform's own services call; gateways don't route it, and the public document leaves it out. */
+/** The tag of operations for the platform's own services. Gateways do not route them, and they are not published. */
 const INTERNAL_TAG = 'Services';
 
-/** Methods whose requests may carry a body, whether the operation has a use for it or not. */
+/** Methods whose requests may carry a body, even if the operation does not use it. */
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['delete', 'patch', 'post', 'put']);
-/** What can be wrong with any body: no JSON, stopped half-way, too large, of another type. */
+/** The errors that any body can cause: it is not JSON, incomplete, too large, or of another type. */
 const BODY_FAULTS = [400, 408, 413, 415] as const;
 
 export type Audience = 'everyone' | 'services';
@@ -17,7 +17,7 @@ export type Audience = 'everyone' | 'services';
 const isInternal = ({ tags }: JsonObject): boolean => Array.isArray(tags) && tags.includes(INTERNAL_TAG);
 const isNull = (schema: Json): boolean => isObject(schema) && schema['type'] === 'null';
 
-/** A body that may be null may be left out. */
+/** Makes a body that may be null optional. */
 function publishContent(content: JsonObject): { readonly isOptional: boolean; readonly content: Json } {
   let isOptional = false;
   const entries = Object.entries(content).map(([type, media]) => {
@@ -46,7 +46,7 @@ const publishParameter = (parameter: Json): Json => {
   };
 };
 
-/** Named, since the library calls each the default. */
+/** Gives each response its description, because the library calls all of them the default. */
 const publishResponses = (responses: JsonObject): Json =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
@@ -74,7 +74,7 @@ function publishOperation(operation: JsonObject, method: string, errorSchema: Js
 }
 
 /**
- * The document as clients of other languages can use it, for one audience.
+ * Converts the document for one audience to a form that generators of other languages can use.
  *
  * @param document of all routes, as @fastify/swagger makes it
  * @param errorSchema of the service's errors

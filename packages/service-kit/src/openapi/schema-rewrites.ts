@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, mapObjects, mapParts } from './js
 const toTypeName = (value: Json): string =>
   value === null ? 'null' : Number.isInteger(value) ? 'integer' : typeof value;
 
-/** Every enum names its type. Some generators leave out every operation with one of several types; `anyOf` says the same. */
+/** Adds the type to every enum. Some generators skip operations with an enum of several types, so `anyOf` splits it. */
 function typeEnum(schema: JsonObject): JsonObject {
   const { enum: values, ...rest } = schema;
   if (!Array.isArray(values)) return schema;
@@ -17,13 +17,13 @@ function typeEnum(schema: JsonObject): JsonObject {
   };
 }
 
-/** Unicode property escapes stop tools whose regular expressions have none; the service still checks them. */
+/** Removes patterns with Unicode property escapes, which some tools cannot parse; the service still checks them. */
 function dropUnicodePattern(schema: JsonObject): JsonObject {
   const { pattern, ...rest } = schema;
   return typeof pattern === 'string' && /\\p\{/i.test(pattern) ? rest : schema;
 }
 
-/** What other languages' tools can't read, in a form that they can. */
+/** Rewrites what the tools of other languages cannot read. */
 export const toPortable = (value: Json): Json =>
   mapObjects(value, (object) => dropUnicodePattern(typeEnum(object)));
 
@@ -39,8 +39,8 @@ function relaxRequired(schema: JsonObject): JsonObject {
 }
 
 /**
- * A schema of what callers send: what has a default may be left out. In answers it is always there, so a named schema
- * that differs as input is named so (`ScheduleConfig`, `ScheduleConfigInput`).
+ * Rewrites a schema for requests, in which properties with a default are optional. They are required in responses, so a
+ * named schema that differs as input gets a name of its own (`ScheduleConfig`, `ScheduleConfigInput`).
  */
 export function toInput(value: Json, isMap = false): Json {
   const mapped = mapParts(value, isMap, toInput);

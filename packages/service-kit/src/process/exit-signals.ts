@@ -2,11 +2,11 @@ import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import type { Shutdown } from './shutdown.js';
 
-/** What ends the process: a signal, or the supervisor that goes away. */
+/** Handles the events that end the process: a signal, or the exit of its supervisor. */
 export interface ExitSignals {
   /** Whether the process has been told to end. */
   readonly isStopping: boolean;
-  /** Makes signals, and errors that nobody catches, end the process by this shutdown instead of at once. */
+  /** From now on, signals and uncaught errors run this shutdown instead of ending the process at once. */
   endWith(shutdown: Shutdown, log: Logger): void;
 }
 
@@ -14,8 +14,8 @@ export interface ExitSignals {
  * Handles SIGTERM and SIGINT from now on. As process 1 of a container, Node ignores a signal that has no handler, and
  * the container stays until it is killed. There are two states:
  *
- *   starting   nothing is open that wants an orderly end: a signal ends the process at once, with 128 + its number, so
- *              that nobody takes a migration that was stopped for one that was done
+ *   starting   nothing is open that needs an orderly end: a signal ends the process at once, with 128 + its number, so
+ *              that a migration which was interrupted is not mistaken for a completed one
  *   running    after `endWith`: a signal runs the shutdown, and the process ends with 0; a second one ends it at once
  */
 export function handleExitSignals(): ExitSignals {
@@ -29,10 +29,10 @@ export function handleExitSignals(): ExitSignals {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      // A second signal means: now.
+      // A second signal ends the process at once.
       stop(signal, isStopping ? 130 : 128 + constants.signals[signal]);
     });
-  // A supervisor that started us with a channel has gone: nobody would ever stop us.
+  // The supervisor that opened this channel has exited, and nothing else would stop this process.
   if (process.channel)
     process.once('disconnect', () => {
       if (!isStopping) stop('the supervisor has gone', 1);
@@ -46,9 +46,9 @@ export function handleExitSignals(): ExitSignals {
         void shutdown.run(reason).then(() => process.exit(exitCode || exitCodeAtEnd));
       };
       const die = (error: unknown) => {
-        // Not `fatal`: that flushes, and pino's flush never returns when the reader of stdout has gone.
+        // `fatal` would flush, and pino's flush never returns when the reader of stdout has gone.
         log.error({ err: error }, 'unexpected error: stopping');
-        // While it stops, what is buffered is still written: only the exit code tells of the fault.
+        // While the process stops, buffers are still written; only the exit code reports the fault.
         if (isStopping) exitCodeAtEnd = 1;
         else stop('unexpected error', 1, 1);
       };

@@ -16,6 +16,6 @@ test.each([
     "The database can't be used (password authentication failed). Check DATABASE_URL.",
   ],
   [new TypeError('a fault of ours'), undefined],
-])('%s is told as %s', (error, line) => {
+])('describes %s as %s', (error, line) => {
   expect(describeKnownFault(error)).toBe(line);
 });

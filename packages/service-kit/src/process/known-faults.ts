@@ -2,10 +2,10 @@ import { ConfigError } from '../config/config.js';
 import { isDatabaseUnavailable } from '../data/database.js';
 import { MigrationError } from '../data/apply-migration.js';
 
-/** 3D000 no such database, 28 wrong login, 42501 no right. */
+/** 3D000 is a missing database, class 28 a failed login, 42501 a missing privilege. */
 const unusableSqlState = /^(?:3D000|28...|42501)$/;
 
-/** @returns one line for a fault that whoever starts the program can mend, undefined for one of our own. */
+/** @returns one line for a fault that the operator can fix, or undefined for a fault of the program. */
 export function describeKnownFault(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof MigrationError) return error.message;
   const { code = '', message, syscall } = error as NodeJS.ErrnoException;
@@ -17,8 +17,8 @@ export function describeKnownFault(error: unknown): string | undefined {
 }
 
 /**
- * With which a program ends whose database lacks a migration, or has one that it does not know: a supervisor can run
- * the command `migrate`, and start it again. (EX_CONFIG of sysexits.h)
+ * The exit code of a program whose database lacks a migration or has an unknown one (EX_CONFIG of sysexits.h). A
+ * supervisor can run the `migrate` command and start the program again.
  */
 const EXIT_CODE_NOT_MIGRATED = 78;
 

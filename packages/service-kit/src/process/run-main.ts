@@ -1,13 +1,13 @@
-// An entry of its own, which loads next to nothing: a program handles signals before it loads the rest of itself.
+// A separate entry point that loads almost nothing, so that a program handles signals before it loads the rest.
 import { type ExitSignals, handleExitSignals } from './exit-signals.js';
 
 export type { ExitSignals };
 
 /**
- * Runs a program's main function, which imports the program: loading that takes a second, and ten on a busy machine. A
- * known fault is told in plain lines, without a stack.
+ * Runs a program's main function, which imports the program: loading takes a second, and ten on a busy machine. Known
+ * faults are printed in plain lines, without a stack.
  *
- * @param main - gets what ends the process; once it has a shutdown it gives that to `endWith`.
+ * @param main - receives the exit signals, and passes its shutdown to `endWith` as soon as it has one.
  */
 export async function runMain(main: (signals: ExitSignals) => Promise<void>): Promise<void> {
   const signals = handleExitSignals();

@@ -6,12 +6,12 @@ import type { Shutdown } from './shutdown.js';
 export interface ServeOptions extends ServiceApp {
   readonly host: string;
   readonly port: number;
-  /** How long to keep serving, not ready, before the listener closes: load balancers notice, and each response closes its connection. */
+  /** How long to keep serving, not ready, before the listener closes, so that load balancers notice. */
   readonly shutdownDelayMs: number;
   readonly shutdown: Shutdown;
 }
 
-/** Listens, until the shutdown closes the listener. */
+/** Listens until the shutdown closes the listener. */
 export async function serve(options: ServeOptions): Promise<void> {
   const { app, health, shutdown } = options;
   shutdown.on('unready', 'readiness', async () => {

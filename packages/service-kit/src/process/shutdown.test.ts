@@ -3,7 +3,7 @@ import { createShutdown, shutdownPhases } from './shutdown.js';
 
 const quiet = createLogger('test', 'silent');
 
-test('the phases run in order, each after the last has ended, the last opened first', async () => {
+test('runs the phases one after another, and closes within a phase in reverse order', async () => {
   const shutdown = createShutdown(quiet);
   const events: string[] = [];
   for (const phase of shutdownPhases.toReversed())
@@ -24,7 +24,7 @@ test('the phases run in order, each after the last has ended, the last opened fi
   );
 });
 
-test('a step that fails, at once or later, holds up nothing and is logged', async () => {
+test('logs a step that fails, at once or later, and continues', async () => {
   let lines = '';
   const shutdown = createShutdown(createLogger('test', 'error', { write: (line) => (lines += line) }));
   const closed: string[] = [];
@@ -39,7 +39,7 @@ test('a step that fails, at once or later, holds up nothing and is logged', asyn
   expect(lines).toContain('second reason');
 });
 
-test('a step that never ends is given up after the time of its phase', async () => {
+test('abandons a step that never ends after the time limit of its phase', async () => {
   jest.useFakeTimers();
   try {
     let lines = '';
@@ -59,7 +59,7 @@ test('a step that never ends is given up after the time of its phase', async () 
   }
 });
 
-test('however often it is asked, it runs once, and all wait for it', async () => {
+test('runs once however often it is called, and all callers wait for it', async () => {
   const shutdown = createShutdown(quiet);
   let runs = 0;
   shutdown.on('close', 'count', () => {
@@ -70,7 +70,7 @@ test('however often it is asked, it runs once, and all wait for it', async () =>
   expect(runs).toBe(1);
 });
 
-test('a start that is still under way when the shutdown begins ends at its next step', async () => {
+test('ends a start that is still in progress at its next step', async () => {
   const shutdown = createShutdown(quiet);
   const done = shutdown.run('test');
   expect(() => {

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
 /**
- * The order in which a process ends. Each phase runs its steps side by side; the next phase
- * starts when all are done or timed out.
+ * The order in which a process ends. Each phase runs its steps concurrently; the next phase starts when all of them have
+ * ended or timed out.
  *
- *   unready  say "not ready", and wait for the load balancer to notice
- *   http     finish the requests under way, accept no more
- *   workers  stop taking jobs, finish or hand back those under way
+ *   unready  report "not ready", and wait for the load balancer to notice
+ *   http     finish the requests in progress, accept no more
+ *   workers  stop claiming jobs, finish or release those in progress
  *   flush    write what is buffered
  *   close    close connections
  */
@@ -15,7 +15,7 @@ export type ShutdownPhase = (typeof shutdownPhases)[number];
 
 const PHASE_TIMEOUT_MS: Readonly<Record<ShutdownPhase, number>> = {
   unready: 61_000,
-  // More than the minute that mail may take to deliver.
+  // Longer than the minute that delivering a mail may take.
   http: 65_000,
   workers: 20_000,
   flush: 5_000,
@@ -26,7 +26,7 @@ export interface Shutdown {
   /**
    * Registers a step; what was opened last is closed first within its phase.
    *
-   * @throws when the shutdown has begun, which ends a start that is still under way.
+   * @throws when the shutdown has begun, which ends a start that is still in progress.
    */
   on(phase: ShutdownPhase, name: string, step: () => unknown): void;
   /** Runs all phases once; later calls wait for the first. Never rejects. */

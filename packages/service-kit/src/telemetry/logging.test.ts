@@ -8,7 +8,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   return lines;
 }
 
-test('a credential is taken out of any text, with and without its prefix, and the rest stays', () => {
+test('removes a credential from any text, with and without its prefix, and keeps the rest', () => {
   expect(scrub(`a pat_${JWT} b ${JWT}, c`)).toBe('a [credential] b [credential], c');
   expect(scrub('nothing to hide: eyJ')).toBe('nothing to hide: eyJ');
 });
@@ -23,7 +23,7 @@ test.each(['password', 'newPassword', 'clientSecret', 'token', 'accessToken', 'a
   },
 ); // prettier-ignore
 
-test('errors lose the credentials in message and stack, and everything but their code', () => {
+test('removes credentials from the message and stack of errors, and all other properties but the code', () => {
   const error = Object.assign(new Error(`bad ${JWT}`), {
     code: 'E1',
     detail: 'row (hidden)',
@@ -40,7 +40,7 @@ test('errors lose the credentials in message and stack, and everything but their
   expect(line).not.toContain(JWT);
 });
 
-test('a request is logged without its headers, query or credentials in its path', () => {
+test('logs a request without its headers, its query and credentials in its path', () => {
   const line = logged((log) => {
     log.info({ req: { method: 'GET', url: `/a/pat_${JWT}?token=hidden`, headers: { authorization: 'hidden' } } });
   });
@@ -48,7 +48,7 @@ test('a request is logged without its headers, query or credentials in its path'
   expect(line).not.toContain('hidden');
 }); // prettier-ignore
 
-test('what goes round in circles or very deep is cut, not followed', () => {
+test('cuts circular and very deep values', () => {
   const circular: Record<string, unknown> = { name: 'shown' };
   circular.self = circular;
   expect(logged((log) => {

@@ -1,12 +1,12 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { currentTraceIds, isTracing } from './tracing/spans.js';
 
-/** Anything that looks like a JWT, with or without the display prefix, wherever it slipped into. */
+/** Matches anything that looks like a JWT, with or without the display prefix, anywhere in a text. */
 const credentialPattern = /(?:pat_)?eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
 
 export type { Logger } from 'pino';
 
-/** Replaces credentials inside a text. */
+/** Replaces the credentials in a text. */
 export const scrub = (value: string): string => value.replace(credentialPattern, '[credential]');
 
 const secretKey =
@@ -20,12 +20,12 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * A copy without what the keys say is secret. Done when a line is written rather than by pino's
- * `redact`, which would also run for the child logger of every request, written or not.
+ * Returns a copy without the values whose keys mark them as secret. This happens when a line is written; pino's `redact`
+ * would also run for the child logger of every request.
  */
 function redact(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
-  // Requests, errors and the like have serializers of their own.
+  // Requests, errors and similar objects have serializers of their own.
   if (value === null || typeof value !== 'object' || !isPlain(value)) return value;
   if (depth === MAX_REDACTION_DEPTH) return '[deep]';
   return Object.fromEntries(
@@ -58,7 +58,7 @@ const options = (service: string, level: string): LoggerOptions => ({
   },
   serializers: {
     err: serializeError,
-    // No headers and no query: both carry secrets (bearers, links of mails).
+    // Headers and queries are omitted, because both carry secrets (bearers, links of mails).
     req: (request: { method: string; url: string }) => ({
       method: request.method,
       path: scrub(request.url.split('?', 1)[0] ?? ''),
@@ -68,7 +68,8 @@ const options = (service: string, level: string): LoggerOptions => ({
 });
 
 /**
- * JSON lines on stdout, with the ids of the trace when tracing has been started before; secrets redacted by key and, in errors and paths, by shape.
+ * Creates a logger that writes JSON lines to stdout, with the ids of the trace when tracing was started before. Secrets
+ * are redacted by key and, in errors and paths, by their form.
  *
  * @param level - pino's level names, or `silent`.
  */

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 /**
- * Latency by route, method and status, and the process's own figures (event-loop lag, memory,
- * garbage collection), at `/metrics` in Prometheus' text format.
+ * Serves metrics at `/metrics` in Prometheus' text format: latency by route, method and status, and those of the process
+ * (event-loop lag, memory, garbage collection).
  *
  * @returns the registry, for a service's own metrics.
  */
@@ -19,7 +19,7 @@ export function registerMetrics(app: FastifyInstance, service: string): Registry
     registers: [registry],
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // The pattern, never the path: labels must not grow with ids or with guesses.
+    // The label is the route's pattern rather than the path, so that labels do not grow with ids or guesses.
     const route = request.routeOptions.url ?? '(none)';
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000);
     done();

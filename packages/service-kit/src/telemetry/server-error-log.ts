@@ -5,12 +5,12 @@ const OUTAGE_LOG_EVERY_MS = 1_000;
 export interface LoggedFault {
   readonly error: unknown;
   readonly message: string;
-  /** Something that is needed doesn't answer: it fails every request alike. */
+  /** Whether a dependency is unavailable, which fails every request in the same way. */
   readonly isOutage: boolean;
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** Every server error, but of a dependency that is away one line a second: a flood would only hide what matters. */
+/** Logs every server error, but outages of a dependency only once a second, so that they do not flood the log. */
 export function createServerErrorLog() {
   let lastAt = Number.NEGATIVE_INFINITY;
   let suppressed = 0;

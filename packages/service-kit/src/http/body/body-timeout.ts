@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toStatusError } from '../translate-error.js';
 
 export interface BodyTimeouts {
-  /** How long a body may stand still. */
+  /** How long a body may pause, in ms. */
   readonly stallMs: number;
-  /** How long a body may take in all. */
+  /** How long a body may take in total, in ms. */
   readonly totalMs: number;
 }
 
@@ -13,8 +13,8 @@ const hasBody = ({ raw, headers }: FastifyRequest): boolean =>
   !raw.complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined);
 
 /**
- * Answers 408 to a body that stops or trickles. Node's own time-out for requests closes the connection instead once the
- * head of a request has come, and a gateway in front makes a 502 of that.
+ * Answers 408 to a body that stops or trickles. Node's own request timeout would close the connection without a response,
+ * and a gateway in front would turn that into a 502.
  */
 export function limitBodyTime(app: FastifyInstance, { stallMs, totalMs }: BodyTimeouts): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -22,14 +22,14 @@ export function limitBodyTime(app: FastifyInstance, { stallMs, totalMs }: BodyTi
       done(null, payload);
       return;
     }
-    // A copy, since it can fail with an error of our own while the connection stays open for the answer.
+    // A copy can fail with our own error, while the connection stays open for the response.
     const body = new PassThrough();
     const fail = (): void => {
       void reply.header('connection', 'close');
       body.destroy(toStatusError(408));
     };
     const stall = setTimeout(() => {
-      // A body that nobody reads stands still without the client's fault.
+      // A body that is not read pauses through no fault of the client.
       if (body.writableNeedDrain) stall.refresh();
       else fail();
     }, stallMs);

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../errors.js';
 
 /**
- * No route reads a compressed body: a few kilobytes of one can be gigabytes. It is 415 with what may be sent instead
- * (RFC 9110 §15.5.16), after the credential was looked at and before the body is.
+ * Refuses compressed bodies, because a few kilobytes can expand to gigabytes. The 415 names the codings that are accepted
+ * (RFC 9110 §15.5.16). It comes after authentication and before the body is read.
  */
 export function refuseCodedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _reply, _payload, done) => {

@@ -3,21 +3,21 @@ import { findInexactNumber } from './exact-numbers.js';
 it.each([
   '0', '-0', '1', '-12.50', '0.1', '1e20', '1E+2', '123456789012345', '9007199254740991', '9007199254740992',
   '0.30000000000000004', '1e-7', '5e-324', '1.7976931348623157e308', '100000000000000000000', '1.0000000000000000000',
-])('takes %s', (number) => {
+])('accepts %s', (number) => {
   expect(findInexactNumber(`{"n":[${number}]}`)).toBeUndefined();
 }); // prettier-ignore
 
 it.each([
   '1e400', '-1e400', '12345678901234567890', '9007199254740993', '1e-400', '0.1000000000000000055511151231257827',
   '3.14159265358979323846',
-])('refuses %s, which would be another number', (number) => {
+])('refuses %s, which JavaScript would change', (number) => {
   expect(findInexactNumber(`{"n":[1,${number}]}`)).toEqual({
     field: 'body',
     message: expect.stringContaining(number) as unknown,
   });
 }); // prettier-ignore
 
-it('leaves text alone, whatever it holds', () => {
+it('ignores numbers inside of strings', () => {
   expect(
     findInexactNumber(String.raw`{"1e400":"1e400","a\"1e400":"\\","b":"12345678901234567890\\\""}`),
   ).toBeUndefined();
@@ -30,9 +30,9 @@ it('reads a large body', () => {
   expect(findInexactNumber(json)).toBeUndefined();
 });
 
-it('takes linear time on zeros inside of a number', () => {
+it('takes linear time for zeros inside of a number', () => {
   const json = `{"n":1${'0'.repeat(50_000)}1}`;
-  // Processor time, which other work on the machine doesn't change: less than 1 ms. Quadratic time is a second.
+  // Processor time does not depend on other work on the machine. It is less than 1 ms; quadratic time would be a second.
   const times = Array.from({ length: 3 }, () => {
     const before = process.cpuUsage();
     expect(findInexactNumber(json)).toBeDefined();

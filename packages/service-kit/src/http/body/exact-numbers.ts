@@ -1,21 +1,21 @@
 import type { FaultDetail } from '../../errors.js';
 
 /*
- * JSON numbers have any size, JavaScript's have 64 bits: 1e400 is read as Infinity and 12345678901234567890 as another
- * number, which then is stored and passed on as if the client had sent it. So a body with such a number is refused.
+ * Numbers in JSON have any size, those in JavaScript have 64 bits: 1e400 is read as Infinity, and 12345678901234567890 as
+ * another number, which would be stored as if the client had sent it. A body with such a number is therefore refused.
  */
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** A double keeps any number of so many digits, with an exponent of two digits. */
+/** A double represents any number of so many digits with an exponent of two digits. */
 const SAFE = /^-?(?=(?:\D*\d){1,15}\D*$)[\d.]+$/;
 const MAX_SHOWN_LENGTH = 40;
 
-/** @returns the digits without zeros around them, and the power of ten of the last one. */
+/** @returns the digits without leading and trailing zeros, and the power of ten of the last one. */
 function toDigits(number: string): string {
   const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(number) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  // Not a pattern such as /0+$/, which takes quadratic time on zeros inside of the number.
+  // A pattern such as /0+$/ would take quadratic time for zeros inside of the number.
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   const significant = digits.slice(0, end);
@@ -23,11 +23,11 @@ function toDigits(number: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/** Whether the number that is read is the one that was written. */
+/** Returns whether JavaScript reads exactly the number that was written. */
 const isKept = (number: string): boolean =>
   SAFE.test(number) || toDigits(number) === toDigits(String(Number(number)));
 
-/** @returns the position behind the string that begins at `start`. */
+/** @returns the position after the string that begins at `start`. */
 function findStringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -37,7 +37,7 @@ function findStringEnd(json: string, start: number): number {
   return json.length;
 }
 
-/** @returns the fault of the first number that can't be kept. @param json - valid JSON. */
+/** @returns the fault of the first number that cannot be represented. @param json - valid JSON. */
 export function findInexactNumber(json: string): FaultDetail | undefined {
   for (let at = 0; at < json.length;) {
     const quote = json.indexOf('"', at);

@@ -1,10 +1,10 @@
 import type { FaultDetail } from '../../errors.js';
 
-/** Values in one body: the parser, and a validator that lists every fault, slow down beyond it out of proportion. */
+/** The largest number of values in a body. Beyond it, parsing and listing every fault become disproportionately slow. */
 const MAX_VALUES = 10_000;
-/** Nested deeper, it would be somebody's stack that gives way. */
+/** Deeper nesting could overflow the stack of a reader. */
 const MAX_DEPTH = 64;
-/** Short strings are searched byte by byte, which is faster than a call. */
+/** Shorter strings are searched byte by byte, which is faster than a call. */
 const NEAR_BYTES = 64;
 
 const QUOTE = 0x22;
@@ -23,7 +23,7 @@ function isEscaped(bytes: Buffer, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-/** The place of the quote that ends the string which begins at `start`; a long one is skipped at the speed of memory. */
+/** Returns the position of the quote that ends the string which begins at `start`; long strings are skipped quickly. */
 function findStringEnd(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length) {
@@ -39,17 +39,17 @@ function findStringEnd(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** What a JSON text holds, found without parsing it. */
+/** Properties of a JSON text that are determined without parsing it. */
 export interface JsonShape {
-  /** Members of all objects, each name counted as often as it is there. */
+  /** The number of members of all objects, repeated names included. */
   readonly memberCount: number;
-  /** Why it must not be parsed. */
+  /** Why the text must not be parsed; undefined when it may be. */
   readonly fault: FaultDetail | undefined;
 }
 
 const fault = (message: string): FaultDetail => ({ field: 'body', message });
 
-/** Looks at a JSON text before it is parsed. A text that isn't JSON may have any shape. */
+/** Examines a JSON text before it is parsed. The result is arbitrary for a text that is not JSON. */
 export function readJsonShape(bytes: Buffer): JsonShape {
   let memberCount = 0;
   let separatorCount = 0;
@@ -72,8 +72,8 @@ export function readJsonShape(bytes: Buffer): JsonShape {
 }
 
 /**
- * Finds a name that one object has twice: `JSON.parse` keeps the last, another reader the first, so two of them may believe
- * different things.
+ * Finds a name that occurs twice in one object. `JSON.parse` keeps the last value and other parsers the first, so that
+ * two readers may disagree.
  *
  * @param memberCount of the text that `value` was parsed from
  */

@@ -11,7 +11,7 @@ export interface WatchedExporter {
   reportTo(log: Pick<Logger, 'warn'>): void;
 }
 
-/** The SDK drops spans that the collector does not take, without a word: this tells so, once in ten minutes. */
+/** Warns when the collector rejects spans, once in ten minutes; the SDK drops them silently. */
 export function watchExporter(exporter: SpanExporter): WatchedExporter {
   let log: Pick<Logger, 'warn'> | undefined;
   let toldAt = -Infinity;

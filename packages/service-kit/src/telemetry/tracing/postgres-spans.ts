@@ -16,19 +16,19 @@ function startSpan(text: string): Span {
   const attributes = {
     'db.system.name': 'postgresql',
     'db.operation.name': operation,
-    // Parameterised, so without values.
+    // The statement is parameterised, so it contains no values.
     'db.query.text': text,
   };
   return tracer().startSpan(operation, { kind: SpanKind.CLIENT, attributes });
 }
 
 function endSpan(span: Span, error: unknown): void {
-  // Without its message, which may quote a value.
+  // The message is omitted, because it may quote a value.
   if (error) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** Records each statement as a span of what asks for it; statements without a parent are not recorded. */
+/** Records each statement as a span of the current request or message; statements outside of one are not recorded. */
 export class TracedClient extends pg.Client {
   static {
     const query = pg.Client.prototype.query as unknown as Query;

@@ -2,13 +2,13 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { tracer } from './spans.js';
 
-/** What ioredis publishes with each command; its README, "Diagnostics Channel". */
+/** The message that ioredis publishes for each command (see "Diagnostics Channel" in its README). */
 interface CommandMessage {
   readonly command: string;
 }
 
 /**
- * Records each Redis command as a span of what asks for it; commands without a parent are not recorded.
+ * Records each Redis command as a span of the current request or message; commands outside of one are not recorded.
  *
  * @returns a function that ends the recording.
  */

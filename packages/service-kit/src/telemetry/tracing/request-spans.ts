@@ -2,10 +2,10 @@ import { type Context, context, propagation, SpanKind, SpanStatusCode, trace } f
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isTracing, tracer } from './spans.js';
 
-/** Probes and scrapes come every few seconds and tell nothing. */
+/** Probes and scrapes arrive every few seconds, and their traces are of no use. */
 const untraced = /^\/(?:health|metrics|docs)(?:\/|$)/;
 
-/** A span for each request, child of the caller's; what the handler does is below it. Adds no hook while tracing is off. */
+/** Records a span for each request, a child of the caller's span. Adds no hook while tracing is off. */
 export function registerRequestSpans(app: FastifyInstance): void {
   if (!isTracing()) return;
   const contexts = new WeakMap<FastifyRequest, Context>();
@@ -30,7 +30,7 @@ export function registerRequestSpans(app: FastifyInstance): void {
       done();
     });
   });
-  // What reads the body goes on in the socket's context, not in the request's.
+  // Code that reads the body continues in the context of the socket instead of the request.
   app.addHook('preValidation', (request, _reply, done) => {
     context.with(contexts.get(request) ?? context.active(), () => {
       done();

@@ -7,10 +7,10 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 
 /**
- * Which traces are recorded; those of a caller that has decided already follow it, where the sampler is `parentbased_…`.
+ * Creates the sampler that decides which traces are recorded. A `parentbased_…` sampler follows the caller's decision.
  *
- * @param name - of OTEL_TRACES_SAMPLER.
- * @param ratio - of OTEL_TRACES_SAMPLER_ARG, from 0 to 1.
+ * @param name - the value of OTEL_TRACES_SAMPLER.
+ * @param ratio - the value of OTEL_TRACES_SAMPLER_ARG, from 0 to 1.
  */
 export function makeSampler(name: string, ratio = 1): Sampler {
   const makeRoot = () => {

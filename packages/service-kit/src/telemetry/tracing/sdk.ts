@@ -8,7 +8,7 @@ import { makeSampler } from './sampler.js';
 import { setTracing } from './spans.js';
 import type { Tracing, TracingConfig } from './tracing.js';
 
-/** How long a collector may take before what is left is given up at the end, in milliseconds. */
+/** How long, in ms, the shutdown waits for the collector before it drops the remaining spans. */
 const EXPORT_TIMEOUT_MS = 3_000;
 
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
@@ -38,7 +38,7 @@ export function startSdk(
   const httpInstrumentation = new UndiciInstrumentation({
     requireParentforSpans: true,
     requestHook: (span, { origin, path }) => {
-      // A query can carry a secret.
+      // A query string can contain a secret.
       span.setAttributes({ 'url.full': origin + withoutQuery(path), 'url.query': '' });
     },
   });
@@ -51,7 +51,7 @@ export function startSdk(
       setTracing(false);
       httpInstrumentation.disable();
       stopRedisSpans();
-      // What the collector doesn't take at the end is told as at any other time.
+      // Spans that the collector rejects at the end are reported as at any other time.
       await provider.shutdown().catch(() => undefined);
     },
   };

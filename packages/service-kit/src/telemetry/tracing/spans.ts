@@ -12,7 +12,7 @@ import {
 
 let isOn = false;
 
-/** Whether this process records traces: see `startTracing`. */
+/** Returns whether this process records traces; see `startTracing`. */
 export const isTracing = (): boolean => isOn;
 
 export function setTracing(on: boolean): void {
@@ -21,7 +21,7 @@ export function setTracing(on: boolean): void {
 
 export const tracer = () => trace.getTracer('platform');
 
-/** The W3C Trace Context (`traceparent`) of what is running, to be sent or stored; undefined when there is no trace. */
+/** Returns the current W3C Trace Context (`traceparent`), to be sent or stored; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   if (!isOn) return undefined;
   const carrier: { traceparent?: string } = {};
@@ -29,7 +29,7 @@ export function currentTraceparent(): string | undefined {
   return carrier.traceparent;
 }
 
-/** For the lines of the log. */
+/** Returns the ids of the current trace for log lines. */
 export function currentTraceIds(): { trace_id?: string; span_id?: string } {
   const span = trace.getActiveSpan()?.spanContext();
   return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
@@ -37,21 +37,21 @@ export function currentTraceIds(): { trace_id?: string; span_id?: string } {
 
 export interface SpanOptions {
   readonly name: string;
-  /** The `traceparent` that came with the message; without one a trace begins here. */
+  /** The `traceparent` of the message; without one, a new trace begins. */
   readonly parent: string | undefined;
-  /** Names and numbers, never content. */
+  /** Attributes are names and numbers, never content. */
   readonly attributes: Attributes;
 }
 
-/** A message's own span, begun before it is sent; the message carries its `traceparent`. */
+/** The span of a message that is about to be sent; the message carries its `traceparent`. */
 export interface PublishSpan {
   readonly traceparent: string;
   end(): void;
 }
 
 /**
- * @param parent - the `traceparent` that was stored with what is sent; without one it is no part of a trace.
- * @returns also while this process records nothing: the trace then goes through it.
+ * @param parent - the `traceparent` that was stored with the message; without one, the message belongs to no trace.
+ * @returns undefined without a parent; otherwise a span, even while this process records nothing, so that the trace goes on.
  */
 export function startPublishSpan(destination: string, parent: string | null): PublishSpan | undefined {
   if (parent === null) return undefined;
@@ -69,7 +69,7 @@ export function startPublishSpan(destination: string, parent: string | null): Pu
   };
 }
 
-/** Runs work that a message asked for, as a part of the message's trace. */
+/** Runs the work for a message as a part of the message's trace. */
 export async function withSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work();
   const { name, parent, attributes } = options;
@@ -78,7 +78,7 @@ export async function withSpan<T>(options: SpanOptions, work: () => Promise<T>):
     try {
       return await work();
     } catch (error) {
-      // Not its message: it may quote what the trace must not hold.
+      // The message is omitted, because it may quote what a trace must not contain.
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {

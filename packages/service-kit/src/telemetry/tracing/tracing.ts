@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import type { Values } from '../../config/config.js';
 import type { serviceVariables } from '../../config/service-variables.js';
 
-/** Of the environment; what else of OTEL_* there is, such as OTEL_BSP_SCHEDULE_DELAY, the SDK reads itself. */
+/** The variables that are read here; the SDK reads all other OTEL_* variables itself, such as OTEL_BSP_SCHEDULE_DELAY. */
 export type TracingConfig = Pick<
   Values<typeof serviceVariables>,
   `OTEL_${string}` & keyof typeof serviceVariables
 >;
 
 export interface Tracing {
-  /** Where to tell that the collector takes no traces. What happened before is not told. */
+  /** Sets the log for failures of the collector. Earlier failures are not reported. */
   reportTo(log: Pick<Logger, 'warn'>): void;
-  /** Sends what is recorded, and ends. */
+  /** Sends the recorded spans and stops. */
   stop(): Promise<void>;
 }
