@@ -1,4 +1,4 @@
-/** `operations` of a generated document, or one of them: how openapi-typescript writes it. */
+/** The shape that openapi-typescript gives to one operation in the `operations` of a document. */
 interface GeneratedOperation {
   readonly parameters: {
     readonly path?: unknown;
@@ -28,7 +28,7 @@ type BodyOf<O extends GeneratedOperation> = O['requestBody'] extends { readonly 
   ? JsonOf<Content>
   : never;
 
-/** What a call of the operation is given. */
+/** The input of a call of the operation. */
 export type CallInput<O extends GeneratedOperation> = Given<'path', Parameter<O, 'path'>> &
   Given<'query', Parameter<O, 'query'>> &
   Given<'headers', Parameter<O, 'header'>> &
@@ -36,7 +36,7 @@ export type CallInput<O extends GeneratedOperation> = Given<'path', Parameter<O,
 
 type SuccessOf<Responses> = Extract<keyof Responses, 200 | 201 | 202 | 204>;
 
-/** The body of its success. */
+/** The body of the operation's success. */
 export type CallResult<O extends GeneratedOperation> = O['responses'][SuccessOf<O['responses']> &
   keyof O['responses']] extends { readonly content: infer Content }
   ? JsonOf<Content>

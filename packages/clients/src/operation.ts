@@ -1,24 +1,24 @@
-/** A JSON Schema (draft 2020-12) as OpenAPI 3.1 has it. */
+/** A JSON Schema (draft 2020-12), the dialect of OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schema of an object: parameters of one place, or a body. */
+/** The schema of an object, which is a body or all parameters of one kind. */
 export interface ObjectSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 }
 
-/** One operation of a service's OpenAPI document, as a client sees it: what has a default is optional. */
+/** One operation of a service's OpenAPI document from the client's side: properties with a default are optional. */
 export interface Operation {
   readonly method: string;
-  /** With `{name}` for each path parameter. */
+  /** The path template, with `{name}` for each parameter. */
   readonly path: string;
   readonly pathParameters?: ObjectSchema;
   readonly query?: ObjectSchema;
   readonly headers?: ObjectSchema;
   readonly body?: JsonSchema;
-  /** Of success. */
+  /** The HTTP status of success. */
   readonly status: number;
-  /** The body of success; absent when there is none. */
+  /** The schema of the body of success; absent when there is no body. */
   readonly answer?: JsonSchema;
 }

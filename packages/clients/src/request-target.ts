@@ -5,7 +5,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A dot segment would be taken for a way up by whoever normalises the path, an empty one for none. */
+/** Matches segments that change the path when it is normalised: dot segments and empty ones. */
 function toSegment(service: string, name: string, value: unknown): string {
   const text = toText(value);
   if (text !== '' && text !== '.' && text !== '..' && text.isWellFormed()) return encodeURIComponent(text);
@@ -21,9 +21,9 @@ function toSegment(service: string, name: string, value: unknown): string {
 }
 
 /**
- * Path and query of a call.
+ * Builds the path and query of a call.
  *
- * @throws ServiceFault for a path parameter that no path can hold.
+ * @throws ServiceFault for a path parameter that cannot be a segment of a path.
  */
 export function requestTarget(
   service: string,

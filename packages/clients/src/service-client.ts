@@ -6,30 +6,30 @@ import type { Operation } from './operation.js';
 import { requestTarget } from './request-target.js';
 import { readFault, ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
-/** In whose name and for which request a call is made. */
+/** The caller and the request for which a call is made. */
 export interface CallContext {
   /** The caller's own credential. */
   readonly token: string;
-  /** The caller's organisation: its calls share their number. */
+  /** The caller's organisation; its concurrent calls are limited together. */
   readonly orgId: string;
   readonly requestId: string;
-  /** W3C Trace Context of the request, passed on as it came unless this process is traced itself. */
+  /** The request's W3C Trace Context, forwarded unchanged unless this process records traces itself. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** Gives the call up. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ServiceClientOptions {
-  /** For messages. */
+  /** The name of the service in messages. */
   readonly service: string;
   /** The service's own base URL, inside the cluster. */
   readonly baseUrl: string;
-  /** From the first byte sent to the last one read. */
+  /** The time limit from the first byte sent to the last one read. */
   readonly timeoutMs: number;
   /**
-   * Connections at most, default 128. Each has one call at a time, none waits for one, and one organisation
-   * has a quarter of them.
+   * The largest number of connections, by default 128. Each carries one call at a time, no call waits for a connection,
+   * and one organisation can use a quarter of them.
    */
   readonly connections?: number;
 }
@@ -53,10 +53,10 @@ interface AnyInput {
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
-/** No answer of the platform comes near it. */
+/** Far more than any response of the platform. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
 
-/** What this side finds out by itself. */
+/** The kinds of faults that the client detects itself. */
 type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
 
 const textByKind: Readonly<Record<OwnKind, string>> = {
@@ -74,7 +74,7 @@ function describe(kind: OwnKind, service: string, { method }: Operation): string
   return `The ${service} service ${textByKind[kind]}${fate}.`;
 }
 
-/** Failures before a request could be sent. */
+/** The codes of failures that occur before a request is sent. */
 const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]); // prettier-ignore
@@ -89,7 +89,7 @@ function toKind(error: unknown, signal: AbortSignal | undefined): OwnKind {
 
 type Check = (value: unknown) => boolean;
 
-/** Checks of answers, compiled when an operation is first called. */
+/** Checks responses against their schemas, which are compiled when an operation is first called. */
 function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (id: string) => Check {
   const compile = createValidatorCompiler();
   const checks = new Map<string, Check>();
@@ -107,7 +107,7 @@ function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (i
 
 function toHeaders(context: CallContext, input: AnyInput): Record<string, string> {
   const { token, requestId, traceparent, tracestate } = context;
-  // A process that records spans sends its own; two of them are none.
+  // A process that records spans sends its own trace context, and a second `traceparent` would invalidate both.
   const isPassed = traceparent !== undefined && !isTracing();
   return {
     ...input.headers,
@@ -125,7 +125,7 @@ async function readBody({ body }: Dispatcher.ResponseData): Promise<unknown> {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** A client over a pool of connections that are kept alive. Nothing is sent twice. */
+/** Creates a client over a pool of kept-alive connections. It never retries a request. */
 export function createServiceClient<T extends Operations<T>>(
   operations: Readonly<Record<string, Operation>>,
   options: ServiceClientOptions,

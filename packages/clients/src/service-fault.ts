@@ -1,30 +1,30 @@
 export type ServiceFaultKind =
-  /** The service answered, and refused: nothing was done. */
+  /** The service refused the request; nothing was done. */
   | 'refused'
-  /** The service answered that it failed: what it did is unknown. */
+  /** The service reported a failure; what it did is unknown. */
   | 'failed'
-  /** Too many calls are under way: it was not asked. */
+  /** Too many calls are in progress; the request was not sent. */
   | 'busy'
-  /** It can't be reached: it was not asked. */
+  /** The service cannot be reached; the request was not sent. */
   | 'unreachable'
-  /** It was asked and did not answer in time, or broke off: what it did is unknown. */
+  /** The service did not answer in time, or broke the connection; what it did is unknown. */
   | 'timeout'
-  /** What it answered can't be understood: what it did is unknown. */
+  /** The service sent a response that cannot be understood; what it did is unknown. */
   | 'invalid_response'
-  /** The caller gave the call up. */
+  /** The caller aborted the call. */
   | 'aborted';
 
 export interface ServiceFaultOptions {
   readonly kind: ServiceFaultKind;
   /** Name of the service. */
   readonly service: string;
-  /** Public text: the service's own when it gave one. */
+  /** Public text; the service's own message when it sent one. */
   readonly message: string;
   /** HTTP status of a refusal or failure. */
   readonly status?: number;
   /** Machine-readable code of a refusal or failure. */
   readonly code?: string;
-  /** Which fields are wrong, in words. */
+  /** A description of the invalid fields. */
   readonly details?: string;
   readonly cause?: unknown;
 }
@@ -55,7 +55,7 @@ interface FaultBody {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Identity and mail list their faults, crawl writes them out. */
+/** Describes the details of an error: identity and mail send a list, crawl sends text. */
 function toDetails(details: unknown): string | undefined {
   if (!Array.isArray(details)) return toText(details);
   const described = details
@@ -67,15 +67,15 @@ function toDetails(details: unknown): string | undefined {
   return described === '' ? undefined : described;
 }
 
-/** Server errors of which the services know that nothing was done, and what to say of them. */
+/** The codes of server errors which guarantee that nothing was done, each with a text that says so. */
 const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([
   ['SMTP_ERROR', 'it was not sent'],
   ['NOTHING_DONE', 'nothing was done'],
 ]);
 
 /**
- * Nothing was done for a client's error. A server error may come after the change, 503 too: a database that is lost in
- * a commit doesn't tell whether it was made.
+ * Returns whether nothing was done. That holds for client errors. A server error, a 503 included, may follow a change: a
+ * database that is lost during a commit does not tell whether the commit succeeded.
  */
 const isCertain = (status: number, isRead: boolean): boolean => status < 500 || (isRead && status === 503);
 

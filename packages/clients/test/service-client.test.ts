@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type CrawlClient, createCrawlClient, createMailClient, type ServiceFault } from '../src/index.js';
 
 /*
- * The other side is a server that can be as broken as no service can be made. That the services answer what the
- * clients expect is proved where all of them run.
+ * The other side is a server that can fail in ways in which no service can be made to fail. Tests that run all services
+ * show that they answer as the clients expect.
  */
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -49,7 +49,7 @@ const toFault = async (call: Promise<unknown>): Promise<ServiceFault> =>
     (error: ServiceFault) => error,
   );
 
-test('a call has its method, path and body, the credential, the request id and the trace context', async () => {
+test('sends the method, path and body, the credential, the request id and the trace context', async () => {
   const seen: unknown[] = [];
   handle = (request, response, body) => {
     const { authorization, traceparent, tracestate } = request.headers;
@@ -72,7 +72,7 @@ test('a call has its method, path and body, the credential, the request id and t
   ]);
 }); // prettier-ignore
 
-test('query parameters are sent when given; connections are kept', async () => {
+test('sends the given query parameters, and keeps connections alive', async () => {
   let url: string | undefined;
   handle = (request, response) => {
     url = request.url;
@@ -86,7 +86,7 @@ test('query parameters are sent when given; connections are kept', async () => {
   expect(open.size).toBe(before);
 });
 
-test.each(['', '.', '..'])('a path parameter %p is refused and nothing is sent', async (connector) => {
+test.each(['', '.', '..'])('refuses the path parameter %p and sends nothing', async (connector) => {
   handle = () => {
     throw new Error('sent');
   };
@@ -96,7 +96,7 @@ test.each(['', '.', '..'])('a path parameter %p is refused and nothing is sent',
   });
 });
 
-test('a refusal is told in either shape', async () => {
+test('reads a refusal in either format', async () => {
   const body = {
     success: false,
     message: 'Job is already paused',
@@ -130,12 +130,12 @@ test.each<[status: number, code: string, kind: string, message: string]>([
   [504, 'GATEWAY_TIMEOUT', 'failed', 'Error; whether it was done is unknown'],
   [500, 'SMTP_ERROR', 'refused', 'Error; it was not sent'],
   [503, 'NOTHING_DONE', 'refused', 'Error; nothing was done'],
-])('a %d %s is told as %s', async (status, code, kind, message) => {
+])('reads %d %s as %s', async (status, code, kind, message) => {
   handle = (_request, response) => answer(response, status, { error: { code, message: 'Error' } });
   expect(await toFault(pause())).toMatchObject({ kind, status, code, message });
 });
 
-test('of what changes nothing, nothing is unknown', async () => {
+test('never calls the outcome of a read unknown', async () => {
   const list = () => client.call('listConnectors', {}, context);
   handle = (_request, response) => answer(response, 503, { message: 'Later' });
   expect(await toFault(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
@@ -214,7 +214,7 @@ test('ends a call at once when the caller aborts it', async () => {
   expect(await toFault(pause({ signal: controller.signal }))).toMatchObject({ kind: 'aborted' });
 });
 
-test('a service that is not there is told as unreachable', async () => {
+test('fails with unreachable when the service is not running', async () => {
   const gone = createServer();
   await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening));
   const mail = createMailClient({ baseUrl: getUrl(gone), timeoutMs: 2_000 });
