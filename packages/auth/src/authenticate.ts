@@ -95,7 +95,7 @@ const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
 /** Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook. */
-export const withSecondLook =
+export const reverifyAfterBody =
   ({ authenticate, authenticateAgain }: Authentication) =>
   (route: RouteOptions): void => {
     if (!hasBody(route) || ![route.onRequest].flat().includes(authenticate)) return;

@@ -3,7 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { createAuthentication, withSecondLook } from './authenticate.js';
+import { createAuthentication, reverifyAfterBody } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
@@ -111,7 +111,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   const authentication = createAuthentication({ verification, messages, clock: options.clock });
   app.decorate('authenticate', authentication.authenticate);
   app.decorate('authenticateService', authentication.authenticateService);
-  app.addHook('onRoute', withSecondLook(authentication));
+  app.addHook('onRoute', reverifyAfterBody(authentication));
 }
 
 /** Registers `authenticate` and its companions; each route chooses which of them it uses. */
