@@ -2,6 +2,7 @@ import type { CrawlJob } from '../../src/features/queues/job.js';
 import { requeueLost } from '../../src/features/reconciliation/queries.js';
 import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/features/runs/holding.queries.js';
 import type { BegunRun } from '../../src/features/runs/take-up.js';
+import { stopSchedules } from '../../src/features/schedules/queries.js';
 import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
 
 /* What becomes of a run when things happen to it at the same time, or late. */
@@ -112,6 +113,29 @@ describe('a run under races', () => {
     const until = new Date(rows.now + 60_000);
     await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
     expect(await mayCancelAttempt(rows.pool, first.run)).toBe(false);
+  });
+
+  it.each(['paused', 'removed'] as const)(
+    'a worker that lost its run cancels the task when the schedule is %s before another worker claims the run',
+    async (to) => {
+      const { orgId, connector, job } = await rows.scheduleDaily();
+      const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+      rows.now += times.leaseMs + 1;
+      const [now, until] = [new Date(rows.now), new Date(rows.now + 60_000)];
+      await requeueLost(rows.pool, first.run, { now, until, jobId: 'again' });
+      expect(await stopSchedules(rows.pool, to, { orgId, connector, at: now })).toBe(true);
+      expect(await mayCancelAttempt(rows.pool, first.run)).toBe(true);
+    },
+  );
+
+  it('a worker that lost its run leaves the task to the next one, whose run is paused', async () => {
+    const { orgId, connector, job } = await rows.scheduleDaily();
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    rows.now += times.leaseMs + 1;
+    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
+    await stopSchedules(rows.pool, 'paused', { orgId, connector, at: new Date(rows.now) });
+    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
   });
 
   it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {

@@ -115,11 +115,13 @@ export async function renewLeases(
 /**
  * Returns whether a worker may cancel the remote task of its attempt. It may not while another worker has claimed the same
  * attempt, or is going to: a task belongs to an attempt, not to a worker. A run that is put back gives its attempt back, too.
+ * Once such a run is aborted no other worker will claim it, and only the last one knows where the task is.
  */
 export async function mayCancelAttempt(db: Db, run: Holding & Pick<Run, 'attempts'>): Promise<boolean> {
   const { rows } = await db.query<{ mayCancel: boolean }>({
     name: 'may_cancel_attempt',
-    text: `select attempts > $3 or (attempts = $3 and taken_up = $2) as "mayCancel" from runs where id = $1`,
+    text: `select attempts > $3 or (taken_up = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
+           from runs where id = $1`,
     values: [run.id, run.takenUp, run.attempts],
   });
   // The history has forgotten the run: it ended long ago.
