@@ -30,7 +30,7 @@ export interface AccountDeps {
   readonly signJwt: SignJwt;
 }
 
-/** What is open to everyone is limited, each by its own count. */
+/** Creates one limiter for each endpoint that is open to everyone. */
 function createLimits({ resources: { pool } }: AccountDeps) {
   const message = 'Too many requests: try again later';
   return {
@@ -41,21 +41,21 @@ function createLimits({ resources: { pool } }: AccountDeps) {
       perAddress: 100,
       message: 'Too many failed sign-ins: try again later',
     }),
-    // None per account: anyone could use that up, and lock its owner out.
+    // There is no limit per account: anyone could use it up and lock the owner out.
     code: createAttemptLimits(pool, { name: 'code', perPair: 5, perAddress: 50, message }),
     reset: createAttemptLimits(pool, { name: 'reset', perPair: 5, perAddress: 50, message }),
-    // Per link rather than per account: before it is right, it names none.
+    // The subject is the link: as long as its token is wrong, no account is known.
     link: createAttemptLimits(pool, { name: 'link', perSubject: 10, perPair: 10, perAddress: 50, message }),
   };
 }
 
-/** Mails leave in the background; without a mail service none are written. */
+/** Starts the job that sends mails in the background. Without a mail service, no mail is stored. */
 function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
   const { config, resources, shutdown, clock } = deps;
   const { prisma, log } = resources;
   const box = createSecretBox(config.ENCRYPTION_KEYS);
   if (config.MAIL_URL === undefined) {
-    log.warn('no MAIL_URL: nobody can be invited, codes and password links are not sent');
+    log.warn('MAIL_URL is not set: invitations, codes and password links cannot be sent');
     return createOutbox(undefined, box);
   }
   const links = { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + PAGES_PATH };
@@ -74,7 +74,7 @@ function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
   return createOutbox(job.wake, box);
 }
 
-/** Sign-ins that failed, on their way to the audit. */
+/** Starts the recorder that writes failed sign-ins to the audit. */
 function startFailedSignIns({ resources, shutdown, clock }: AccountDeps): FailedSignIns {
   const failures = createFailedSignIns({ pool: resources.pool, clock, log: resources.log });
   failures.start();
@@ -82,7 +82,7 @@ function startFailedSignIns({ resources, shutdown, clock }: AccountDeps): Failed
   return failures;
 }
 
-/** Members, their sign-ins, the mails that both need, and the server that these go through. */
+/** Wires members, sign-ins, the mails that both send, and the SMTP configuration. */
 export function createAccounts(deps: AccountDeps) {
   const { config, clock, keys, signJwt } = deps;
   const { prisma } = deps.resources;

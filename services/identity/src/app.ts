@@ -88,7 +88,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
   return service;
 }
 
-/** What runs beside the requests, tied to the shutdown. */
+/** Starts the background work and registers its shutdown. */
 async function startBackground(deps: IdentityDeps) {
   const { config, resources, shutdown, clock } = deps;
   const { pool, prisma, log } = resources;
@@ -114,7 +114,7 @@ async function startBackground(deps: IdentityDeps) {
   return { lastUsed, toolCalls, keys };
 }
 
-/** The services that remote tools call. */
+/** Opens the clients of the services that remote tools call. */
 function openServiceClients({ config, shutdown }: IdentityDeps) {
   const { CRAWL_URL, MAIL_URL, TOOL_CONNECTIONS: connections } = config;
   const crawl =
@@ -129,7 +129,7 @@ function openServiceClients({ config, shutdown }: IdentityDeps) {
   return { crawl, mail };
 }
 
-/** They end as soon as the process is asked to stop, and don't hold its requests up. */
+/** Creates the limiter of waiting tool calls. Waits end as soon as shutdown begins, so that they don't delay it. */
 function openWaits({ config, shutdown }: IdentityDeps): Waits {
   const waits = createWaits({
     maxMs: config.TOOL_WAIT_MAX_MS,
@@ -140,7 +140,7 @@ function openWaits({ config, shutdown }: IdentityDeps): Waits {
   return waits;
 }
 
-/** The service without a listener: what tests drive, and what `server.ts` serves. */
+/** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
@@ -198,7 +198,7 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
 }
 
-/** Who may call what, by the authority that a route needs. */
+/** Registers all routes, grouped by the authority that they need. */
 function registerRoutes(app: App, services: Services): void {
   // Everyone
   loginRoutes(app, services.sessions);
@@ -218,7 +218,7 @@ function registerRoutes(app: App, services: Services): void {
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
   signInSettingsRoutes(app, services.signInSettings);
-  // Services of the platform. Forms, as OAuth has them, are taken here only.
+  // Services of the platform. Only these routes accept the form bodies that OAuth prescribes.
   internalConfigurationRoutes(app, services.configuration);
   app.register(async (scope: App) => {
     await scope.register(formbody);

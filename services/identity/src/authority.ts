@@ -1,11 +1,11 @@
 import { requireAdmin } from '@platform/auth';
 
-/** What a member hears of the administrators' routes of this service, but for the two of tokens. */
+/** The error for members who call an administrators' route; the two administrators' routes for tokens have their own. */
 export const adminRequired = {
   status: 403,
   code: 'ADMIN_REQUIRED',
   message: 'Admin privileges required',
 } as const;
 
-/** The administrators' routes of this service, but for the two of tokens. */
+/** Rejects callers who aren't administrators. */
 export const requireAdminRole = requireAdmin(adminRequired);

@@ -33,23 +33,23 @@ const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.me
 
 const usage = `identity <command>
 
-  migrate                       apply the database migrations that are missing
-  config                        every variable, and what is wrong with the environment
+  migrate                       apply the pending database migrations
+  config                        list every variable, and check the environment
   create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
   make-administrator            --email <address> [--organisation <id>]
-                                makes a member an administrator with a new password (from ADMIN_PASSWORD),
-                                or adds one to the organisation; for when nobody can log in any more. The
+                                make a member an administrator with a new password (from ADMIN_PASSWORD),
+                                or add one to the organisation, for when no administrator can log in. The
                                 account's sessions end, its tokens stay, and the audit says so
-  keys list                     the signing keys, the newest first
-  keys rotate [--force]         publish a new signing key; it signs from 20 seconds later on; with
-                                --force also when ENCRYPTION_KEYS are lost, and then at once
-  keys remove <id> [--force]    refuse what a key signed; without --force only when no active
+  keys list                     list the signing keys, newest first
+  keys rotate [--force]         publish a new signing key, which signs after 20 seconds; with
+                                --force even if ENCRYPTION_KEYS are lost, and then at once
+  keys remove <id> [--force]    reject what a key signed; without --force only if no active
                                 token is signed with it
-  erase-mails <address>         delete what waits to be mailed to an address; what was mailed is in the
+  erase-mails <address>         delete the mails waiting for an address; sent mails are recorded in the
                                 mail service (DELETE /api/v1/mail/records?recipient=...)
-  reseal                        seal what is stored with the first of ENCRYPTION_KEYS; then the
-                                others can be left out
+  reseal                        re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
+                                the others can be removed
 
 The database is DATABASE_URL; the keys commands and reseal need ENCRYPTION_KEYS as well.
 `;
@@ -58,7 +58,7 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Opens what a command needs, and closes it whatever happens. */
+/** Opens the resources that a command needs, and always closes them. */
 async function withResources(run: (resources: Resources) => Promise<void>): Promise<void> {
   const { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: timeoutMs } = loadDatabaseConfig(process.env);
   const log = createLogger('identity', 'warn');
@@ -127,7 +127,7 @@ async function runReencrypt(): Promise<void> {
   const box = createSecretBox(loadEncryptionKeys(process.env));
   await withResources(async ({ pool }) => {
     for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
-      process.stdout.write(`${name}: ${count} sealed anew\n`);
+      process.stdout.write(`${name}: ${count} re-encrypted\n`);
   });
 }
 
@@ -171,12 +171,12 @@ async function runCommand(): Promise<void> {
   else throw new UsageError(`unknown command ${command}`);
 }
 
-/** What the command line asks for. */
+/** Runs the command that the command line names. */
 export async function main(): Promise<void> {
   try {
     await runCommand();
   } catch (error) {
-    // What the user typed, or what a command refuses: a line, not a stack.
+    // For a usage error or a rejected command, the operator gets one line instead of a stack trace.
     if (!(error instanceof UsageError || error instanceof AppError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = error instanceof UsageError ? 2 : 1;

@@ -23,7 +23,7 @@ const DEFAULT_MCP_SCOPES: readonly Scope[] = [
   'user:read',
 ];
 
-/** `id:key, …`; the first encrypts, all decrypt, so that a key is rotated by putting a new one in front. */
+/** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
 const encryptionKeys: Variable<readonly BoxKey[]> = {
   mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
   parse(value) {
@@ -35,7 +35,7 @@ const encryptionKeys: Variable<readonly BoxKey[]> = {
   },
 };
 
-/** Of more than what the tools of an agent need: a token has them only where they were named. */
+/** Whether a token gets the scope only when it is requested by name: these scopes exceed what an agent's tools need. */
 const isGrantedWhenNamed = (scope: Scope): boolean =>
   !canHoldScope(scope, 'member') || scope === 'pat:read' || scope === 'pat:write';
 
@@ -92,45 +92,45 @@ export const loadAdminPassword = (env: NodeJS.ProcessEnv): string =>
 export const loadEncryptionKeys = (env: NodeJS.ProcessEnv): readonly BoxKey[] =>
   loadConfig(env, { ENCRYPTION_KEYS: encryptionKeys }).ENCRYPTION_KEYS;
 
-/** What the commands need that only touch the database. */
+/** Loads the configuration of the commands that only use the database. */
 export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: serviceVariables.DATABASE_TIMEOUT_MS });
 
-/** Everything that the service reads from its environment. */
+/** The environment variables that the service reads. */
 export const identityVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
   ENCRYPTION_KEYS: encryptionKeys,
-  /** Where clients reach the platform: the resource of `/mcp` and the links in answers. */
+  /** The URL at which clients reach the platform: it identifies the `/mcp` resource and is the base of links in responses. */
   PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
-  /** The mail service. Without it nobody is invited, and codes and links are not sent. */
+  /** The URL of the mail service. Without it, no invitations, codes or links are sent. */
   MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
-  /** The crawl service. Without it there are no crawl tools. */
+  /** The URL of the crawl service. Without it, there are no crawl tools. */
   CRAWL_URL: withDefault(url(['http:', 'https:'], 'http://crawl:3003'), undefined),
-  /** How long a remote tool waits for the crawl service. */
+  /** The timeout of a remote tool's calls to the crawl service. */
   TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 30_000),
-  /** The same for the mail service, which may wait a minute for an SMTP server. */
+  /** The timeout of a remote tool's calls to the mail service, which may itself wait a minute for an SMTP server. */
   MAIL_TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 70_000),
-  /** Connections of remote tools to mail, and to crawl. One organisation has a quarter of them. */
+  /** The number of connections that remote tools open to mail, and to crawl. One organisation can use a quarter of them. */
   TOOL_CONNECTIONS: withDefault(integer(4, 10_000), 128),
-  /** How long a remote tool waits for a run to end, when it is asked to. */
+  /** How long a remote tool waits for a run to end when the client asks for it. */
   TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
-  /** Calls of remote tools that wait at once, in one replica (a quarter for one organisation), and those of one credential. */
+  /** Concurrent tool calls that wait for a run, per replica (one organisation can have a quarter) and per credential. */
   TOOL_WAITS: withDefault(integer(1, 100_000), 200),
   TOOL_WAITS_PER_CREDENTIAL: withDefault(integer(1, 10_000), 10),
-  /** Of one credential at `/mcp`, in one replica. */
+  /** Requests to `/mcp` per credential and replica. */
   MCP_REQUESTS_PER_MINUTE: withDefault(integer(1, 10_000_000), 6_000),
-  /** How long calls of remote tools can be looked up. */
+  /** How many days the records of tool calls are kept. */
   TOOL_CALL_DAYS: withDefault(integer(1, 3_650), 90),
-  /** How long the audit is kept; the database refuses to delete entries of the last 30 days. */
+  /** How many days the audit is kept. The database refuses to delete entries of the last 30 days. */
   AUDIT_DAYS: withDefault(integer(30, 36_500), 730),
-  /** The web app that mailed links lead to; without one, this service's own pages. */
+  /** The web app that mailed links lead to. Without one, they lead to this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
-  /** Which of them fetches SMTP configurations: the mail service. */
+  /** The client id of the mail service, which alone may fetch SMTP configurations. */
   CONFIG_CLIENT_ID: withDefault(text('the client id of the mail service'), 'mail'),
   BOOTSTRAP_ORG_NAME: withDefault(organisationName, 'My organisation'),
   BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),

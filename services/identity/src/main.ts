@@ -16,7 +16,10 @@ import { openResources, type Resources } from './resources.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
-/** First start: the organisation and its administrator, once. Later values of the variables change nothing. */
+/**
+ * Creates the organisation and its administrator on the first start. Once there is an organisation, the BOOTSTRAP_
+ * variables have no effect.
+ */
 async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Promise<void> {
   const organisations = createOrganisationService({
     prisma,
@@ -27,15 +30,15 @@ async function bootstrap(config: IdentityConfig, { prisma, log }: Resources): Pr
   const { BOOTSTRAP_ADMIN_EMAIL: adminEmail, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = config;
   if (adminEmail === undefined || adminPassword === undefined) {
     log.warn(
-      'no organisation yet: set BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD, or create one by command',
+      'there is no organisation yet: set BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD, or run create-organisation',
     );
     return;
   }
   if (await organisations.bootstrap({ name: config.BOOTSTRAP_ORG_NAME, adminEmail, adminPassword }))
-    log.info('first organisation created');
+    log.info('created the first organisation');
 }
 
-/** The service, from its configuration to its listener. */
+/** Starts the service: loads the configuration, opens the resources and listens. */
 export async function main(signals: ExitSignals): Promise<void> {
   const config = loadIdentityConfig(process.env);
   const tracing = await startTracing('identity', config);

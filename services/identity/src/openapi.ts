@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 /** The security requirement of a route that needs a credential. */
 export const bearer: { [scheme: string]: string[] }[] = [{ bearer: [] }];
 
-/** The refusals of a route, in this service's one shape. 429, 500 and 503 can come from any. */
+/** Returns the response schemas of a route's errors. Every route can also fail with 503. */
 export const errorResponses = <S extends number>(...statuses: readonly S[]): Record<S, TSchema> =>
   Object.fromEntries([...statuses, 503].map((status) => [status, standardErrors.schema])) as Record<
     S,

@@ -3,11 +3,11 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from './generated/prisma/client.js';
 
-/** What the process holds open. */
+/** The resources that the process holds open. */
 export interface Resources {
-  /** Everything but liveness. */
+  /** Serves every query except liveness. */
   readonly pool: pg.Pool;
-  /** Two connections for the question of every request, so that no slow query stands before it. */
+  /** A pool of two connections for the liveness query of each request, so that no slow query delays it. */
   readonly livenessPool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly log: Logger;
@@ -16,13 +16,13 @@ export interface Resources {
 export type Prisma = PrismaClient;
 export type Transaction = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
 
-/** Batches of liveness questions under way at once; one connection each. */
+/** The number of liveness batches that run concurrently; each uses one connection. */
 export const LIVENESS_CONNECTIONS = 2;
 
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly maxConnections: number;
-  /** How long connecting may take, and how long a statement. */
+  /** The timeout for connecting, and for each statement. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;

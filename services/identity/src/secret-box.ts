@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** A key for secrets at rest: 32 bytes, with the id that sealed values name. */
+/** A key for secrets at rest: 32 bytes, and the id by which sealed values refer to it. */
 export interface BoxKey {
   readonly id: string;
   readonly key: Buffer;
@@ -9,23 +9,23 @@ export interface BoxKey {
 const IV_BYTES = 12;
 
 /**
- * AES-256-GCM (NIST SP 800-38D) for what is kept in the database. A sealed value reads
- * `v1.<key id>.<iv>.<ciphertext>.<tag>`, base64url.
+ * Encrypts secrets that are stored in the database with AES-256-GCM (NIST SP 800-38D). A sealed value has the form
+ * `v1.<key id>.<iv>.<ciphertext>.<tag>`, in base64url.
  *
- * `context` is authenticated with it: a value copied to another row can't be opened there.
+ * The `context` is authenticated as well: a value that is copied to another row can't be opened there.
  */
 export interface SecretBox {
   seal(secret: string, context: string): string;
-  /** @throws Error when the key is unknown, or the value or its context was changed. */
+  /** @throws Error when the key is unknown, or when the value or its context was altered. */
   open(sealed: string, context: string): string;
-  /** Whether `seal` would use the same key. Nothing is opened for it. */
+  /** Whether the value was sealed with the key that `seal` uses. The value isn't opened for that. */
   isSealedWithPrimaryKey(sealed: string): boolean;
 }
 
-/** @param keys - the first seals, all open. */
+/** @param keys - `seal` uses the first key; `open` uses whichever the value names. */
 export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
   const [sealing] = keys;
-  if (!sealing) throw new Error('a secret box needs a key');
+  if (!sealing) throw new Error('createSecretBox needs at least one key');
   return {
     seal(secret, context) {
       const iv = randomBytes(IV_BYTES);
@@ -37,7 +37,8 @@ export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
     open(sealed, context) {
       const [version, id, iv = '', ciphertext = '', tag = ''] = sealed.split('.');
       const found = keys.find((key) => key.id === id);
-      if (version !== 'v1' || !found) throw new Error(`no key for a value sealed with ${version}.${id}`);
+      if (version !== 'v1' || !found)
+        throw new Error(`there is no key to open a value sealed with ${version}.${id}`);
       const decipher = createDecipheriv('aes-256-gcm', found.key, Buffer.from(iv, 'base64url'), {
         authTagLength: 16,
       })

@@ -79,7 +79,7 @@ describeWith('nginx', 'rotation', () => {
       }
       expect(await first('identity').command('reseal')).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^SMTP passwords: 1 sealed anew\nsigning keys: 2 sealed anew$/m),
+        stdout: expect.stringMatching(/^SMTP passwords: 1 re-encrypted\nsigning keys: 2 re-encrypted$/m),
       });
       await restart('identity', { ENCRYPTION_KEYS: encryptionKey(2) });
       expect(await statusesFor(token)).toEqual(works);

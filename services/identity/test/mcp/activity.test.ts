@@ -63,7 +63,7 @@ test('each call is told with its tool, outcome, duration, request id and client,
   const { rows } = await identity.db.query('select row_to_json(t)::text as row from tool_calls t');
   const stored = JSON.stringify(rows);
   for (const secret of ['not-to-be-kept', token.accessToken, 'admin@example.com']) expect(stored).not.toContain(secret);
-  const failed = identity.logged().split('\n').find((line) => line.includes('"tool failed"'));
+  const failed = identity.logged().split('\n').find((line) => line.includes('"tool call failed"'));
   expect(JSON.parse(failed ?? '{}')).toMatchObject({ tool: 'crawl_stats', requestId: 'call-6' });
 }); // prettier-ignore
 

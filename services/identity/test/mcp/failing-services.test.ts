@@ -64,7 +64,7 @@ test('a server error says that the outcome of a change is unknown, and is logged
   listen = answerError(500, 'Broken');
   const failed = await callTool('pause_crawl', { connector: 'wiki_1' }, { 'x-request-id': 'failing-1' });
   expect(failed).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
-  expect(logLines().find(({ msg, requestId }) => msg === 'tool failed' && requestId === 'failing-1')).toMatchObject({
+  expect(logLines().find(({ msg, requestId }) => msg === 'tool call failed' && requestId === 'failing-1')).toMatchObject({
     tool: 'pause_crawl',
     credentialId: expect.any(String),
   });
@@ -119,7 +119,7 @@ test('a call that its client gives up is no error', async () => {
   });
   await expect(asked).rejects.toThrow(/abort/i);
   while (!logLines().some(isLevel)) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(logLines().filter(isLevel)).toMatchObject([{ level: 'debug', msg: 'tool call given up' }]);
+  expect(logLines().filter(isLevel)).toMatchObject([{ level: 'debug', msg: 'the client cancelled the tool call' }]);
 }); // prettier-ignore
 
 test('an error is never longer than 2,000 characters', async () => {

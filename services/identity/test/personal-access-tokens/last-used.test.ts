@@ -73,7 +73,7 @@ test('a flush that fails is tried again, with the time of the use and not of the
     const before = Date.now();
     await use(token);
     const after = Date.now();
-    const warnings = () => identity.logged().split('last-used times not written yet').length - 1;
+    const warnings = () => identity.logged().split('failed to write last-used times').length - 1;
     const cancelWaiting = () =>
       identity.db.query(
         `select pg_cancel_backend(pid) from pg_stat_activity

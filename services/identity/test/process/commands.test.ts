@@ -166,11 +166,11 @@ test('reseal: after it the old encryption key can be left out', async () => {
   await withServer({}, async (url, token) => {
     expect((await callUrl(`${url}/api/v1/configurationManager/smtpConfig`, 'POST', { token, body: smtp })).status).toBe(200);
   });
-  // Without the old key nothing can be sealed anew, and nothing is harmed.
+  // Without the old key nothing can be re-encrypted, and nothing is harmed.
   const blind = await command(['reseal'], { ENCRYPTION_KEYS: fresh });
   expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP passwords')]);
-  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 1 sealed anew\nsigning keys: [1-9]\d* sealed anew\nletters on their way: 0 /);
-  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 0 sealed anew\nsigning keys: 0 /);
+  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);
+  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 0 re-encrypted\nsigning keys: 0 /);
   await withServer({ ENCRYPTION_KEYS: fresh }, async (url, session) => {
     const raw = 'grant_type=client_credentials';
     const headers = { authorization: `Basic ${Buffer.from(`mail:${secret}`).toString('base64')}`, 'content-type': 'application/x-www-form-urlencoded' };

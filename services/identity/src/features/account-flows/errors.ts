@@ -1,6 +1,6 @@
 import { AppError } from '@platform/service-kit';
 
-/** The same for an unknown, used, expired and replaced link, and for a member who was removed. */
+/** The error is the same for an unknown, used, expired or replaced link, and for a removed member. */
 export const linkInvalid = (): AppError =>
   new AppError({
     status: 400,

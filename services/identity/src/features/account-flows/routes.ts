@@ -15,7 +15,7 @@ import type { AccountFlows } from './service.js';
 const tags = ['Account'];
 const accepted = { message: 'If there is such an account, a mail is on its way' };
 
-/** Open to everyone; limited per account and per address. The answers tell nobody who has an account. */
+/** Open to everyone, with limits per account and per address. The responses don't reveal whether an account exists. */
 export function accountRequestRoutes(app: App, service: AccountFlows): void {
   const schema = { tags, body: AddressBody, response: { 202: Message, ...errorResponses(400, 429) } };
   app.post(
@@ -36,7 +36,7 @@ export function accountRequestRoutes(app: App, service: AccountFlows): void {
   );
 }
 
-/** Open to who has a mailed link. */
+/** Open to everyone; each request proves its authority by the token of a mailed link. */
 export function accountLinkRoutes(app: App, service: AccountFlows): void {
   app.post(
     '/api/v1/auth/links',

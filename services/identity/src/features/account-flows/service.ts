@@ -18,15 +18,20 @@ import { linkInvalid } from './errors.js';
 import type { AcceptInvitationBody, LinkResponse, ResetPasswordBody } from './schemas.js';
 
 export interface AccountFlows {
-  /** Mails a code, if there is such an account; the caller can't tell. @throws AppError 429. */
+  /** Mails a code if the account exists, without revealing whether it does. @throws AppError 429. */
   requestCode(email: string, client: ClientAddress): Promise<void>;
-  /** Mails a link, likewise. Who never accepted an invitation gets that again. @throws AppError 429. */
+  /**
+   * Mails a link to choose a new password if the account exists, without revealing whether it does. A member who hasn't
+   * accepted their invitation gets the invitation again.
+   *
+   * @throws AppError 429.
+   */
   requestReset(email: string, client: ClientAddress): Promise<void>;
-  /** Says whose link it is. @throws AppError 400 LINK_INVALID; 429. */
+  /** Returns the account that the link belongs to. @throws AppError 400 LINK_INVALID; 429. */
   describeLink(token: string, address: string): Promise<LinkResponse['link']>;
-  /** Ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
+  /** Changes the password and ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
   resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
-  /** Makes the invited account usable, and signs in. @throws AppError 400 LINK_INVALID; 429. */
+  /** Activates the invited account and opens a session. @throws AppError 400 LINK_INVALID; 429. */
   acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginResponse>;
 }
 
@@ -47,7 +52,7 @@ export interface AccountFlowDeps {
 export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   const { prisma, passwords, secrets, outbox, openSession, clock, limits } = deps;
 
-  /** Neither answer nor time tells whether there is an account: only the sending job looks. */
+  /** Doesn't look the account up, so that neither response nor timing reveals it: the sending job looks it up later. */
   async function request(
     kind: 'login_code' | 'password_reset',
     limit: AttemptLimits,
@@ -65,15 +70,15 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     outbox.wake();
   }
 
-  /** Uses the link up and does what it was for, or neither. */
-  async function follow<T>(
+  /** Consumes the link and runs what it authorises, both in one transaction. */
+  async function followLink<T>(
     purpose: LinkPurpose,
     { token, password }: ResetPasswordBody,
     address: string,
     run: (tx: Transaction, userId: string, passwordHash: string, at: Date) => Promise<T | undefined>,
   ): Promise<T> {
     await limits.link.begin(token, address);
-    // A wrong token must not make the service hash passwords.
+    // Hashing is expensive: an invalid token must not cause it.
     if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
     const passwordHash = await passwords.hash(password);
     const done = await prisma.$transaction(async (tx) => {
@@ -100,13 +105,13 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     },
 
     async resetPassword(body, client) {
-      await follow('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
+      await followLink('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await changePassword(tx, userId, passwordHash);
         if (!user) return undefined;
         await secrets.revokeAll(tx, userId);
         await clearMailCooldowns(tx, user.email);
         const sessionsEnded = String(await endSessions(tx, userId, at));
-        // The link proved who it is.
+        // The link authenticated the member.
         const actor = { actorId: userId, credential: null, client };
         const entry = { orgId: user.orgId, actor, subjectId: userId, reason: 'reset' };
         await insertAuditEntry(tx, { ...entry, action: 'password.changed', detail: { sessionsEnded }, at });
@@ -115,7 +120,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     },
 
     acceptInvitation: (body, client) =>
-      follow('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
+      followLink('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
         if (!user) return undefined;
         await secrets.revokeAll(tx, userId);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /*
- * The two pages that mailed links lead to where there is no web app (APP_URL): one form each, for the API beside it. No
- * template data gets into them: the token stays in the fragment of the address, which no server is sent, and the script
- * asks the API whose link it is.
+ * Without a web app (APP_URL), mailed links lead to these two pages; each is one form for the API beside it. The pages
+ * contain no data: the token stays in the fragment of the address, which browsers never send to a server, and the
+ * script asks the API whose link it is.
  */
 
 const style = `
@@ -28,14 +28,14 @@ a { color: var(--accent); }
 [role=alert]:empty, [hidden] { display: none; }
 `;
 
-/** Relative to the page, so that it works below any PUBLIC_URL. */
+/** The script's URLs are relative to the page, so that they work below any PUBLIC_URL. */
 const script = `
 const find = (selector) => document.querySelector(selector);
 const form = find('form');
 const intro = find('.who');
 const fault = find('[role=alert]');
 const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
-// Neither the history nor a look over the shoulder shows the secret.
+// Keep the secret out of the history and the address bar.
 history.replaceState(null, '', location.pathname);
 
 const post = (endpoint, body) => fetch(endpoint, {
@@ -170,7 +170,7 @@ const reset: Page = {
   done: 'Your password is changed, and you are signed out everywhere. Sign in with the new one.',
 };
 
-/** @param appUrl - of the web app whose sign-in the pages lead on to; without one they only say how to go on. */
+/** @param appUrl - the web app whose sign-in page is linked at the end; undefined: there is no link. */
 export const accountPages = (appUrl: string | undefined) => ({
   invite: toPage(invitation, appUrl),
   'reset-password': toPage(reset, appUrl),
@@ -178,7 +178,7 @@ export const accountPages = (appUrl: string | undefined) => ({
 
 const toSource = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 
-/** Only this script and style run, and the page talks to the platform alone. */
+/** The content security policy allows this script and style only, and requests to the platform only. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

@@ -4,12 +4,12 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { toKey } from './key.js';
 
 /*
- * Attempts at what is open to everyone, counted in PostgreSQL so that all replicas count together.
- * The package was chosen for doing that atomically in one statement, over any of our backing stores.
+ * Limits attempts at endpoints that are open to everyone. The counts are in PostgreSQL, so that all replicas share them;
+ * rate-limiter-flexible increments and checks a count atomically, in one statement.
  */
 const WINDOW_SECONDS = 15 * 60;
 
-/** Whoever has an IPv6 address has at least its /64. */
+/** Returns the unit that is limited: an IPv4 address, or the /64 of an IPv6 address, which one client controls whole. */
 function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
@@ -37,31 +37,31 @@ const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duratio
 
 export interface AttemptLimits {
   /**
-   * Counts an attempt before it is made, so that many at once get no extra guesses.
+   * Counts an attempt before it is made, so that concurrent attempts get no extra guesses.
    *
-   * @param subject - the e-mail or the link's token: what is tried.
-   * @param isKnown - asked when the subject's own limit is reached: whoever comes from where its owner has been before
-   *   has only the limit of the pair.
+   * @param subject - the e-mail address or link token that is tried.
+   * @param isKnown - called when the limit of the subject is reached: a client from which its owner has signed in
+   *   before is subject to the limit of the pair only.
    * @throws AppError 429.
    */
   begin(subject: string, address: string, isKnown?: () => Promise<boolean>): Promise<void>;
-  /** It was right: the attempt is taken back, the subject's failures forgotten. */
+  /** Records a success: takes the attempt back and resets the failures of this network at this subject. */
   succeed(subject: string, address: string): Promise<void>;
 }
 
 export interface AttemptLimitOptions {
-  /** Part of the stored keys: what is counted apart has a name apart. */
+  /** A prefix of the stored keys. Limiters with different names count separately. */
   readonly name: string;
-  /** Of all networks at one subject; without it, nobody can use a subject's attempts up for its owner. */
+  /** The limit of all networks together at one subject. Leave it out where strangers could lock the owner out with it. */
   readonly perSubject?: number;
-  /** Of one network at one subject. */
+  /** The limit of one network at one subject. */
   readonly perPair: number;
   readonly perAddress: number;
-  /** Public text of the refusal. */
+  /** The public message of the 429. */
   readonly message: string;
 }
 
-/** All limits are per 15 minutes. */
+/** Creates a limiter whose limits all apply to a window of 15 minutes. */
 export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions): AttemptLimits {
   const limiter = (keyPrefix: string, points: number) =>
     createLimiter(pool, keyPrefix, points, WINDOW_SECONDS);

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../resources.js';
 
 /**
- * Counts one more under a key, in the transaction of what is counted.
+ * Increments the count of a key, in the transaction of the counted change.
  *
- * @returns how many there are, this one included, since the first of the last `windowMs`.
+ * @returns the count in the current window, this increment included. A window begins with its first increment.
  */
 export async function incrementCount(
   db: Transaction,

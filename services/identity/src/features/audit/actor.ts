@@ -2,28 +2,28 @@ import { getMember, type UserPrincipal } from '@platform/auth';
 import type { FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../known-devices/client.js';
 
-/** A member, and where the request came from. */
+/** The authenticated member together with the client that sent the request. */
 export interface Caller extends UserPrincipal {
   readonly client: ClientAddress;
 }
 
-/** The member behind the request. @throws AppError 403 for a service. */
+/** Returns the member who sent the request. @throws AppError 403 when a service sent it. */
 export const getCaller = (request: FastifyRequest): Caller => ({
   ...getMember(request),
   client: getClient(request),
 });
 
-/** A token or a session, by its id. */
+/** Identifies the token or session that an action was done with. */
 export interface ActingCredential {
   readonly kind: string;
   readonly id: string;
 }
 
-/** Who did something, with which credential, and from where: so that what a stolen token did can be found. */
+/** Who did something, with which credential and from where, so that the actions of a stolen token can be found. */
 export interface Actor {
-  /** Null for the platform, and for who is not known. */
+  /** Null when the platform acted, or when the actor is unknown. */
   readonly actorId: string | null;
-  /** Null where none was needed: a password, a code or a link proved who it is. */
+  /** Null when a password, code or link authenticated the actor. */
   readonly credential: ActingCredential | null;
   readonly client: ClientAddress | null;
 }
@@ -34,11 +34,11 @@ export const toActor = ({ userId, kind, credentialId, client }: Caller): Actor =
   client,
 });
 
-/** A job or a command of an operator. */
+/** The actor of background jobs and of operators' commands. */
 export const platformActor: Actor = { actorId: null, credential: null, client: null };
 
 const MAX_USER_AGENT_LENGTH = 512;
 
-/** As it is stored: what a client says of itself can be of any length. */
+/** Returns the user agent as it is stored: cut, because clients can send one of any length. */
 export const getUserAgent = (client: ClientAddress | null): string | null =>
   client?.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;

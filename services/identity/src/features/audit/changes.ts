@@ -2,7 +2,12 @@ import type { Changes } from './queries.js';
 
 type Value = string | number | null;
 
-/** What differs, as the audit tells it. @param before - undefined: there was nothing. */
+/**
+ * Returns the fields that differ, in the form that the audit stores.
+ *
+ * @param before - undefined when the subject was created.
+ * @param after - undefined when the subject was deleted.
+ */
 export function findChanges<K extends string>(
   before: Readonly<Partial<Record<K, Value>>> | undefined,
   after: Readonly<Partial<Record<K, Value>>> | undefined,

@@ -1,4 +1,4 @@
 import { v7 as uuidv7 } from 'uuid';
 
-/** The least UUIDv7 of a time. @param msecs - milliseconds since the epoch. */
+/** Returns the smallest UUIDv7 of a time. @param msecs - milliseconds since the epoch. */
 export const firstIdAt = (msecs: number): string => uuidv7({ msecs, seq: 0, random: new Uint8Array(16) });

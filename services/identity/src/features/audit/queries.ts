@@ -5,7 +5,7 @@ import type { Prisma as Client, Transaction } from '../../resources.js';
 import { type Actor, getUserAgent } from './actor.js';
 import { firstIdAt } from './first-id.js';
 
-/** What is written down, and by what name. */
+/** The names of all actions that the audit records. */
 export const auditActions = [
   'configuration.sign_in_saved',
   'configuration.smtp_saved',
@@ -28,7 +28,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What a field was and what it is now. Never a secret. */
+/** The old and new value of each changed field. It must never contain a secret. */
 export type Changes = Readonly<
   Record<string, { readonly from: string | number | null; readonly to: string | number | null }>
 >;
@@ -46,16 +46,16 @@ export interface NewAuditEntry {
 
 let sequence = 0;
 
-/** A UUIDv7 of that time: the order of entries is that of time, and a search by time is a range of ids. */
+/** Creates a UUIDv7 of the given time: entries sort by time, and a search by time is a range of ids. */
 export function createAuditId(at: Date): string {
   sequence = (sequence + 1) % 2 ** 31;
   return uuidv7({ msecs: at.getTime(), seq: sequence });
 }
 
-/** The beginning of such ids; SQL that writes many entries fills in the rest at random. */
+/** Returns the first part of an entry's id. Statements that write many entries fill in the rest at random. */
 export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
 
-/** Written in the transaction of what it tells of. */
+/** Inserts an entry. Call it in the transaction of the recorded change. */
 export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry): Promise<unknown> => {
   const { actorId, credential, client } = entry.actor;
   return db.auditEntry.create({
@@ -108,7 +108,7 @@ const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<A
     omit: { orgId: true },
   });
 
-/** The page is found in the index alone; only its rows are read. */
+/** Finds the ids of the page by an index-only scan, then reads only the rows of that page. */
 export async function findAuditEntries(db: Client, orgId: string, window: PageWindow): Promise<AuditRow[]> {
   const page = await db.auditEntry.findMany({
     where: { orgId },
@@ -124,24 +124,24 @@ export async function findAuditEntries(db: Client, orgId: string, window: PageWi
   );
 }
 
-/** What is looked for; undefined: any. */
+/** The conditions of a search; undefined matches every entry. */
 export interface AuditFilter {
   readonly subjectId: string | undefined;
   readonly actorId: string | undefined;
   readonly action: string | undefined;
-  /** Included. */
+  /** Inclusive. */
   readonly from: Date | undefined;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: Date | undefined;
 }
 
-/** Entries that one search looks at: it is a range of one index, however much the audit holds. */
+/** The number of entries that one search reads at most, so that its cost doesn't grow with the audit. */
 const MAX_SEARCHED = 20_000;
 
 export interface AuditSearch {
   readonly total: number;
   readonly rows: AuditRow[];
-  /** When not everything was looked at: the time of the oldest entry that was. */
+  /** The time of the oldest entry that was read; undefined when the search was complete. */
   readonly searchedFrom: Date | undefined;
 }
 
@@ -149,8 +149,8 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * The newest entries that fit the narrowest filter are read from its index, and the other filters pick from those.
- * Each of the three has an index that is in the order of time; without any, that of the organisation is.
+ * Reads the newest entries that match the most selective filter from its index, and applies the other filters to those.
+ * Each of the three filters has an index ordered by time; without a filter, the organisation's index is used.
  */
 export async function searchAuditEntries(
   db: Client,

@@ -11,7 +11,7 @@ import {
 import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
 
 export interface AuditService {
-  /** The organisation's entries, newest first. @throws AppError 400 for a time that is no instant. */
+  /** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
   list(principal: UserPrincipal, query: AuditQuery): Promise<AuditPage>;
 }
 
@@ -26,7 +26,7 @@ const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): 
 function readInstant(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const at = new Date(text);
-  // Before 1970 there is no UUIDv7, and after the year 10000 none either.
+  // A UUIDv7 holds 48 bits of milliseconds since 1970.
   if (at.getTime() >= 0 && at.getTime() < 2 ** 48) return at;
   throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
 }

@@ -4,11 +4,11 @@ import { type SendEmailRequest, toSmtpChangedEmail, type SmtpSnapshot } from '..
 import type { Administrator, RemovedServer, SmtpConfigurationRow } from './queries.js';
 
 export interface SmtpChange {
-  /** The configuration that is replaced; or the one that was removed last, which no mail can go through any more. */
+  /** The configuration that is replaced, or the one that was removed last. */
   readonly before: SmtpConfigurationRow | RemovedServer;
-  /** With the password; undefined when it can't be decrypted any more, or the server was removed earlier. */
+  /** The old configuration with its password; undefined when it can't be decrypted, or was removed earlier. */
   readonly old: SmtpSnapshot | undefined;
-  /** Undefined: the configuration was removed. */
+  /** The new configuration; undefined when it was removed. */
   readonly present: SmtpSnapshot | undefined;
 }
 
@@ -25,8 +25,8 @@ function describeBefore(before: SmtpChange['before']): string {
 }
 
 /**
- * A message to each administrator through each of the two servers. It carries the configuration that it goes through, so
- * that the change waits for no server, and a mail service that still knows the old one asks nobody.
+ * Creates a message to each administrator through each of the two servers. Each message carries the configuration that
+ * it is sent with, so that the change doesn't wait for either server and the mail service needn't look it up.
  */
 export function smtpNotices(
   administrators: readonly Administrator[],

@@ -29,16 +29,16 @@ export const upsertSmtpConfiguration = (
     select: { orgId: true },
   });
 
-/** @returns whether there was one. */
+/** @returns false when there was none. */
 export async function deleteSmtpConfiguration(db: Transaction, orgId: string): Promise<boolean> {
   const { count } = await db.smtpConfiguration.deleteMany({ where: { orgId } });
   return count > 0;
 }
 
-/** A server that the organisation had once. A field is null where the audit doesn't tell it. */
+/** A server that the organisation used before. A field is null when the audit doesn't record it. */
 export type RemovedServer = Readonly<Record<'host' | 'port' | 'fromEmail', string | number | null>>;
 
-/** @returns the configuration that was removed last, as the audit has it; undefined when none ever was. */
+/** @returns the configuration that was removed last, read from the audit; undefined when none was ever removed. */
 export async function findRemovedServer(db: Transaction, orgId: string): Promise<RemovedServer | undefined> {
   const entry = await db.auditEntry.findFirst({
     where: { orgId, action: 'configuration.smtp_removed' },
@@ -47,8 +47,8 @@ export async function findRemovedServer(db: Transaction, orgId: string): Promise
   });
   if (!entry) return undefined;
   const changes = entry.changes as Changes;
-  const valueOf = (field: string) => changes[field]?.from ?? null;
-  return { host: valueOf('host'), port: valueOf('port'), fromEmail: valueOf('fromEmail') };
+  const getOldValue = (field: string) => changes[field]?.from ?? null;
+  return { host: getOldValue('host'), port: getOldValue('port'), fromEmail: getOldValue('fromEmail') };
 }
 
 export interface Administrator {
@@ -59,7 +59,7 @@ export interface Administrator {
   readonly organisation: { readonly name: string };
 }
 
-/** Those who can log in. */
+/** Finds the administrators who can log in. */
 export const findAdministrators = (db: Transaction, orgId: string): Promise<Administrator[]> =>
   db.user.findMany({
     where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },

@@ -17,8 +17,8 @@ const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/smtpConfig';
 
 /**
- * Administrators: `config:read` is enough to look. A change needs a session, since whoever names the SMTP server
- * reads the codes and links that go through it.
+ * For administrators. Reading requires `config:read`. A change requires a session, because whoever chooses the SMTP
+ * server can read the codes and links that are sent through it.
  */
 export function configurationRoutes(app: App, service: ConfigurationService): void {
   const write = [app.authenticate, requireSession, requireAdminRole];
@@ -74,7 +74,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
   );
 }
 
-/** The mail service: a service credential with `FETCH_CONFIG`; a member's token with that scope is no such thing. */
+/** For the mail service: requires a service credential with `FETCH_CONFIG`. A member's token with that scope is rejected. */
 export function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
   app.get(
     '/api/v1/configurationManager/internal/smtpConfig',

@@ -1,16 +1,16 @@
 import { Type } from 'typebox';
 
 /**
- * How the connection to the SMTP server is secured: `auto` is `implicit` on port 465 and STARTTLS when
- * offered elsewhere; `starttls` requires it; `implicit` is TLS from the first byte; `none` is clear text.
+ * How the connection to the SMTP server is secured. `auto` means `implicit` on port 465, and STARTTLS where it is
+ * offered on other ports; `starttls` requires STARTTLS; `implicit` is TLS from the first byte; `none` is clear text.
  */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** A host name or an IP address: no scheme, port, blank or control character. */
+/** A host name or IP address without scheme, port, blanks or control characters. */
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: '^[\\p{L}\\p{N}._:-]+$' });
 const EmailAddress = Type.String({ maxLength: 254, format: 'email' });
-/** No control characters: the value goes on the wire of a line-based protocol. */
+/** Control characters are rejected, because the value becomes part of a line-based protocol. */
 const Credential = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^\\P{Cc}+$', description });
 
@@ -44,7 +44,7 @@ export type SmtpConfig = Type.Static<typeof SmtpConfig>;
 export const SmtpConfigResponse = Type.Object({ smtp: SmtpConfig });
 export const SavedSmtpConfig = Type.Object({ message: Type.String(), smtp: SmtpConfig });
 
-/** What the mail service needs, and nobody else gets. */
+/** Only the mail service receives the password. */
 export const SmtpConfigWithPassword = Type.Object(
   { ...SmtpConfig.properties, password: Type.Optional(Type.String()) },
   { title: 'SmtpConfigWithPassword' },

@@ -19,25 +19,25 @@ import {
 import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithPassword, TlsMode } from './schemas.js';
 
 export interface ConfigurationService {
-  /** Without the password. @throws AppError 404. */
+  /** Returns the configuration without the password. @throws AppError 404. */
   getSmtp(orgId: string): Promise<SmtpConfig>;
-  /** For the mail service alone: with the password. @throws AppError 404. */
+  /** Returns the configuration with the password, for the mail service only. @throws AppError 404. */
   getSmtpWithPassword(orgId: string): Promise<SmtpConfigWithPassword>;
   /**
-   * Replaces the whole configuration. The administrators are told by mail, through the old server and the new one; through
-   * the new one alone when the old one had been removed before.
+   * Replaces the whole configuration and notifies the administrators by mail, through the old server and the new one, or
+   * through the new one alone when the old one had been removed before.
    *
    * @throws AppError 400 for a password without a user name.
    */
   saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig>;
-  /** The administrators are told through the server that was removed. @throws AppError 404. */
+  /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
   removeSmtp(caller: Caller): Promise<void>;
 }
 
-/** Binds the sealed password to its organisation: copied to another row, it doesn't open. */
+/** The context that binds the sealed password to its organisation, so that it can't be opened in another row. */
 export const smtpPasswordContext = (orgId: string): string => `smtp-password:${orgId}`;
 
-const describe = ({ host, port, fromEmail, username, tls }: SmtpConfigurationRow): SmtpConfig => ({
+const toSmtpConfig = ({ host, port, fromEmail, username, tls }: SmtpConfigurationRow): SmtpConfig => ({
   host,
   port,
   fromEmail,
@@ -62,11 +62,11 @@ export function createConfigurationService(deps: {
   }
 
   function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword {
-    if (row.passwordSealed === null) return describe(row);
-    return { ...describe(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
+    if (row.passwordSealed === null) return toSmtpConfig(row);
+    return { ...toSmtpConfig(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
   }
 
-  /** A password whose key was lost can be replaced; nothing can be sent through that server, then. */
+  /** Returns undefined when the password's key is lost: the configuration can still be replaced, but not sent through. */
   function tryOpenSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword | undefined {
     try {
       return openSnapshot(orgId, row);
@@ -76,11 +76,11 @@ export function createConfigurationService(deps: {
   }
 
   /**
-   * Writes down a change, and tells the administrators of it.
+   * Records a change in the audit and notifies the administrators.
    *
-   * @param row - what is stored from now on; undefined: nothing.
+   * @param row - the new configuration; undefined when it is removed.
    */
-  async function record(
+  async function recordChange(
     tx: Transaction,
     caller: Caller,
     before: SmtpConfigurationRow | null,
@@ -101,7 +101,7 @@ export function createConfigurationService(deps: {
       changes,
       at,
     });
-    // A first server redirects no mail. One that follows a removal does, as if it had replaced the removed one.
+    // A first server redirects no mail. One that follows a removal does, just as if it had replaced the removed one.
     const previous = before ?? (await findRemovedServer(tx, orgId));
     if (!previous || (isPasswordKept && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };
@@ -110,7 +110,7 @@ export function createConfigurationService(deps: {
   }
 
   return {
-    getSmtp: async (orgId) => describe(await find(orgId)),
+    getSmtp: async (orgId) => toSmtpConfig(await find(orgId)),
     getSmtpWithPassword: async (orgId) => openSnapshot(orgId, await find(orgId)),
 
     async saveSmtp(caller, { password, username, ...rest }) {
@@ -126,10 +126,10 @@ export function createConfigurationService(deps: {
         await lockAdministration(tx, caller);
         const before = await findSmtpConfiguration(tx, orgId);
         await upsertSmtpConfiguration(tx, orgId, row, at);
-        await record(tx, caller, before, row, at);
+        await recordChange(tx, caller, before, row, at);
       });
       outbox.wake();
-      return describe(row);
+      return toSmtpConfig(row);
     },
 
     async removeSmtp(caller) {
@@ -139,7 +139,7 @@ export function createConfigurationService(deps: {
         await lockAdministration(tx, caller);
         const before = await findSmtpConfiguration(tx, orgId);
         if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
-        await record(tx, caller, before, undefined, at);
+        await recordChange(tx, caller, before, undefined, at);
       });
       outbox.wake();
     },

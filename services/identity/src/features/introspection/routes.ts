@@ -21,11 +21,11 @@ const IntrospectionRequest = Type.Object({
   token_type_hint: Type.Optional(Type.String()),
 });
 
-/** The platform's own services: is this credential alive, and whose is it (RFC 7662)? */
+/** For the platform's own services: token introspection (RFC 7662). */
 export function introspectionRoutes(app: App, introspect: Introspect): void {
   const onRequest = app.authenticateService(INTROSPECTION_SCOPE);
-  /** The caller is verified in the same statement as what it asks about, and hears nothing before. */
-  async function answer(request: FastifyRequest, tokens: readonly string[]): Promise<Introspection[]> {
+  /** Verifies the caller in the same database statement as the tokens. Nothing is returned unless the caller is valid. */
+  async function introspectAll(request: FastifyRequest, tokens: readonly string[]): Promise<Introspection[]> {
     const asked = tokens.map((token) => introspect(token));
     const [, ...results] = await Promise.all([verifyCaller(request), ...asked]);
     return results;
@@ -45,7 +45,7 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
       },
     },
     async (request, reply) => {
-      const [result] = await answer(request, [request.body.token]);
+      const [result] = await introspectAll(request, [request.body.token]);
       return reply.header('cache-control', 'no-store').send(result);
     },
   );
@@ -64,6 +64,8 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
       },
     },
     async (request, reply) =>
-      reply.header('cache-control', 'no-store').send({ results: await answer(request, request.body.tokens) }),
+      reply
+        .header('cache-control', 'no-store')
+        .send({ results: await introspectAll(request, request.body.tokens) }),
   );
 }

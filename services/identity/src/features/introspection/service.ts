@@ -1,12 +1,12 @@
 import { hasScope, type Introspection, type Principal } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
 
-/** @returns the answer of RFC 7662 §2.2; `{active: false}` tells nothing more. @throws AppError 503. */
+/** @returns the response of RFC 7662 §2.2, which is just `{active: false}` for an invalid token. @throws AppError 503. */
 export type Introspect = (token: string) => Promise<Introspection>;
 
 const inactive: Introspection = { active: false };
 
-function describe(principal: Principal): Introspection {
+function toIntrospection(principal: Principal): Introspection {
   if (principal.kind === 'service')
     return {
       active: true,
@@ -32,12 +32,12 @@ function describe(principal: Principal): Introspection {
   };
 }
 
-/** The pipeline's verdict, as an answer rather than a refusal. */
+/** Turns the verification's result into a response: an invalid token is inactive rather than an error. */
 export const createIntrospect =
   (verifyBearer: (token: string) => Promise<Principal>): Introspect =>
   async (token) => {
     try {
-      return describe(await verifyBearer(token));
+      return toIntrospection(await verifyBearer(token));
     } catch (error) {
       if (error instanceof AppError && error.statusCode === 401) return inactive;
       throw error;

@@ -1,21 +1,21 @@
 import type { Prisma, Transaction } from '../../resources.js';
 
 /**
- * Notes that the account signed in from the client.
+ * Records that the account signed in from the device.
  *
- * @returns whether that is new; `isFirst` when the account has never signed in from any.
+ * @returns `isNew` when the account hasn't signed in from it before; `isFirst` when it hasn't from any device.
  */
 export async function recordDevice(
   db: Transaction,
   userId: string,
-  client: string,
+  deviceId: string,
   at: Date,
 ): Promise<{ readonly isNew: boolean; readonly isFirst: boolean }> {
-  // Both parts of the statement see the table as it was before: xmax is 0 for an inserted row.
+  // Both parts of the statement see the table as it was before it. An inserted row has an xmax of 0.
   const [row] = await db.$queryRaw<{ isNew: boolean; isFirst: boolean }[]>`
     with noted as (
       insert into known_clients as known (user_id, client, seen_at)
-      values (${userId}::uuid, ${client}, ${at.toISOString()}::timestamptz)
+      values (${userId}::uuid, ${deviceId}, ${at.toISOString()}::timestamptz)
       on conflict (user_id, client) do update set seen_at = greatest(known.seen_at, excluded.seen_at)
       returning (xmax = 0) as is_new
     )
@@ -25,18 +25,18 @@ export async function recordDevice(
   return row ?? { isNew: false, isFirst: false };
 }
 
-/** Whether the account has signed in from the client. */
-export const isKnownDeviceId = async (
+/** Returns whether the account has signed in from the device. */
+export const hasDevice = async (
   db: Prisma | Transaction,
   userId: string,
-  client: string,
+  deviceId: string,
 ): Promise<boolean> =>
   (await db.knownClient.findUnique({
-    where: { userId_client: { userId, client } },
+    where: { userId_client: { userId, client: deviceId } },
     select: { userId: true },
   })) !== null;
 
-/** Forgets those that were seen longest ago. */
+/** Deletes the devices that were seen longest ago, beyond the number to keep. */
 export const pruneDevices = (db: Transaction, userId: string, keep: number): Promise<unknown> =>
   db.$executeRaw`
     delete from known_clients where user_id = ${userId}::uuid and client in (

@@ -2,12 +2,12 @@ import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type ClientAddress, toDeviceId, describeRequest } from './client.js';
 import { findUserByEmail } from '../users/queries.js';
-import { isKnownDeviceId, recordDevice, pruneDevices } from './queries.js';
+import { hasDevice, recordDevice, pruneDevices } from './queries.js';
 
-/** Per account; who changes networks all day is told of an old one again rather than stored for ever. */
+/** The number of devices kept per account. A device that was dropped causes a notice again. */
 const MAX_DEVICES = 50;
 
-/** Notes where a sign-in came from; a network and program not seen before, but for the first, is told by mail. */
+/** Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one. */
 export type RecordSignIn = (
   tx: Transaction,
   userId: string,
@@ -18,7 +18,7 @@ export type RecordSignIn = (
 export const createRecordSignIn =
   (outbox: Outbox): RecordSignIn =>
   async (tx, userId, client, at) => {
-    // What runs beside the service, as the launcher of `npm start` does, is not where the person signs in from.
+    // A client on this machine, such as the launcher of `npm start`, isn't a device of a person.
     if (client.isLocal) return;
     const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
     if (!isNew || isFirst) return;
@@ -31,12 +31,12 @@ export const createRecordSignIn =
     );
   };
 
-/** Whether the account of the address has signed in from there before; false when there is no such account. */
+/** Returns whether the account of the address has signed in from this device before; false when there is no account. */
 export async function isKnownDevice(
   db: Prisma | Transaction,
   email: string,
   client: ClientAddress,
 ): Promise<boolean> {
   const account = await findUserByEmail(db, email);
-  return account !== null && isKnownDeviceId(db, account.id, toDeviceId(client));
+  return account !== null && hasDevice(db, account.id, toDeviceId(client));
 }

@@ -4,14 +4,13 @@ export interface TokenUse {
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Id for the audit entry, should this be the first use. */
+  /** The id of the audit entry that is written if this is the first use. */
   readonly auditId: string;
 }
 
 /*
- * One statement for all uses since the last flush. A time never goes backwards, whichever of
- * several replicas writes last. A row that wasn't there before (xmax = 0) is a first use, and
- * that goes to the audit, once.
+ * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last.
+ * An inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once.
  */
 const writeUses = `
   with used as (

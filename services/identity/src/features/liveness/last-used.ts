@@ -3,22 +3,22 @@ import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
 import { recordTokenUses } from './last-used.queries.js';
 
-/** Uses are gathered this long, then written in one statement off the request path. */
+/** Uses are collected for this long, then written in one statement, off the request path. */
 const FLUSH_EVERY_MS = 2_000;
-/** Tokens in one statement. */
+/** The maximum number of tokens in one statement. */
 const MAX_FLUSH = 500;
 
 export interface LastUsed {
-  /** Costs one entry in a map. */
+  /** Records a use in memory; the database isn't touched. */
   record(tokenId: string): void;
-  /** Writes what was gathered. What can't be written now is kept for the next time. */
+  /** Writes the collected uses. Those that can't be written are kept for the next flush. */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the timer and writes the rest. */
+  /** Stops the timer and flushes. */
   stop(): Promise<void>;
 }
 
-/** A kill -9 loses what was gathered in the last two seconds: never a token, only how lately it was used. */
+/** Creates the recorder of last-used times. A kill -9 loses the times of the last two seconds, nothing else. */
 export function createLastUsed(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
@@ -39,7 +39,7 @@ export function createLastUsed(deps: {
           chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: createAuditId(new Date(at)) })),
         );
       } catch (error) {
-        deps.log.warn({ err: error, uses: uses.length - start }, 'last-used times not written yet');
+        deps.log.warn({ err: error, uses: uses.length - start }, 'failed to write last-used times; retrying');
         for (const [tokenId, at] of uses.slice(start))
           gathered.set(tokenId, Math.max(at, gathered.get(tokenId) ?? 0));
         return;
@@ -47,7 +47,7 @@ export function createLastUsed(deps: {
     }
   }
 
-  // One at a time: two statements over the same rows would only wait for one another.
+  // Flushes are serialised: concurrent statements on the same rows would only wait for each other.
   const flush = (): Promise<void> =>
     (flushing ??= write().finally(() => {
       flushing = undefined;

@@ -1,13 +1,12 @@
 import type { Role } from '@platform/auth';
 import type pg from 'pg';
 
-/** id, token hash, role, e-mail, full name: arrays rather than objects, this is the hottest query there is. */
+/** A row as an array rather than an object, because this is the most frequent query of the service. */
 export type LivenessRow = [id: string, tokenHash: string, role: Role, email: string, fullName: string];
 
 /*
- * One statement per batch of questions, prepared under a name on each connection. Credentials
- * are found by primary key and their owners by primary key: the cost grows with the
- * batch, not with the tables.
+ * One named prepared statement per batch. Credentials and their owners are looked up by primary key, so the cost grows
+ * with the batch, not with the tables.
  */
 const liveCredentials = `
   select t.id, t.token_hash, u.role, u.email, u.full_name
@@ -20,7 +19,7 @@ const liveCredentials = `
   union all
   select c.id, c.token_hash, 'member', '', '' from service_credentials c where c.id = any($3::uuid[])`;
 
-/** Expiry isn't looked at: the pipeline has asked the signed claim. */
+/** Finds the credentials that are live. Expiry isn't checked here, because verification has checked the signed claim. */
 export async function findLiveCredentials(
   db: pg.Pool,
   tokenIds: readonly string[],

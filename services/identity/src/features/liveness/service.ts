@@ -18,9 +18,8 @@ const isSame = (stored: string, digest: string): boolean =>
   stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 
 /**
- * Liveness from the database, asked anew for every verification; the questions of one event-loop
- * turn go in one statement. The stored SHA-256 must be that of the presented token, so that a
- * leaked signing key alone forges nothing.
+ * Checks liveness in the database for every verification; the checks of one event-loop turn share a statement. The
+ * stored SHA-256 must be that of the presented token, so that a leaked signing key isn't enough to forge a credential.
  */
 export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;

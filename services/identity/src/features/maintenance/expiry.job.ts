@@ -17,17 +17,17 @@ const BATCH = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Marks tokens that have expired, so that lists and counters leave them out without looking, and
- * deletes sessions, codes, links and unsent mails that ended by time. Members whose invitation lapsed are
- * removed. Nothing depends on when it runs: whoever reads them asks for the expiry. Calls of remote tools and the audit are kept for so many days.
+ * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, codes, links and
+ * unsent mails; removes members whose invitation has lapsed; deletes tool calls and audit entries past their retention.
+ * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
 export function createExpiryJob(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  /** Calls older than so many days are deleted. */
+  /** How many days tool calls are kept. */
   readonly toolCallDays: number;
-  /** Likewise the audit. At least 30: the database keeps younger entries. */
+  /** How many days audit entries are kept: at least 30, because the database refuses to delete younger ones. */
   readonly auditDays: number;
 }) {
   let timer: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export function createExpiryJob(deps: {
   async function expireMails(now: Date): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
       count = await deleteMails(deps.pool, now, BATCH);
-      if (count > 0) deps.log.warn({ mails: count }, 'mails given up: their time is over');
+      if (count > 0) deps.log.warn({ mails: count }, 'deleted mails that expired before they could be sent');
     }
   }
 
@@ -55,7 +55,7 @@ export function createExpiryJob(deps: {
   function run(): void {
     running ??= sweep()
       .catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'expired tokens not swept');
+        deps.log.warn({ err: error }, 'failed to delete expired data; retrying');
       })
       .finally(() => {
         running = undefined;

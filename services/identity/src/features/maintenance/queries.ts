@@ -3,7 +3,7 @@ import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../one-time-secrets/
 import { withdrawLapsedInvitations } from '../users/queries.js';
 
 /*
- * Each takes a bounded bite, in the order of an index, and skips what another replica has in hand.
+ * Each statement handles a bounded batch in the order of an index, and skips rows that another replica has locked.
  */
 
 const expire = `
@@ -13,13 +13,13 @@ const expire = `
     order by expires_at limit $2 for update skip locked
   )`;
 
-/** @returns how many tokens were marked. They had stopped authenticating already. */
+/** @returns how many tokens were marked. Expired tokens are rejected before that as well. */
 export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(expire, [now, limit]);
   return rowCount ?? 0;
 }
 
-/** @returns how many members were removed who hadn't accepted in time. */
+/** @returns how many members were removed because they hadn't accepted their invitation in time. */
 export async function expireInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {
   const { text, values } = withdrawLapsedInvitations(now, limit);
   const { rowCount } = await db.query(text, values);
@@ -29,7 +29,7 @@ export async function expireInvitations(db: pg.Pool, now: Date, limit: number): 
 const purgeSecrets = `
   delete from one_time_secrets where (purpose, subject) in (
     select purpose, subject from one_time_secrets where expires_at <= $1
-      -- Wrong guesses count for a day.
+      -- A row with wrong guesses is kept for a day, so that they keep counting.
       and (purpose <> 'login_code' or tries_left >= $3
            or coalesce(tries_since <= $1::timestamptz - make_interval(secs => $4), true))
     order by expires_at limit $2 for update skip locked
@@ -50,7 +50,7 @@ const purgeMails = `
     select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked
   )`;
 
-/** @returns how many mails were given up: what they would say is of no use any more. */
+/** @returns how many mails were deleted because their code, link or news has expired. */
 export async function deleteMails(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(purgeMails, [expiredBefore, limit]);
   return rowCount ?? 0;
@@ -81,7 +81,7 @@ const purgeToolCalls = `
     select id from tool_calls where id < $1 order by id limit $2 for update skip locked
   )`;
 
-/** @param before - a UUIDv7: its time says which calls go. */
+/** @param before - a UUIDv7: calls from before its time are deleted. */
 export async function deleteToolCalls(db: pg.Pool, before: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(purgeToolCalls, [before, limit]);
   return rowCount ?? 0;
@@ -92,7 +92,7 @@ const purgeAuditEntries = `
     select id from audit_entries where id < $1 order by id limit $2 for update skip locked
   )`;
 
-/** @param before - a UUIDv7: its time says which entries go. */
+/** @param before - a UUIDv7: entries from before its time are deleted. */
 export async function deleteAuditEntries(db: pg.Pool, before: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(purgeAuditEntries, [before, limit]);
   return rowCount ?? 0;

@@ -3,17 +3,17 @@ import type { Tool } from './tool.js';
 
 type ToolRequirements = Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly'>;
 
-/** The authority of the tool's REST endpoint, before it is asked. What isn't certain is no. */
+/** Returns whether the credential has the authority that the tool's REST endpoint requires. */
 export const canCall = (principal: UserPrincipal, tool: ToolRequirements): boolean =>
   tool.scopes.every((scope) => hasScope(principal, scope)) &&
   (!tool.isAdminOnly || principal.role === 'admin') &&
   (!tool.isTokenOnly || principal.kind === 'pat');
 
-/** By itself, or through its scopes. */
+/** Returns whether only administrators can call the tool, either by its own rule or because of its scopes. */
 const needsAdmin = ({ isAdminOnly, scopes }: ToolRequirements): boolean =>
   isAdminOnly || scopes.some((scope) => !canHoldScope(scope, 'member'));
 
-/** Says what the credential lacks, and only that, so that its owner can make one that doesn't. */
+/** Describes exactly what the credential lacks, so that its owner can create one that suffices. */
 export function describeMissingAuthority(principal: UserPrincipal, tool: ToolRequirements): string {
   const { kind, role, grantedScopes } = principal;
   const missing = kind === 'session' ? [] : tool.scopes.filter((scope) => !grantedScopes.has(scope));

@@ -6,47 +6,47 @@ import { canCall } from './authority.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
 import type { Tool, ToolSchema } from './tool.js';
 
-/** The stateless revision, 2026-07-28, or one of those before it. */
+/** The protocol revision of a request: `modern` is the stateless one, 2026-07-28; `legacy` is any earlier one. */
 export type ProtocolEra = 'modern' | 'legacy';
 export type ListedTool = ListToolsResult['tools'][number];
 
-/** What clients are told of this server. */
+/** The name and version that the server reports to clients. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
 }
 
-/** A tool, and what is made of it once. */
+/** A tool together with what is derived from it once. */
 export interface ToolEntry {
   readonly tool: Tool;
   readonly listed: ListedTool;
-  /** Faults of the arguments, whose defaults it fills in. */
+  /** Returns the faults of the arguments, and fills in the defaults. */
   check(args: unknown): FaultDetail[];
 }
 
-/** The tools of one caller: what is listed is what can be called. */
+/** The tools that a caller can list and call. */
 export interface ToolView {
   readonly listed: readonly ListedTool[];
   readonly names: ReadonlySet<string>;
-  /** The result of `tools/list` as JSON, made when it is first asked for. */
+  /** Returns the result of `tools/list` as JSON, which is serialised on first use. */
   listJson(era: ProtocolEra): string;
 }
 
-/** All tools of this server. */
+/** The catalogue of all tools. */
 export interface Catalogue {
   find(name: string): ToolEntry | undefined;
   getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
 }
 
-/** Views kept, one per distinct set of visible tools; a client that cycles through subsets drives out only these. */
+/** The number of cached views, one for each distinct set of visible tools. */
 const MAX_VIEWS = 256;
-/** A view's key is a number with a bit for each tool: with more, two views would share one. */
+/** A view's key is a number with one bit for each tool; a double holds 53 bits exactly. */
 const MAX_TOOLS = 53;
-/** What a list of the stateless revision says beside itself: it depends on the caller, and is never kept. */
+/** The cache fields of a list in the stateless revision: it depends on the caller and must not be cached. */
 const MODERN_LIST = { ttlMs: 0, cacheScope: 'private' } as const;
 
 const toListed = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): ListedTool =>
-  // Plain copies: TypeBox keeps its kinds in properties that aren't JSON.
+  // The copy is plain JSON, without the non-enumerable properties in which TypeBox keeps its kinds.
   structuredClone({
     name,
     title,
@@ -67,7 +67,7 @@ function compileCheck(schema: ToolSchema): ToolEntry['check'] {
   return (args) => (validate(args) ? [] : describeFaults(validate.errors ?? [], 'arguments'));
 }
 
-/** What every result of the stateless revision carries. */
+/** Returns the fields that every result of the stateless revision contains. */
 export const modernFields = (server: ServerInfo) => ({
   resultType: 'complete',
   _meta: { [SERVER_INFO_META_KEY]: server },
@@ -87,9 +87,10 @@ function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView
   };
 }
 
-/** @throws RangeError for more tools than views can be told apart by. */
+/** @throws RangeError when there are more than 53 tools. */
 export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
-  if (tools.length > MAX_TOOLS) throw new RangeError(`there can be ${MAX_TOOLS} tools, not ${tools.length}`);
+  if (tools.length > MAX_TOOLS)
+    throw new RangeError(`at most ${MAX_TOOLS} tools are supported, not ${tools.length}`);
   const entries = tools.map((tool): ToolEntry => ({
     tool,
     listed: toListed(tool),
@@ -100,7 +101,7 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
   return {
     find: (name) => byName.get(name),
     getView(principal, toolFilter) {
-      // Scopes, role, kind and narrowing count only through what they leave visible: a bit for each tool is the key.
+      // The key has one bit for each visible tool: scopes, role, kind and filter matter only by what they leave visible.
       const isShown = ({ tool }: ToolEntry) =>
         canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool));
       let key = 0;

@@ -20,10 +20,10 @@ function assertParams(method: string, request: unknown): void {
 }
 
 /**
- * The SDK answers -32603, an internal error, to parameters that it can't read, or shows its validator's own list.
- * They are the client's fault: -32602 (JSON-RPC 2.0 §5.1). Headers were looked at before.
+ * For invalid parameters, the SDK responds with -32603, an internal error, or with its validator's raw output. They are
+ * the client's fault, so this class responds with -32602 (JSON-RPC 2.0 §5.1). Headers are checked before.
  *
- * The low-level class is deprecated for common use only: McpServer converts every schema on every call.
+ * The low-level class is deprecated for common use only; McpServer would convert every schema on every call.
  */
 // oxlint-disable-next-line typescript/no-deprecated
 export class CheckedServer extends Server {

@@ -1,7 +1,7 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 
 const MAX_LENGTH = 100;
-/** Control characters; PostgreSQL's text can't hold the first. */
+/** Control characters, of which PostgreSQL's text type can't store NUL. */
 const unprintable = /\p{Cc}+/gu;
 
 const clean = (text: string): string =>
@@ -13,17 +13,16 @@ interface Source {
 }
 
 /**
- * What the client says it is: its name and version, which the stateless revision has in each message,
- * or the `User-Agent`. Before that revision the name comes with `initialize` alone, which a stateless
- * endpoint doesn't remember.
+ * Returns the name and version that the client gives itself. The stateless revision carries them in each message; for
+ * earlier revisions, which send them only with `initialize`, this is the `User-Agent`.
  */
 export function getClientName({ headers, body }: Source): string | undefined {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
   const info = params?._meta?.[CLIENT_INFO_META_KEY] as
     { name?: unknown; version?: unknown } | null | undefined;
-  const said =
+  const name =
     typeof info?.name === 'string'
       ? `${info.name} ${typeof info.version === 'string' ? info.version : ''}`
       : headers['user-agent'];
-  return (typeof said === 'string' && clean(said)) || undefined;
+  return (typeof name === 'string' && clean(name)) || undefined;
 }

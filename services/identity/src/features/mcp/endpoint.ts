@@ -10,17 +10,17 @@ import { type Caller, createToolCalls } from './tool-calls.js';
 import { toResultJson } from './tool-result.js';
 import { createToolServers } from './tool-server.js';
 
-/** The remote tools, below HTTP. */
+/** The remote tools, independent of HTTP. */
 export interface ToolEndpoint {
-  /** What a caller can see and call. */
+  /** Returns the tools that a caller can see and call. */
   getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
   /**
-   * The JSON-RPC answer to a plain message, as JSON.
+   * Returns the JSON-RPC response to a plain message, as JSON.
    *
-   * @returns undefined for a tool that nobody has: that is an error of the protocol.
+   * @returns undefined for an unknown tool, which the SDK answers with a protocol error.
    */
   respond(message: PlainMessage, caller: Caller): string | Promise<string> | undefined;
-  /** What answers all other messages of a caller. */
+  /** Creates the SDK server that answers all other messages of a caller. */
   readonly createServer: CreateServer;
 }
 
@@ -31,7 +31,7 @@ export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
   readonly recordCall: ToolCallRecorder['record'];
   readonly log: Logger;
-  /** Of this server, as clients are told it. */
+  /** The version that the server reports to clients. */
   readonly version: string;
 }): ToolEndpoint {
   const { tools, recordCall, log, version } = deps;

@@ -2,10 +2,10 @@ import { ServiceFault, type ServiceFaultKind } from '@platform/clients';
 import { AppError, createServerErrorLog, type Logger, translateError } from '@platform/service-kit';
 import type { Tool, ToolContext } from './tool.js';
 
-/** A call that did not succeed, as its caller is told. */
+/** A call that did not succeed, as it is reported to the caller. */
 export interface Failure {
   readonly text: string;
-  /** `refused`: somebody said no; `failed`: something broke; `cancelled`: the client gave it up. */
+  /** `refused` by a service; `failed` by an internal error or an outage; `cancelled` by the client. */
   readonly outcome: 'refused' | 'failed' | 'cancelled';
 }
 
@@ -20,7 +20,10 @@ const isRefusal = (fault: ServiceFault | AppError): boolean =>
 const isOutage = (fault: ServiceFault | AppError): boolean =>
   fault instanceof AppError ? fault.statusCode === 503 : fault.status === 503 || outages.has(fault.kind);
 
-/** Of a service the client has said it. The database can be lost while it commits. */
+/**
+ * Whether a change may have been made although the call failed, as when the connection breaks during a commit. Faults
+ * of other services say so in their own message.
+ */
 const isOutcomeUnknown = (fault: ServiceFault | AppError, { annotations }: Tool): boolean =>
   fault instanceof AppError && fault.statusCode >= 500 && !annotations.readOnlyHint;
 
@@ -35,7 +38,7 @@ function toText(fault: ServiceFault | AppError, tool: Tool): string {
   return details ? `${message}: ${details}` : message;
 }
 
-/** A fault of the REST endpoint in its own words; what broke inside is logged, not told. */
+/** Describes a fault in the words of the REST endpoint. The cause of an internal error is logged, not reported. */
 export function createFailures(log: Logger): DescribeFailure {
   const logServerError = createServerErrorLog();
   return (thrown, tool, { requestId, principal, signal }) => {
@@ -43,13 +46,13 @@ export function createFailures(log: Logger): DescribeFailure {
     const text = toText(fault, tool);
     const fields = { tool: tool.name, requestId, credentialId: principal.credentialId };
     if (signal.aborted) {
-      log.debug({ err: fault.cause ?? fault, ...fields }, 'tool call given up');
+      log.debug({ err: fault.cause ?? fault, ...fields }, 'the client cancelled the tool call');
       return { text, outcome: 'cancelled' };
     }
     if (isRefusal(fault)) return { text, outcome: 'refused' };
     logServerError(log, {
       error: fault.cause ?? fault,
-      message: 'tool failed',
+      message: 'tool call failed',
       isOutage: isOutage(fault),
       fields,
     });

@@ -8,9 +8,9 @@ import type { ResponseForm } from './response-form.js';
 import type { ProtocolEra } from './catalogue.js';
 
 /*
- * The two requests that make up nearly all traffic, `tools/list` and `tools/call`, in the plain form
- * that clients send them in. Those are answered directly. Whatever deviates, in either era, is left
- * to the SDK, which knows the protocol's edges: nothing is refused here.
+ * Recognises the two requests that make up nearly all traffic, `tools/list` and `tools/call`, in the form that clients
+ * usually send. These are answered directly. Every other message, of either era, is left to the SDK, which knows the
+ * protocol's edge cases: nothing is rejected here.
  */
 
 interface PlainRequest {
@@ -43,7 +43,7 @@ function hasOnly(value: Json, keys: ReadonlySet<string>): boolean {
 
 const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id);
 
-/** The metadata that a request of the stateless revision carries in its body, and repeats in headers. */
+/** Checks the metadata that a request of the stateless revision carries in its body and repeats in headers. */
 function isModernEnvelope(meta: Json, method: string, name: string | undefined, headers: Headers): boolean {
   const info = meta[CLIENT_INFO_META_KEY];
   return (
@@ -67,12 +67,12 @@ function getEra(
   if (version === MODERN_VERSION)
     return meta && isModernEnvelope(meta, method, name, headers) ? 'modern' : undefined;
   if (!legacyVersions.has(version)) return undefined;
-  // Any metadata may claim the other era, or ask for more than an answer.
+  // Other metadata may name another era or request more than a response.
   for (const key in meta) if (key !== 'traceparent' && key !== 'tracestate') return undefined;
   return 'legacy';
 }
 
-/** @returns undefined for what the SDK has to look at. */
+/** @returns undefined for a message that the SDK has to handle. */
 export function readPlainMessage(
   message: unknown,
   headers: Headers,
@@ -82,7 +82,7 @@ export function readPlainMessage(
   const { jsonrpc, id, method, params = {} } = message;
   if (jsonrpc !== '2.0' || !isId(id) || !isObject(params)) return undefined;
   const meta = params['_meta'];
-  // Whoever names a token wants to be told of progress, on a stream.
+  // A progress token requests progress notifications, which need a stream.
   if (isObject(meta) && meta['progressToken'] !== undefined) return undefined;
   if (method === 'tools/list') {
     const era = hasOnly(params, listKeys) ? getEra(meta, method, undefined, headers) : undefined;

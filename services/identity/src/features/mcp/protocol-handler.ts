@@ -9,15 +9,15 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Caller } from './tool-calls.js';
 
-/** Answers one request, in either era. */
+/** Handles one request of either era. */
 export type ProtocolHandler = Pick<McpHttpHandler, 'fetch'>;
-/** The server of one request. */
+/** Creates the SDK server for one request. */
 // oxlint-disable-next-line typescript/no-deprecated -- for common use only
 export type CreateServer = (caller: Caller) => Server;
 
 type AuthInfo = NonNullable<McpRequestContext['authInfo']>;
 
-/** The SDK carries what it doesn't know in `authInfo.extra`. */
+/** Passes the caller through the SDK, in `authInfo.extra`. */
 export const toAuthInfo = (caller: Caller): AuthInfo => {
   const { token, userId, grantedScopes } = caller.context.principal;
   return { token, clientId: userId, scopes: [...grantedScopes], extra: { caller } };
@@ -25,7 +25,7 @@ export const toAuthInfo = (caller: Caller): AuthInfo => {
 
 function requireCaller({ authInfo }: Pick<McpRequestContext, 'authInfo'>): Caller {
   const caller = authInfo?.extra?.['caller'] as Caller | undefined;
-  if (!caller) throw new TypeError('a request reached the protocol without its caller');
+  if (!caller) throw new TypeError('authInfo.extra contains no caller');
   return caller;
 }
 
@@ -33,17 +33,17 @@ const wantsProgress = (message: unknown): boolean =>
   (message as { params?: { _meta?: { progressToken?: unknown } } | null } | null)?.params?._meta
     ?.progressToken !== undefined;
 
-/** The answer to this one method is a stream, whatever the client takes. */
+/** Rejects the one method whose response is always a stream. Call it when the client doesn't accept streams. */
 function assertAnswerable(message: unknown): void {
   if ((message as { method?: unknown } | null)?.method !== 'subscriptions/listen') return;
   const text = 'Not acceptable: subscriptions/listen is answered with text/event-stream';
   throw new AppError({ status: 406, code: 'NOT_ACCEPTABLE', message: text });
 }
 
-/** Both protocol eras over the official SDK, stateless: a server per request, whose caller goes in `authInfo`. */
+/** Handles both protocol eras with the official SDK, without state: each request gets a server of its own. */
 export function createProtocolHandler(createServer: CreateServer, log: Logger): ProtocolHandler {
   const onerror = (error: Error) => {
-    log.debug({ err: error }, 'tool endpoint refused a message');
+    log.debug({ err: error }, 'the SDK rejected a message');
   };
   const createModern = (responseMode: 'auto' | 'sse') =>
     createMcpHandler((context) => createServer(requireCaller(context)), {
@@ -51,11 +51,11 @@ export function createProtocolHandler(createServer: CreateServer, log: Logger): 
       onerror,
       responseMode,
     });
-  // Without notifications, `auto` answers JSON: a server sends none to a client that takes no stream.
+  // `auto` responds with JSON unless there are notifications, which aren't sent to a client that doesn't accept a stream.
   const modern = createModern('auto');
   const modernStream = createModern('sse');
 
-  // The SDK's own fallback to the older revisions answers with event streams only.
+  // The SDK's own fallback for earlier revisions responds with event streams only.
   const fetchLegacy: ProtocolHandler['fetch'] = async (request, options = {}) => {
     const caller = requireCaller(options);
     const server = createServer(caller);

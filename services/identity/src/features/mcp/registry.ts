@@ -18,15 +18,15 @@ import { whoami } from './tools/whoami.js';
 export interface ToolDeps {
   readonly findOrganisationName: (id: string) => Promise<string>;
   readonly tokens: Pick<TokenService, 'listOwn' | 'revokeOwn'>;
-  /** Undefined: there is no crawl service, and none of its tools. */
+  /** Undefined when there is no crawl service; its tools are then left out. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
-  /** How long calls of the mail service may take. */
+  /** The timeout of calls to the mail service. */
   readonly mailTimeoutMs: number;
   readonly waits: Waits;
 }
 
-/** Every tool, in the order in which they are listed. */
+/** Creates all tools, in the order in which they are listed. */
 export const createTools = ({
   findOrganisationName,
   tokens,

@@ -10,7 +10,7 @@ const tracestateForm = /^[\x20-\x7e]{1,512}$/;
 const wellFormed = (form: RegExp, value: unknown): string | undefined =>
   typeof value === 'string' && form.test(value) ? value : undefined;
 
-/** W3C Trace Context from the headers, or from the metadata of the message, where MCP has it. */
+/** Returns the W3C Trace Context from the headers, or else from the message's metadata, where MCP puts it. */
 function getTrace({ headers, body }: FastifyRequest) {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
   const traced = headers.traceparent === undefined ? params?._meta : headers;
@@ -20,7 +20,7 @@ function getTrace({ headers, body }: FastifyRequest) {
   };
 }
 
-/** The context of a call that is answered at once: nobody listens for its progress. */
+/** The context of a call that is answered with JSON, so that its progress can't be reported. */
 export class RequestContext implements ToolContext {
   readonly principal: UserPrincipal;
   readonly requestId: string;

@@ -1,11 +1,11 @@
 import { type Clock, tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 
-/** Credentials remembered, a few MB; past that the longest unused is forgotten, and may begin anew. */
+/** The number of buckets in memory, a few MB. Beyond that the least recently used one is dropped, and starts full again. */
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
 
-/** Requests that a credential may make now; they come back with time, up to a minute's. */
+/** The token bucket of a credential, which refills over time up to the requests of a minute. */
 interface Allowance {
   left: number;
   /** Milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export function createRequestLimit(perMinute: number, clock: Clock): CountReques
       allowance = { left: perMinute, countedAt: now };
       allowances.set(credentialId, allowance);
     }
-    // A clock that was set back gives nothing, and takes nothing.
+    // A clock that was set back neither adds nor removes requests.
     const returned = (Math.max(0, now - allowance.countedAt) * perMinute) / MINUTE_MS;
     allowance.left = Math.min(perMinute, allowance.left + returned);
     allowance.countedAt = now;

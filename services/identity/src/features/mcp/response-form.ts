@@ -1,15 +1,15 @@
 import { AppError } from '@platform/service-kit';
 
-/** How a client takes an answer: as JSON, as an event stream, or as whichever suits the message. */
+/** The form of response that a client accepts: JSON, an event stream, or whichever suits the message. */
 export type ResponseForm = 'json' | 'stream' | 'either';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
-/** What the transport's specification asks clients to send, and nearly all do. */
+/** The value that the transport's specification requires and nearly all clients send. */
 const USUAL = `${JSON_TYPE}, ${STREAM_TYPE}`;
 
-/** Weights by media range; whatever is no range is skipped, and a weight that can't be read is 1. */
-function readRanges(accept: string): ReadonlyMap<string, number> {
+/** Parses the weights of the media ranges. Malformed ranges are skipped; a malformed weight counts as 1. */
+function parseRanges(accept: string): ReadonlyMap<string, number> {
   const ranges = accept
     .toLowerCase()
     .split(',')
@@ -22,21 +22,21 @@ function readRanges(accept: string): ReadonlyMap<string, number> {
 }
 
 /**
- * Reads the `Accept` header (RFC 9110 §12.5.1). None at all, and wildcards, mean JSON: who names no event stream would not
- * know how to read one. `q=0` refuses a type.
+ * Negotiates the form of the response by the `Accept` header (RFC 9110 §12.5.1). A missing header or a wildcard means
+ * JSON, because a client that doesn't name event streams probably can't read one. `q=0` rejects a type.
  *
- * @throws AppError 406 when it takes neither type.
+ * @throws AppError 406 when the client accepts neither type.
  */
 export function negotiateResponseForm(accept: string | undefined): ResponseForm {
   if (accept === USUAL) return 'either';
-  const ranges = readRanges(accept ?? '');
+  const ranges = parseRanges(accept ?? '');
   if (ranges.size === 0) return 'json';
-  const takes = (type: string): boolean => {
+  const accepts = (type: string): boolean => {
     const group = `${type.split('/', 1)[0]}/*`;
     return (ranges.get(type) ?? ranges.get(group) ?? ranges.get('*/*') ?? 0) > 0;
   };
-  if (takes(JSON_TYPE)) return (ranges.get(STREAM_TYPE) ?? 0) > 0 ? 'either' : 'json';
-  if (takes(STREAM_TYPE)) return 'stream';
+  if (accepts(JSON_TYPE)) return (ranges.get(STREAM_TYPE) ?? 0) > 0 ? 'either' : 'json';
+  if (accepts(STREAM_TYPE)) return 'stream';
   const message = `Not acceptable: answers are ${JSON_TYPE} or ${STREAM_TYPE}`;
   throw new AppError({ status: 406, code: 'NOT_ACCEPTABLE', message });
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema, ObjectSchema, Operation } from '@platform/clients';
 import type { Tool, ToolSchema } from './tool.js';
 
-/** The services' routers take no longer path segment. */
+/** The services' routers reject longer path segments. */
 const MAX_SEGMENT_LENGTH = 100;
 
 const asSegment = (schema: JsonSchema): JsonSchema => ({
@@ -14,11 +14,11 @@ const mapValues = <A, B>(record: Readonly<Record<string, A>>, map: (value: A) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 /**
- * The arguments of a tool that is one REST operation: its path parameters and the fields of its body,
- * as the operation's own document has them.
+ * Returns the input schemas of a tool that is one REST operation: the arguments are its path parameters and the fields
+ * of its body, as documented by the operation.
  *
- * The fields of the body are checked by the endpoint alone: one rule decides, and its faults are in
- * the words of the one that knows (a schedule's in those of its type).
+ * Only the endpoint checks the fields of the body, so that there is one rule, and its messages are the specific ones
+ * (for a schedule, those of its type).
  */
 export function toInputSchemas(
   operation: Operation,
@@ -42,16 +42,17 @@ export function toInputSchemas(
   };
 }
 
-/** What the operation answers, or a part of it: `['data']`. */
+/** Returns the schema of the operation's response, or of the part at `path`, such as `['data']`. */
 export function toOutputSchema({ answer }: Operation, path: readonly string[] = []): ToolSchema {
   let schema = answer;
   for (const name of path)
     schema = name === '[]' ? (schema?.['items'] as JsonSchema) : (schema as ObjectSchema).properties[name];
-  if (schema?.['type'] !== 'object') throw new TypeError(`no object at ${path.join('.')}`);
+  if (schema?.['type'] !== 'object')
+    throw new TypeError(`the response schema has no object at ${path.join('.')}`);
   return schema as unknown as ToolSchema;
 }
 
-/** Only these properties of an object, all of them there. */
+/** Returns the schema with only these properties, all required. */
 export function pick(schema: ToolSchema, names: readonly string[]): ToolSchema {
   const { properties } = schema as ObjectSchema;
   return {

@@ -15,7 +15,7 @@ import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
 const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
-/** Room for small attachments of a mail; large ones go to the REST endpoint. */
+/** Allows for small mail attachments; large ones have to be sent to the REST endpoint. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 
 const ResourceMetadata = Type.Object({
@@ -29,11 +29,11 @@ export interface McpRouteDeps {
   readonly endpoint: ToolEndpoint;
   readonly countRequest: CountRequest;
   readonly log: Logger;
-  /** Where clients reach the platform. */
+  /** The URL at which clients reach the platform. */
   readonly publicUrl: string;
 }
 
-/** A page of another site must not use a browser's reach to get at the endpoint (DNS rebinding). */
+/** Rejects requests from pages of other sites, which could reach the endpoint through a browser by DNS rebinding. */
 function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
   const { origin } = request.headers;
   if (origin !== undefined && origin !== publicOrigin)
@@ -42,7 +42,7 @@ function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
 
 function assertOneMessage(body: unknown): void {
   if (body === undefined) throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
-  // Only the revision of March 2025 had batches; a stateless endpoint has no use for them, an attacker has.
+  // Only the revision of March 2025 had batches. They are useless here, and would let one request cause a lot of work.
   if (Array.isArray(body))
     throw new AppError({ status: 400, code: 'BATCH', message: 'Send one message per request' });
   if (body === null || typeof body !== 'object')
@@ -80,7 +80,7 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
   );
 }
 
-/** Open to everyone: what the resource is (RFC 9728). */
+/** Open to everyone: the protected resource metadata (RFC 9728). */
 function metadataRoute(app: App, publicUrl: string): void {
   app.get(
     METADATA_PATH,
@@ -103,7 +103,7 @@ function metadataRoute(app: App, publicUrl: string): void {
   );
 }
 
-/** Stateless: there is no stream to open and no session to end. */
+/** Rejects other methods with 405: a stateless endpoint has no stream to open and no session to delete. */
 function otherMethods(scope: App): void {
   scope.route({
     method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
@@ -116,7 +116,7 @@ function otherMethods(scope: App): void {
   });
 }
 
-/** Members, with a session or a token: `POST /mcp`. */
+/** For members, with a session or a token: `POST /mcp`. */
 export function mcpRoutes(app: App, deps: McpRouteDeps): void {
   const { publicUrl } = deps;
   metadataRoute(app, publicUrl);

@@ -1,7 +1,7 @@
 import { AppError, type ErrorFormat } from '@platform/service-kit';
 import { MessageFault } from './schemas.js';
 
-/** JSON-RPC 2.0's own codes where they fit; -32001 for the refusals of HTTP. */
+/** Maps an HTTP status to a code of JSON-RPC 2.0, or to -32001 when none fits. */
 const getCode = (status: number, code: string): number =>
   code === 'INVALID_JSON'
     ? -32_700
@@ -11,7 +11,7 @@ const getCode = (status: number, code: string): number =>
         ? -32_600
         : -32_001;
 
-/** What is refused before the protocol is looked at, in the protocol's shape. */
+/** Renders HTTP errors, which are raised before the protocol is handled, in the format of JSON-RPC. */
 export const jsonRpcErrors: ErrorFormat = {
   schema: MessageFault,
   render: ({ status, code, message, details = [] }) => ({
@@ -25,8 +25,8 @@ export const jsonRpcErrors: ErrorFormat = {
 };
 
 /**
- * RFC 9728 §5.1: a challenge names where the resource is described. An error that is thrown many times has one such
- * version of itself.
+ * Creates a function that adds the URL of the resource metadata to a challenge (RFC 9728 §5.1). For an error that is
+ * thrown many times, the extended version is created once.
  */
 export function createWithMetadata(metadataUrl: string): (error: AppError) => AppError {
   const known = new WeakMap<AppError, AppError>();

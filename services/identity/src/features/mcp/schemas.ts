@@ -3,12 +3,12 @@ import { Type } from 'typebox';
 import { bearer } from '../../openapi.js';
 
 /*
- * What the documentation says of the endpoint. Messages are checked by the protocol's own rules, which know both of its
- * eras; its answers are JSON by the time they are sent.
+ * These schemas are for the API documentation only. Messages are validated by the protocol's own rules for either era,
+ * and responses are already serialised when they are sent.
  */
 
 const Id = Type.Union([Type.String(), Type.Integer()]);
-/** Also one that no request may have: an answer to such a request repeats it. */
+/** The id of a response. It repeats that of the request, even an invalid one. */
 const AnsweredId = Type.Union([Type.String(), Type.Number(), Type.Null()]);
 const Version = Type.Literal('2.0');
 const AnyObject = Type.Record(Type.String(), Type.Unknown());

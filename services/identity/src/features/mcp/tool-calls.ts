@@ -8,14 +8,14 @@ import { createFailures, type DescribeFailure } from './failures.js';
 import { toolError, type ToolResult, toolResult } from './tool-result.js';
 import type { ToolContext } from './tool.js';
 
-/** Who calls, and what they can see. */
+/** The context of a caller, the tools visible to it, and the form of response that it accepts. */
 export interface Caller {
   readonly view: ToolView;
   readonly context: ToolContext;
   readonly form: ResponseForm;
 }
 
-/** Every call of a tool begins and ends here. Whatever comes of it is a result, for the model to read. */
+/** Calls a tool and records the call. Failures are returned as results too, because the model has to read them. */
 export type CallTool = (
   caller: Caller,
   entry: ToolEntry,
@@ -28,7 +28,7 @@ function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): strin
     : describeMissingAuthority(principal, tool);
 }
 
-/** What came of a call: for the caller, and for the record. */
+/** The result of a call for the caller, and its outcome for the record. */
 interface CallOutcome {
   readonly result: ToolResult;
   readonly outcome: ToolCallOutcome;

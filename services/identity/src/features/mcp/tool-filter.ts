@@ -2,19 +2,19 @@ import { AppError, isHeaderRepeated } from '@platform/service-kit';
 import type { Tool } from './tool.js';
 
 /*
- * A client can ask for fewer tools than its credential allows, so that an agent is shown, and can
- * call, only what its owner means it to:
+ * A client can request fewer tools than its credential allows, so that an agent sees, and can call, only the tools that
+ * its owner intends:
  *
- *   X-MCP-Readonly: true, or /mcp?readonly=1   tools that change nothing
- *   X-MCP-Tools: whoami, get_crawl             these; a name that is no tool's adds nothing
+ *   X-MCP-Readonly: true, or /mcp?readonly=1   only tools that change nothing
+ *   X-MCP-Tools: whoami, get_crawl             only these tools; unknown names are ignored
  *
- * Each only takes away. A value that is neither yes nor no, a query that is neither, and a list that is there
- * twice are refused: they must not mean "all".
+ * Filters never add tools. An invalid flag, an unknown query parameter and a repeated list are rejected, because taking
+ * them for "all tools" would be unsafe.
  */
 
 export interface ToolFilter {
   readonly isReadOnly: boolean;
-  /** Undefined: any. */
+  /** Undefined allows any name. */
   readonly names: ReadonlySet<string> | undefined;
 }
 
@@ -27,7 +27,7 @@ const words = new Map([
 
 const badRequest = (message: string) => new AppError({ status: 400, code: 'BAD_REQUEST', message });
 
-function readFlag(where: string, value: unknown): boolean {
+function parseFlag(where: string, value: unknown): boolean {
   if (value === undefined) return false;
   const flag = typeof value === 'string' ? words.get(value.trim().toLowerCase()) : undefined;
   if (flag !== undefined) return flag;
@@ -40,12 +40,12 @@ interface Source {
   readonly raw: { readonly rawHeaders: readonly string[] };
 }
 
-/** @returns undefined when nothing is narrowed. @throws AppError 400. */
+/** @returns undefined when the request contains no filter. @throws AppError 400. */
 export function parseToolFilter({ headers, query, raw }: Source): ToolFilter | undefined {
   if (Object.keys(query ?? {}).some((key) => key !== 'readonly'))
     throw badRequest('The query can have readonly, and nothing else');
-  const inHeader = readFlag('X-MCP-Readonly', headers['x-mcp-readonly']);
-  const inQuery = readFlag('readonly', (query as { readonly?: unknown } | undefined)?.readonly);
+  const inHeader = parseFlag('X-MCP-Readonly', headers['x-mcp-readonly']);
+  const inQuery = parseFlag('readonly', (query as { readonly?: unknown } | undefined)?.readonly);
   const isReadOnly = inHeader || inQuery;
   const tools = headers['x-mcp-tools'];
   if (tools !== undefined && isHeaderRepeated(raw.rawHeaders, 'x-mcp-tools'))

@@ -1,13 +1,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-/** What came of a call, its text made once: the structured content as JSON, or what went wrong. */
+/** The result of a call. The text is the structured content as JSON, or the description of an error. */
 export interface ToolResult {
   readonly text: string;
-  /** Undefined: an error. */
+  /** Undefined for an error. */
   readonly structured: Record<string, unknown> | undefined;
 }
 
-/** Longer, an error would fill the model's context: what matters comes first. */
+/** Longer error texts are cut, so that they don't fill the model's context. */
 const MAX_ERROR_LENGTH = 2_000;
 
 export const toolError = (text: string): ToolResult => ({
@@ -20,12 +20,12 @@ export const toolResult = (structured: Record<string, unknown>): ToolResult => (
   structured,
 });
 
-/** As the SDK takes it. */
+/** Converts a result to the SDK's type. */
 export const toCallToolResult = ({ text, structured }: ToolResult): CallToolResult => ({
   content: [{ type: 'text', text }],
   ...(structured ? { structuredContent: structured } : { isError: true }),
 });
 
-/** The same as JSON. @param more - members as JSON, each behind a comma. */
+/** Converts a result to JSON. @param more - further members as JSON, each preceded by a comma. */
 export const toResultJson = ({ text, structured }: ToolResult, more: string): string =>
   `{"content":[{"type":"text","text":${JSON.stringify(text)}}],${structured ? `"structuredContent":${text}` : '"isError":true'}${more}}`;

@@ -7,7 +7,7 @@ import type { Caller, CallTool } from './tool-calls.js';
 import type { Progress, ToolContext } from './tool.js';
 import { toCallToolResult } from './tool-result.js';
 
-/** The context with the SDK's cancellation, and progress for a client that named a token for it. */
+/** Extends the context by the SDK's cancellation, and by progress for a client that has sent a progress token. */
 function toToolContext(
   { context, form }: Caller,
   { mcpReq }: ServerContext,
@@ -33,23 +33,23 @@ function toToolContext(
   };
 }
 
-/** What the SDK serves: the list of the caller's tools, and their calls. */
+/** Creates SDK servers that list the caller's tools and call them. */
 export function createToolServers(deps: {
   readonly catalogue: Pick<Catalogue, 'find'>;
   readonly callTool: CallTool;
   readonly log: Logger;
-  /** Of this server, as clients are told it. */
+  /** The name and version that the server reports to clients. */
   readonly server: ServerInfo;
 }): CreateServer {
   const { catalogue, callTool, log } = deps;
   const onerror = (error: Error) => {
-    log.debug({ err: error }, 'a client was not told of progress');
+    log.debug({ err: error }, 'failed to send a progress notification');
   };
   return (caller) => {
     const { view } = caller;
     const server = new CheckedServer(deps.server, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', ({ params }) => {
-      // The list is never longer than a page, so there is no cursor that it has given.
+      // The list always fits on one page, so no cursor is ever valid.
       if (params?.cursor !== undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown cursor');
       return { tools: [...view.listed] };

@@ -9,34 +9,34 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-/** How far a call is (MCP `notifications/progress`). */
+/** The progress of a call (MCP `notifications/progress`). */
 export interface Progress {
-  /** Grows with each report. */
+  /** Increases with each report. */
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** For whom, and as part of what, a tool is called. */
+/** The caller of a tool and the request that the call is part of. */
 export interface ToolContext {
   readonly principal: UserPrincipal;
   readonly requestId: string;
-  /** What the client says it is. */
+  /** The name that the client gives itself. */
   readonly client: string | undefined;
-  /** Where the request came from. */
+  /** The client that sent the request. */
   readonly address: ClientAddress;
-  /** W3C Trace Context, as the request carried it. */
+  /** The W3C Trace Context of the request. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
-  /** Aborted when the client goes away or cancels. Made when it is first read. */
+  /** Aborted when the client disconnects or cancels. Created on first use. */
   readonly signal: AbortSignal;
-  /** Whether the client hears of progress before the answer. */
+  /** Whether the client receives progress notifications. */
   readonly isStreamed: boolean;
-  /** Tells the client, if it asked to be told. Never fails. */
+  /** Reports progress to the client if it has requested that. It never rejects. */
   report(progress: Progress): Promise<void>;
 }
 
-/** JSON Schema of an object, TypeBox's included. */
+/** The JSON Schema of an object; TypeBox schemas are assignable to it. */
 export interface ToolSchema {
   readonly type: 'object';
   readonly properties?: object;
@@ -44,29 +44,29 @@ export interface ToolSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** One remote tool. Each has a file of its own under `tools/`. */
+/** A remote tool. Each tool has its own file in `tools/`. */
 export interface Tool<Arguments = Readonly<Record<string, unknown>>> {
-  /** Lower snake case. */
+  /** The name, in lower snake case. */
   readonly name: string;
   readonly title: string;
-  /** For the model: what it does, when to use it, what it returns, in which units. */
+  /** Tells the model what the tool does, when to use it, and what it returns in which units. */
   readonly description: string;
   readonly inputSchema: ToolSchema;
-  /** What of the arguments is checked before the call, when a REST endpoint checks the rest. Default: all. */
+  /** The schema checked before the call, when a REST endpoint checks the remaining fields. Default: `inputSchema`. */
   readonly checkedSchema?: ToolSchema;
   readonly outputSchema: ToolSchema;
   readonly annotations: ToolAnnotations;
-  /** All of them are needed, from a token. */
+  /** A token needs all of these scopes. */
   readonly scopes: readonly Scope[];
-  /** Whether the owner must be an administrator now. */
+  /** Whether the owner must currently be an administrator. */
   readonly isAdminOnly: boolean;
-  /** Whether a session isn't enough. */
+  /** Whether sessions can't call the tool. */
   readonly isTokenOnly?: boolean;
-  /** @throws AppError or ServiceFault, whose message the caller is shown. */
+  /** @throws AppError or ServiceFault, whose message is shown to the caller. */
   call(args: Arguments, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
-/** Of tools that look and change nothing. */
+/** The annotations of tools that only read. */
 export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,

@@ -14,39 +14,39 @@ import type { Waits } from './waits.js';
 type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
 
 const POLL_MS = 1_000;
-/** A client that hears nothing for a minute gives up, and so do proxies. */
+/** Progress is reported at least this often, because clients and proxies give up after a minute of silence. */
 const HEARTBEAT_MS = 10_000;
-/** How long a client is kept waiting that can't be told of progress. */
+/** The longest wait of a client that doesn't receive progress notifications. */
 const MAX_SILENT_WAIT_MS = 60_000;
-/** A sign of life has to be progress, too. */
+/** The protocol requires progress to increase with each notification, heartbeats included. */
 const MIN_PROGRESS_STEP = 0.001;
 
-/** Why a wait is over. */
+/** The reasons why a wait ended. */
 export const waitEndReasons = ['run_ended', 'too_long', 'shutting_down'] as const;
 
 export interface WaitResult {
-  /** As it was last seen; null when it hadn't begun by then. */
+  /** The last known state of the run; null when it hadn't begun. */
   readonly run: Run | null;
   readonly waitEnded: (typeof waitEndReasons)[number];
 }
 
 const finished: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted', 'skipped']);
 
-/** Tells the client of a run in percent, each time of a little more: the protocol asks for that. */
+/** Creates a function that reports the progress of a run in percent, strictly increasing. */
 function createReporter(context: ToolContext) {
-  let told = -1;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reported = -1;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return async (run: Run | undefined): Promise<void> => {
     const progress = run?.progress ?? 0;
     const now = performance.now();
-    if (progress <= told && now - toldAt < HEARTBEAT_MS) return;
-    told = Math.max(progress, told + MIN_PROGRESS_STEP);
-    toldAt = now;
-    await context.report({ progress: told, total: 100, message: run?.outcome ?? 'scheduled' });
+    if (progress <= reported && now - reportedAt < HEARTBEAT_MS) return;
+    reported = Math.max(progress, reported + MIN_PROGRESS_STEP);
+    reportedAt = now;
+    await context.report({ progress: reported, total: 100, message: run?.outcome ?? 'scheduled' });
   };
 }
 
-/** The first run of a schedule: the oldest that it, not a member, has asked for since. */
+/** Finds the first run that the schedule, rather than a member, has started since then. */
 async function findRun(
   crawl: CrawlClient,
   connector: string,
@@ -60,25 +60,25 @@ async function findRun(
   );
 }
 
-const momentary: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'timeout', 'busy', 'aborted']);
+const transientFaults: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'timeout', 'busy', 'aborted']);
 
-/** A service that is away or busy for a moment doesn't end the wait; a refusal does: the credential may be revoked. */
-async function findRunOrRetry(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
+/** Returns undefined on a transient fault, so that the wait goes on. Other faults, such as a revoked credential, end it. */
+async function tryFindRun(...args: Parameters<typeof findRun>): Promise<Run | undefined> {
   try {
     return await findRun(...args);
   } catch (fault) {
-    if (fault instanceof ServiceFault && (momentary.has(fault.kind) || fault.status === 503))
+    if (fault instanceof ServiceFault && (transientFaults.has(fault.kind) || fault.status === 503))
       return undefined;
     throw fault;
   }
 }
 
 /**
- * Follows the next run of a schedule until it ends, with the caller's credential for every look.
+ * Polls the next run of a schedule until it ends, with the caller's credential each time.
  *
- * @param since - when it was scheduled, ISO 8601.
- * @param waits - how long at most; a minute where the client can't be told of progress.
- * @throws ServiceFault when crawl refuses the credential; an AbortError when the client goes away.
+ * @param since - when it was scheduled, in ISO 8601.
+ * @param waits - bounds the wait; it is at most a minute when the client doesn't receive progress notifications.
+ * @throws ServiceFault when crawl rejects the credential; AbortError when the client disconnects.
  */
 export async function waitForRun(
   crawl: CrawlClient,
@@ -92,13 +92,13 @@ export async function waitForRun(
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {
-    seen = (await findRunOrRetry(crawl, connector, since, callContext)) ?? seen;
+    seen = (await tryFindRun(crawl, connector, since, callContext)) ?? seen;
     await report(seen);
     if (seen && finished.has(seen.outcome)) return { run: seen, waitEnded: 'run_ended' };
     context.signal.throwIfAborted();
     if (stopping.aborted) return { run: seen ?? null, waitEnded: 'shutting_down' };
     if (performance.now() >= endsAt) return { run: seen ?? null, waitEnded: 'too_long' };
-    // Cut short by either signal, of which the next round tells the difference.
+    // Either signal interrupts the delay; the next iteration tells which one it was.
     await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

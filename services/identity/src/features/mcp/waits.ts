@@ -3,7 +3,7 @@ import { createKeyedSemaphore } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 
 export interface WaitLimits {
-  /** How long one takes at most. */
+  /** The longest duration of a wait. */
   readonly maxMs: number;
   /** Concurrent waits in this process; one organisation can have a quarter of them. */
   readonly maxTotal: number;
@@ -13,13 +13,13 @@ export interface WaitLimits {
 
 type Holder = Pick<UserPrincipal, 'credentialId' | 'orgId'>;
 
-/** The calls that wait for something to end: each holds a connection, and asks a service once a second. */
+/** Limits the concurrent tool calls that wait for a run: each holds a connection and polls a service every second. */
 export interface Waits {
   readonly maxMs: number;
-  /** Aborted when the process ends: nobody waits any longer. */
+  /** Aborted when shutdown begins, which ends all waits. */
   readonly stopping: AbortSignal;
-  /** @throws AppError 429 before anything is done, when there are as many as there may be. */
-  hold<T>(holder: Holder, wait: () => Promise<T>): Promise<T>;
+  /** Runs a wait within the limits. @throws AppError 429, before the wait begins, when a limit is reached. */
+  run<T>(holder: Holder, wait: () => Promise<T>): Promise<T>;
   stop(): void;
 }
 
@@ -32,7 +32,7 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): 
   return {
     maxMs,
     stopping: controller.signal,
-    async hold({ credentialId, orgId }, wait) {
+    async run({ credentialId, orgId }, wait) {
       const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
       if (!orgPermits.tryAcquire(orgId)) throw tooMany();
       try {

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * The request as the SDK takes it; the body was read before, the credential stays here. The SDK refuses an `Accept` that
- * doesn't name both forms of an answer; which of them is sent is decided before.
+ * Converts a request to the type that the SDK expects, without the body, which is already parsed, and the credential. The
+ * SDK rejects an `Accept` header without both forms of response; which form is sent has been negotiated before.
  */
 export function toWebRequest(request: FastifyRequest, url: string, signal: AbortSignal): Request {
   const headers = new Headers();
@@ -19,7 +19,7 @@ export async function sendWebResponse(reply: FastifyReply, response: Response): 
   for (const [name, value] of response.headers) if (name !== 'content-length') void reply.header(name, value);
   if (!response.body) return reply.send();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  // JSON is small and whole; an event stream goes out as it comes, through nginx too.
+  // Event streams must not be buffered by the process or by nginx; JSON responses are small.
   if (isStream) void reply.header('x-accel-buffering', 'no');
   return reply.send(isStream ? Readable.fromWeb(response.body) : await response.text());
 }

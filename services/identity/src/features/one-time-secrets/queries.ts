@@ -4,21 +4,21 @@ import type { LinkPurpose, SecretPurpose } from './secret.js';
 export interface NewSecret {
   readonly purpose: SecretPurpose;
   readonly subject: string;
-  /** Null: nobody has the address, and the secret opens nothing. */
+  /** Null when no account has the address: the secret then authenticates nobody. */
   readonly userId: string | null;
   readonly secretHash: string;
   readonly secretSealed: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly triesLeft: number;
-  /** Since when tries are counted, and until when an earlier count goes on; null for links. */
+  /** When the count of tries begins, and which earlier counts it continues; null for links. */
   readonly tries: { readonly since: Date; readonly goesOnFrom: Date } | null;
 }
 
 export interface StoredSecret {
   readonly userId: string | null;
   readonly secretHash: string;
-  /** May be an earlier secret's: a replica of an older release replaces the hash alone. */
+  /** May belong to an earlier secret, because replicas of an older release replace the hash alone. */
   readonly secretSealed: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -27,7 +27,7 @@ export interface StoredSecret {
   readonly triesSince: Date | null;
 }
 
-/** What was issued last for the address, locked until the transaction ends. */
+/** Finds the secret that was last issued to the address, and locks it until the transaction ends. */
 export async function lockSecret(
   db: Transaction,
   purpose: SecretPurpose,
@@ -40,7 +40,7 @@ export async function lockSecret(
   return row;
 }
 
-/** It is mailed again, and works as long from now as a new one would. */
+/** Renews the expiry of a secret that is mailed again. */
 export const extendSecret = (
   db: Transaction,
   purpose: SecretPurpose,
@@ -54,9 +54,9 @@ export const extendSecret = (
   });
 
 /**
- * The one before of the same purpose and address works no more.
+ * Stores a secret, which replaces the previous one of the same purpose and address.
  *
- * @returns false when a newer one is there already: then this one was never made.
+ * @returns false when there is a newer one already; nothing is stored then.
  */
 export async function replaceSecret(db: Transaction, secret: NewSecret): Promise<boolean> {
   const { purpose, subject, userId, secretHash, secretSealed, createdAt, expiresAt, triesLeft, tries } =
@@ -80,10 +80,10 @@ export async function replaceSecret(db: Transaction, secret: NewSecret): Promise
 }
 
 /**
- * One guess at a code; a wrong one is counted. Checked, counted and used up in one statement: of guesses at once, each waits
- * for the row and sees the tries that the others left.
+ * Verifies a code; a wrong guess is counted. One statement checks, counts and consumes, so that concurrent guesses wait
+ * for the row and each sees the tries that the others left.
  *
- * @returns the user whose code it was.
+ * @returns the user whom the code was issued to; undefined when it is wrong or no longer valid.
  */
 export async function verifyCode(
   db: Prisma,
@@ -102,7 +102,7 @@ export async function verifyCode(
   return row?.isCorrect === true ? (row.userId ?? undefined) : undefined;
 }
 
-/** Whether the link would work now: asked before the work of hashing a password is done for it. */
+/** Returns whether the link is valid. It is checked first, so that an invalid link can't cause the hashing of a password. */
 export const hasLink = async (
   db: Prisma,
   purpose: LinkPurpose,
@@ -114,7 +114,7 @@ export const hasLink = async (
     select: { purpose: true },
   })) !== null;
 
-/** Whose link it is, while it works. */
+/** Finds the account that a valid link belongs to. */
 export const findLink = (db: Prisma, secretHash: string, now: Date) =>
   db.oneTimeSecret.findFirst({
     where: {
@@ -131,7 +131,7 @@ export const findLink = (db: Prisma, secretHash: string, now: Date) =>
     },
   });
 
-/** Uses a link up; of several at once one does. @returns the user it was sent to. */
+/** Consumes a link; of concurrent calls exactly one succeeds. @returns the user it was sent to. */
 export async function consumeLink(
   db: Transaction,
   purpose: LinkPurpose,
@@ -150,6 +150,6 @@ export async function consumeLink(
   return row?.userId;
 }
 
-/** What was mailed to the account before works no more. */
+/** Revokes all codes and links that were mailed to the account. */
 export const deleteSecrets = (db: Transaction, userId: string): Promise<unknown> =>
   db.oneTimeSecret.deleteMany({ where: { userId } });

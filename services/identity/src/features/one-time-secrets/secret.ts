@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long each works, in milliseconds. */
+/** How long each kind of secret is valid, in milliseconds. */
 export const secretLifetimes = {
   login_code: 10 * MINUTE,
   password_reset: HOUR,
@@ -15,23 +15,23 @@ export const secretLifetimes = {
 export type SecretPurpose = keyof typeof secretLifetimes;
 export type LinkPurpose = Exclude<SecretPurpose, 'login_code'>;
 
-/** Wrong guesses at the codes of one address in a day, from all networks together. */
+/** The limit of wrong guesses at the codes of one address in a day, from all networks together. */
 export const WRONG_CODES_PER_DAY = 30;
 export const WRONG_CODES_WINDOW_MS = DAY;
 
-/** Six digits, to be typed. */
+/** Generates a code of six digits, short enough to type. */
 export const generateCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
-/** 256 bits: nobody guesses it. */
+/** Generates a token of 256 random bits, which can't be guessed. */
 export const generateToken = (): string => randomBytes(32).toString('base64url');
 
-/** The stored forms of a code: the first is written, all are recognised. */
+/** Returns the digests of a code, one for each key: the first one is stored, any of them is accepted. */
 export type CodeDigests = (code: string, email: string) => readonly [string, ...string[]];
 
 /**
- * A million codes are hashed in a moment, so a plain hash of one hides nothing from whoever reads the
- * database: the hash is keyed, with what only the service knows, and bound to the address. All keys
- * are recognised, so that a code outlives the rotation of ENCRYPTION_KEYS.
+ * There are only a million codes, so a plain hash could be reversed by anyone who reads the database. The digest is
+ * therefore keyed with a secret of the service and bound to the address. Digests under older keys are accepted, so that
+ * a code outlives a rotation of ENCRYPTION_KEYS.
  */
 export function createCodeDigests(keys: readonly BoxKey[]): CodeDigests {
   const derived = keys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'one-time code', 32)));

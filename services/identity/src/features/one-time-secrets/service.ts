@@ -25,11 +25,11 @@ import {
 } from './secret.js';
 
 /*
- * Asking again must not void what was just mailed, or anyone could keep somebody from ever using a code or link in time.
- * So while a secret has half of its time or more left it is mailed again, and a new one only after that.
+ * A new request must not revoke what was just mailed, or anyone could keep the owner from ever using a code or link. So
+ * the same secret is mailed again while at least half of its lifetime is left, and a new one only after that.
  *
- * An invitation is another matter: it keeps an address taken, and anyone can ask for its link. It is never extended: the
- * same link is mailed until it expires.
+ * Invitations are different: an invitation reserves an address, and anyone can request its link again. Its expiry is
+ * never extended: the same link is mailed until it expires.
  */
 
 export interface FoundLink {
@@ -42,8 +42,8 @@ export interface FoundLink {
 
 export interface OneTimeSecrets {
   /**
-   * @param userId - null makes one that opens nothing, at the same cost.
-   * @returns `exhausted` when the wrong guesses of the day are used up; undefined when a newer code has been issued.
+   * @param userId - null issues a code that authenticates nobody, at the same cost, so that timing reveals nothing.
+   * @returns `exhausted` when the day's wrong guesses are used up; undefined when a newer code has been issued.
    */
   issueCode(
     tx: Transaction,
@@ -57,7 +57,7 @@ export interface OneTimeSecrets {
     createdAt: Date,
   ): Promise<string | undefined>;
   /**
-   * The token expires when the invitation does, however often it is mailed.
+   * Issues the token of an invitation. It expires with the invitation, however often it is mailed.
    *
    * @returns undefined when the invitation has lapsed.
    */
@@ -66,14 +66,14 @@ export interface OneTimeSecrets {
     user: { readonly id: string; readonly email: string; readonly createdAt: Date },
     createdAt: Date,
   ): Promise<{ readonly token: string; readonly expiresAt: Date } | undefined>;
-  /** A wrong one counts. @returns the user whose code it was. */
+  /** Verifies a code and consumes it; a wrong guess is counted. @returns the user; undefined when the code is invalid. */
   verifyCode(email: string, code: string): Promise<string | undefined>;
   isValid(purpose: LinkPurpose, token: string): Promise<boolean>;
-  /** @returns whose link it is; undefined when it doesn't work. */
+  /** Returns the account that a link belongs to, without consuming it; undefined when the link is invalid. */
   findLink(token: string): Promise<FoundLink | undefined>;
-  /** Uses the token up with what the transaction does. @returns the user; undefined when it doesn't work. */
+  /** Consumes the token as part of the transaction. @returns the user; undefined when the token is invalid. */
   consume(tx: Transaction, purpose: LinkPurpose, token: string): Promise<string | undefined>;
-  /** Ends everything that was mailed to the user, and forgets their wrong guesses. */
+  /** Revokes every code and link that was mailed to the user, and resets the count of wrong guesses. */
   revokeAll(tx: Transaction, userId: string): Promise<void>;
 }
 
@@ -82,19 +82,19 @@ interface SecretRequest {
   readonly email: string;
   readonly userId: string | null;
   readonly at: Date;
-  /** When it expires, however often it is mailed. Undefined: each mail renews it. */
+  /** A fixed expiry, however often the secret is mailed. Undefined: each mail renews the expiry. */
   readonly endsAt: Date | undefined;
 }
 
 interface SecretKind {
   make(): string;
-  /** The stored forms: the first is written, all are recognised. */
+  /** Returns the digests of a secret: the first one is stored, any of them is accepted. */
   digests(secret: string): readonly [string, ...string[]];
 }
 
 const tokens: SecretKind = { make: generateToken, digests: (secret) => [toDigest(secret)] };
 
-/** A sealed secret that is copied to another address can't be opened there. */
+/** The context that binds a sealed secret to its address, so that it can't be opened in another row. */
 const sealContext = (purpose: SecretPurpose, subject: string): string =>
   `one-time-secret:${purpose}:${subject}`;
 
@@ -102,7 +102,7 @@ function isExhausted({ triesLeft, triesSince }: StoredSecret, at: Date): boolean
   return triesLeft <= 0 && triesSince !== null && triesSince.getTime() > at.getTime() - WRONG_CODES_WINDOW_MS;
 }
 
-/** Whether the present secret is mailed again, rather than replaced. */
+/** Returns whether the stored secret can be mailed again rather than replaced. */
 function isReusable(
   present: StoredSecret,
   { purpose, userId, at, endsAt }: Omit<SecretRequest, 'email'>,
@@ -121,7 +121,7 @@ export function createOneTimeSecrets(deps: {
 }): OneTimeSecrets {
   const { prisma, codeDigests, box, clock } = deps;
 
-  /** @returns undefined when its key is gone, or it isn't what the hash is of: then a new secret is made. */
+  /** @returns undefined when the key is lost or the hash belongs to another secret; a new secret is issued then. */
   function unseal(
     { secretSealed, secretHash }: StoredSecret,
     context: string,

@@ -12,13 +12,13 @@ import { type Account, findUserByEmail, insertUser, setAdministrator } from '../
 import { normaliseEmail } from '../users/service.js';
 import { findOrganisations, lockOrganisation } from './queries.js';
 
-/** Organisations that are named when one has to be chosen. */
+/** The number of organisations that the error lists when one has to be chosen. */
 const MAX_LISTED = 20;
 
 export interface AdministratorRequest {
   readonly email: string;
   readonly password: string;
-  /** Needed for a new member where there are several organisations. */
+  /** Required for a new member when there are several organisations. */
   readonly orgId: string | undefined;
 }
 
@@ -51,8 +51,8 @@ async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<st
 }
 
 /**
- * Makes somebody an administrator with a password, whatever they were before: for operators, when nobody can log in
- * as one any more. Ends the sessions of the account, and the codes and links that were mailed to it; its tokens stay.
+ * Makes the account an administrator with a new password, or creates one. It is for operators, when no administrator can
+ * log in any more. The account's sessions, codes and links are revoked; its tokens stay.
  *
  * @throws AppError 404 for an unknown organisation, 409 for a member of another one, 400 when none is named and there
  *   are several.

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { findOrganisationName } from './queries.js';
 
-/** Names decide nothing and hardly ever change. */
+/** A stale name is harmless, because names aren't used for authorisation and rarely change. */
 const MAX_AGE_MS = 60_000;
 const MAX_NAMES = 1_000;
 

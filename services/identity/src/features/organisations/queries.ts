@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
 
-/** Replicas that start together create the first organisation once. */
+/** Locks the table, so that replicas that start together create the first organisation only once. */
 export const lockOrganisations = (db: Transaction): Promise<unknown> =>
   db.$executeRaw`lock table organisations in share row exclusive mode`;
 
 export const hasOrganisation = async (db: Prisma | Transaction): Promise<boolean> =>
   (await db.organisation.findFirst({ select: { id: true } })) !== null;
 
-/** @param id - undefined: any, at most `limit` of them. */
+/** @param id - undefined finds any organisations, at most `limit`. */
 export const findOrganisations = (
   db: Transaction,
   id: string | undefined,
@@ -22,8 +22,8 @@ export const findOrganisations = (
   });
 
 /**
- * Makes changes of an organisation's administrators wait for one another, so that the last one
- * can't be removed twice at once. Doesn't hold up inserts that refer to the organisation.
+ * Serialises changes to an organisation's administrators, so that concurrent requests can't remove the last one. Inserts
+ * that refer to the organisation aren't blocked.
  */
 export const lockOrganisation = (db: Transaction, orgId: string): Promise<unknown> =>
   db.$queryRaw`select id::text from organisations where id = ${orgId}::uuid for no key update`;
@@ -33,7 +33,7 @@ export const insertOrganisation = (
   organisation: { readonly id: string; readonly name: string; readonly createdAt: Date },
 ): Promise<unknown> => db.organisation.create({ data: organisation, select: { id: true } });
 
-/** Whether members of the organisation can sign in with mailed codes. */
+/** Returns whether members of the organisation can sign in with mailed codes. */
 export const areCodesEnabled = async (db: Prisma | Transaction, id: string): Promise<boolean> =>
   (await db.organisation.findUnique({ where: { id }, select: { codesEnabled: true } }))?.codesEnabled ??
   false;

@@ -15,11 +15,11 @@ export interface SendEmailRequest {
   readonly subject: string;
   readonly templateData: Readonly<Record<string, string>>;
   readonly isAutoEmail: true;
-  /** The server that it goes through, where it isn't the organisation's present one. */
+  /** The SMTP server to send through, when it isn't the organisation's current one. */
   readonly smtp?: SmtpSnapshot;
 }
 
-/** A whole SMTP configuration, the password included: only ever stored sealed. */
+/** A whole SMTP configuration including the password. It is only ever stored sealed. */
 export interface SmtpSnapshot {
   readonly host: string;
   readonly port: number;
@@ -31,7 +31,7 @@ export interface SmtpSnapshot {
 
 const MAX_TEXT_LENGTH = 200;
 
-/** The mail service refuses control characters; a name typed with one must not cost its owner the mail. */
+/** Replaces control characters, which the mail service rejects: a name that contains one must not prevent the mail. */
 const asLine = (text: string): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cs}\p{Z}]+/gu, ' ')
@@ -59,15 +59,15 @@ const toEmail = (
 });
 
 /**
- * Where links lead. `appUrl` is a web app's, which has pages of these names; without one, identity's own
- * two pages are at `pagesUrl`, and mails that only point at an app have no link.
+ * The base of links in mails: the web app at `appUrl`, or without one identity's own two pages at `pagesUrl`. Links to
+ * other pages of the web app are left out when there is none.
  */
 export interface LinkBase {
   readonly appUrl: string | undefined;
   readonly pagesUrl: string;
 }
 
-/** The secret is in the fragment: browsers send that to no server, so no log has it. */
+/** Puts the secret into the fragment, which browsers never send to a server, so that no access log contains it. */
 const toLink = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
   `${appUrl ?? pagesUrl}/${page}#token=${token}`;
 
@@ -77,14 +77,14 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** @returns such as "10 minutes", in the largest unit that fits, rounded down: nobody is promised more than there is. */
+/** @returns the duration in the largest unit that fits, such as "10 minutes", rounded down so that it isn't overstated. */
 function toWords(durationMs: number): string {
   const [unit, unitMs] = UNITS.find(([, ms]) => durationMs >= ms) ?? UNITS[2];
   const count = Math.floor(durationMs / unitMs);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** What the request for a mail knew: who invites, or where and when a reset was asked for. */
+/** Details of the request that caused the mail: who invites, or when and where a reset was requested. */
 type MailDetail = Readonly<Record<string, string>>;
 
 const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
@@ -97,7 +97,7 @@ export const toCodeEmail = (to: Addressee, otp: string): SendEmailRequest =>
     templateData: { otp, validFor: toWords(secretLifetimes.login_code) },
   });
 
-/** @param why - `guessed` in place of a code, when the guesses of the day are used up. */
+/** @param why - `guessed` when the link replaces a code, because the day's wrong guesses are used up. */
 export const toResetEmail = (
   to: Addressee,
   token: string,
@@ -116,7 +116,7 @@ export const toResetEmail = (
     },
   });
 
-/** @param detail - has `invitedBy`, unless the person asked for the link to be sent again. */
+/** @param detail - contains `invitedBy`, unless the invitee requested the link again. */
 export const toInvitationEmail = (
   to: Addressee,
   { token, validForMs }: { readonly token: string; readonly validForMs: number },
@@ -140,7 +140,7 @@ export const toAccountEmail = (to: Addressee, { appUrl }: LinkBase): SendEmailRe
     templateData: appUrl === undefined ? {} : { loginLink: `${appUrl}/login` },
   });
 
-/** @param detail - time, device and ipAddress, as `known-clients` tells them. */
+/** @param detail - contains the result of `describeRequest`. */
 export const toSuspiciousLoginEmail = (
   to: Addressee,
   detail: MailDetail,
@@ -152,7 +152,7 @@ export const toSuspiciousLoginEmail = (
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
   });
 
-/** @param detail - changedBy, time, device, ipAddress, oldServer and newServer. */
+/** @param detail - contains changedBy, oldServer and newServer, and the result of `describeRequest`. */
 export const toSmtpChangedEmail = (
   to: EmailRecipient,
   detail: Readonly<Record<string, string>>,

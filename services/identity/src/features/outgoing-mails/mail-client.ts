@@ -1,46 +1,46 @@
 import type { SendEmailRequest } from './emails.js';
 
-/** What became of a mail, as far as the mail service could tell. */
+/** The outcome of a send, as far as the mail service knows it. */
 export type SendResult =
   | { readonly state: 'sent' }
-  /** It will never be taken as it is. */
+  /** The mail service will never accept this message. */
   | { readonly state: 'rejected'; readonly reason: string }
-  /** The SMTP server will never take it: the recipient doesn't exist, for example. */
+  /** The SMTP server rejected the mail permanently, for example because the recipient doesn't exist. */
   | { readonly state: 'refused'; readonly reason: string }
-  /** The SMTP server certainly hasn't taken it. */
+  /** The SMTP server certainly hasn't accepted the mail. */
   | { readonly state: 'failed'; readonly reason: string }
-  /** The SMTP server may have taken it. */
+  /** The SMTP server may have accepted the mail. */
   | { readonly state: 'unknown'; readonly reason: string }
-  /** No verdict yet: to be asked again under the same key. */
+  /** The outcome isn't known yet: ask again with the same idempotency key. */
   | { readonly state: 'waiting'; readonly reason: string };
 
 export interface SendOptions {
   readonly idempotencyKey: string;
-  /** Of the request that caused the mail, so that the logs of both services name one request. */
+  /** The id of the request that caused the mail, so that both services log the same id. */
   readonly requestId: string | null;
   readonly signal: AbortSignal;
 }
 
 export type SendMail = (message: SendEmailRequest, options: SendOptions) => Promise<SendResult>;
 
-/** The reason of a mail that the mail service has accepted and still tries to deliver. */
-export const IN_PROGRESS = 'under way';
+/** The reason given while the mail service is still trying to deliver an accepted mail. */
+export const IN_PROGRESS = 'in progress';
 
-/** A slot is for this long held by an SMTP server that doesn't answer; what becomes of the mail is asked later. */
+/** How long a slot waits for an SMTP server that doesn't respond; a later attempt asks for the outcome. */
 const WAIT_SECONDS = 2;
 
-/** The mail service may go on meanwhile: the next attempt, with the same key, is told the outcome. */
+/** The mail service may go on after this timeout: the next attempt, with the same key, gets the outcome. */
 const TIMEOUT_MS = 10_000;
 
 const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waiting'>> = {
   SMTP_ERROR: 'failed',
   SMTP_REFUSED: 'refused',
   DELIVERY_UNKNOWN: 'unknown',
-  // The administrator may complete it while the mail is still worth sending.
+  // An administrator may complete the configuration before the mail expires.
   SMTP_INCOMPLETE: 'waiting',
 };
 
-/** What would be answered the same to the same message. */
+/** Statuses that a retry of the same message wouldn't change. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 async function readResult(response: Response): Promise<SendResult> {
@@ -61,10 +61,10 @@ async function readResult(response: Response): Promise<SendResult> {
   return { state, reason: hasExplanation ? explanation : `${response.status} ${code}` };
 }
 
-/** Sends through the mail service, in the name of an organisation. */
+/** Creates a client that sends mails through the mail service on behalf of organisations. */
 export function createMailClient(options: {
   readonly mailUrl: string;
-  /** Identity's own credential, with `SEND_MAIL`. */
+  /** Returns identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
 }): SendMail {
   return async (message, { idempotencyKey, requestId, signal }) => {
@@ -79,7 +79,7 @@ export function createMailClient(options: {
           ...(requestId !== null && { 'x-request-id': requestId }),
         },
         body: JSON.stringify(message),
-        // A redirect would take the credential and the message elsewhere.
+        // Following a redirect would leak the credential and the message.
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });

@@ -3,16 +3,16 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Prisma } from '../../resources.js';
 import { countWaiting, findOldestWaiting } from './queries.js';
 
-/** More than this are shown as this: what waits isn't counted further. */
+/** Counting stops here; a larger outbox is reported as this many mails. */
 const MAX_COUNT = 1_000;
 
-/** The outbox, looked at when the metrics are: how many mails are in it, and how old the oldest is. */
+/** Registers the outbox's size and the age of its oldest mail, which are measured when the metrics are scraped. */
 export function registerOutboxMetrics(
   registry: Registry,
   deps: { readonly prisma: Prisma; readonly clock: Clock; readonly log: Pick<Logger, 'warn'> },
 ): void {
   const { prisma, clock, log } = deps;
-  /** The other metrics are shown, too, while the database is away. */
+  /** Reports NaN when the database fails, so that a scrape still returns the other metrics. */
   const register = (name: string, help: string, look: () => Promise<number>): void => {
     const gauge = new Gauge({
       name,
@@ -21,7 +21,7 @@ export function registerOutboxMetrics(
       async collect() {
         gauge.set(
           await look().catch((error: unknown) => {
-            log.warn({ err: error }, 'outgoing mails not looked at');
+            log.warn({ err: error }, 'failed to measure the outbox; its metrics are NaN');
             return Number.NaN;
           }),
         );

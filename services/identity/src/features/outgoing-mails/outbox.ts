@@ -7,21 +7,21 @@ import { insertMail, insertMails } from './queries.js';
 
 export interface MailRequest {
   readonly kind: MailKind;
-  /** An account, or an address as somebody typed it: nothing is looked up here. */
+  /** An account, or an address as it was entered. The outbox doesn't look the account up. */
   readonly to: { readonly userId: string } | { readonly email: string };
-  /** What the mail tells beside the account's own data. No secrets. */
+  /** The content of the mail beside the account's own data. It must not contain secrets. */
   readonly detail?: Readonly<Record<string, string>>;
-  /** Of the request that causes the mail: the mail service gets it as `x-request-id`. */
+  /** The id of the request that causes the mail, which is passed to the mail service as `x-request-id`. */
   readonly requestId: string | null;
 }
 
-/** Mails that must not be lost, and whose sending no answer waits for. */
+/** Stores mails durably for the sending job, so that no response waits for the mail service. */
 export interface Outbox {
-  /** False without a mail service: then `add` does nothing. */
+  /** False when there is no mail service; `add` then does nothing. */
   readonly isEnabled: boolean;
-  /** Written with what caused it; sent after that was committed, once `wake` is called or soon after. */
+  /** Stores a mail in the transaction that causes it. After the commit, `wake` has it sent at once; polling finds it too. */
   add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
-  /** Letters that are whole already, each to a member: they are stored sealed, and sent as they are. */
+  /** Stores complete messages, each to a member. They are sealed, and sent unchanged. */
   addMessages(
     db: Transaction,
     kind: MailKind,
@@ -32,10 +32,10 @@ export interface Outbox {
   wake(): void;
 }
 
-/** Binds the sealed message to its row. */
+/** The context that binds a sealed message to its row. */
 export const messageContext = (id: string): string => `outgoing-mail:${id}`;
 
-/** @param wake - of the sending job; undefined when there is no mail service. */
+/** @param wake - wakes the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
   isEnabled: wake !== undefined,
   async add(db, { kind, to, detail = {}, requestId }, at) {

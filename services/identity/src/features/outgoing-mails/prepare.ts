@@ -20,9 +20,10 @@ import {
 } from './queries.js';
 
 /**
- * Writes the message of a mail, once: each attempt sends the same bytes under the same idempotency key.
+ * Composes the message of a mail once and stores it, so that each attempt sends the same bytes under the same
+ * idempotency key.
  *
- * @returns undefined when there is nothing to send (any more).
+ * @returns undefined when there is nothing to send.
  */
 export type Prepare = (mail: OutgoingMail) => Promise<SendEmailRequest | undefined>;
 
@@ -39,17 +40,17 @@ async function composeCode(
   { email, createdAt }: OutgoingMail,
   account: Addressee | null,
 ): Promise<SendEmailRequest | undefined> {
-  // Who has been invited sets a password first.
+  // An invitee has to set a password before signing in with codes.
   const to = account?.passwordHash && account.organisation.codesEnabled ? account : null;
   const issued = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
   if (!to || issued === undefined) return undefined;
   if (issued !== 'exhausted') return toCodeEmail(to, issued.code);
-  // Nobody guesses a link: whoever has the mailbox gets in by it, and codes work again.
+  // A link can't be guessed. The owner of the mailbox gets in with it, and codes work again after that.
   const token = await secrets.issueResetToken(tx, to, createdAt);
   return token === undefined ? undefined : toResetEmail(to, token, links, {}, 'guessed');
 }
 
-/** Also for who asks for a new password without having accepted: the invitation may be lost. It lapses all the same. */
+/** Also composed when an invitee requests a password link, as the mail may be lost. The invitation's expiry stays. */
 async function composeInvitation(
   { secrets, links }: PrepareDeps,
   tx: Transaction,
@@ -83,7 +84,7 @@ async function compose(
   if (!to) return undefined;
   if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
-  // Written whole when it was caused.
+  // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;
   if (mail.kind === 'password_reset' && hasPassword) return composeReset(deps, tx, mail, to);

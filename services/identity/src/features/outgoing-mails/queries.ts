@@ -5,18 +5,18 @@ import type { MailKind } from './mail-kind.js';
 export interface NewMail {
   readonly id: string;
   readonly kind: MailKind;
-  /** One of both: an account, or an address as somebody typed it. */
+  /** Either this or `email` is set: an account, or an address as it was entered. */
   readonly userId: string | null;
   readonly email: string | null;
   readonly detail: Readonly<Record<string, string>>;
-  /** Of the request that caused the mail; null for mails that no request caused, and older ones. */
+  /** The id of the request that caused the mail; null when no request did, or for mails of older releases. */
   readonly requestId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly nextAttemptAt: Date;
 }
 
-/** With the letter that it is, sealed. */
+/** Inserts mails together with their complete, sealed messages. */
 export const insertMails = (
   db: Transaction,
   mails: readonly (NewMail & { readonly letterSealed: string })[],
@@ -33,10 +33,10 @@ export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
   db.outgoingMail.create({ data: mail, select: { id: true } });
 
-/** Of an address that has no account. */
+/** Stands for the organisation of an address that has no account. */
 const NO_ORGANISATION = '00000000-0000-0000-0000-000000000000';
 
-/** Finds out whose mails the new ones are: see the column. */
+/** Sets the organisation of new mails, which were inserted without looking their recipient up. */
 export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown> => db.$executeRaw`
   update outgoing_mails mails
   set org_id = coalesce(
@@ -45,12 +45,12 @@ export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown>
     ${NO_ORGANISATION}::uuid)
   where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
 
-/** Mails that share slots. */
+/** Each lane has its own slots, so that urgent mails don't wait for others. */
 export const lanes = ['urgent', 'other'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** As the indexes have it. A person sits in front of a screen and waits for the urgent ones. */
-const ofLane: Readonly<Record<Lane, Sql.Sql>> = {
+/** The predicates of the partial indexes. Urgent mails are those that a person is waiting for at a screen. */
+const lanePredicates: Readonly<Record<Lane, Sql.Sql>> = {
   urgent: Sql.sql`kind in ('login_code', 'password_reset')`,
   other: Sql.sql`kind not in ('login_code', 'password_reset')`,
 };
@@ -60,36 +60,36 @@ export interface Claim {
   readonly now: Date;
   readonly leasedUntil: Date;
   readonly limit: number;
-  /** Of one organisation at once. */
+  /** The limit of concurrent mails of one organisation. */
   readonly maxPerOrganisation: number;
-  /** How many of each organisation this replica has in hand. */
+  /** The number of mails that this replica is sending, by organisation. */
   readonly held: ReadonlyMap<string, number>;
 }
 
 /**
- * Claims mails that are due: of each organisation up to its share, one after the other, the longest due first. Mails that
- * another replica has in hand are left to it. The organisations are found by steps through the index, so that those with
- * many mails cost no more than others.
+ * Claims due mails, up to the limit per organisation: organisations take turns, and the longest due mail goes first. Rows
+ * that another replica has locked are skipped. A loose index scan finds the organisations, so that one with many mails
+ * costs no more than others.
  *
- * No transaction stays open while a mail is sent: a row is claimed by moving it to when it may be claimed again, should
- * this process die with it.
+ * No transaction stays open while a mail is sent: claiming a row moves its next attempt to the end of the lease, when
+ * another replica can claim it if this process has died.
  */
 export const claimMails = (
   db: Prisma,
   { lane, now, leasedUntil, limit, maxPerOrganisation, held }: Claim,
 ): Promise<OutgoingMail[]> => db.$queryRaw<OutgoingMail[]>`
   with recursive organisations (org_id) as (
-    (select org_id from outgoing_mails where ${ofLane[lane]} and org_id is not null order by org_id limit 1)
+    (select org_id from outgoing_mails where ${lanePredicates[lane]} and org_id is not null order by org_id limit 1)
     union all
     select (select mails.org_id from outgoing_mails mails
-            where ${ofLane[lane]} and mails.org_id > organisations.org_id order by mails.org_id limit 1)
+            where ${lanePredicates[lane]} and mails.org_id > organisations.org_id order by mails.org_id limit 1)
     from organisations where organisations.org_id is not null
   ), due as (
     select mails.id, mails.next_attempt_at,
            row_number() over (partition by organisations.org_id order by mails.next_attempt_at) as turn
     from organisations cross join lateral (
       select id, next_attempt_at from outgoing_mails
-      where ${ofLane[lane]} and org_id = organisations.org_id
+      where ${lanePredicates[lane]} and org_id = organisations.org_id
         and next_attempt_at <= ${now.toISOString()}::timestamptz and expires_at > ${now.toISOString()}::timestamptz
       order by next_attempt_at
       limit greatest(${maxPerOrganisation}::int
@@ -114,7 +114,7 @@ export const saveMessage = (db: Transaction, id: string, letterSealed: string): 
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });
 
-/** Whoever asked for them: those to the address as it was typed, and those to its accounts. @returns how many. */
+/** Deletes the mails to an address, and to the accounts that have it. @returns how many were deleted. */
 export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.$executeRaw`
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
@@ -125,7 +125,7 @@ export const postponeMail = (
   data: { readonly nextAttemptAt: Date; readonly refusals: number; readonly unknownOutcomes: number },
 ): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
 
-/** Ends a mail that is not tried again; an invited member shows why. */
+/** Deletes a mail that won't be retried. If it is an invitation, the reason is stored with the member. */
 export const giveUpMail = (
   db: Prisma,
   { id, kind, userId }: OutgoingMail,
@@ -137,21 +137,21 @@ export const giveUpMail = (
       await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: problem });
   });
 
-/** The next invitation may arrive. */
+/** Clears the member's delivery problem, because a new invitation is being sent. */
 export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
   db.user.updateMany({
     where: { id, undeliverableReason: { not: null } },
     data: { undeliverableReason: null, isDeliveryUnknown: false },
   });
 
-/** The count ends at `maxCount`: what waits can be many. */
+/** Counts the waiting mails, up to `maxCount`, so that a large outbox doesn't make it slow. */
 export async function countWaiting(db: Prisma, maxCount: number): Promise<number> {
   const [row] = await db.$queryRaw<[{ count: number }]>`
     select count(*)::int as count from (select 1 from outgoing_mails limit ${maxCount}) waiting`;
   return row.count;
 }
 
-/** Ids are UUIDv7: the first one is the oldest mail's. */
+/** Finds the oldest mail by the smallest id, since ids are UUIDv7. */
 export const findOldestWaiting = (db: Prisma): Promise<{ readonly createdAt: Date } | null> =>
   db.outgoingMail.findFirst({ orderBy: { id: 'asc' }, select: { createdAt: true } });
 
@@ -165,7 +165,7 @@ export interface Addressee {
   readonly organisation: { readonly name: string; readonly codesEnabled: boolean };
 }
 
-/** The present member, by id or by address. */
+/** Finds the member by id or address, unless they were removed. */
 export const findAddressee = (
   db: Transaction,
   { userId, email }: Pick<OutgoingMail, 'userId' | 'email'>,

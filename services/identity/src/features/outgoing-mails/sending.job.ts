@@ -18,33 +18,32 @@ import { createSlots } from './slots.js';
 /*
  * The life of a row:
  *
- *   due        nextAttemptAt has come; it has no message before the first attempt
- *   claimed    moved LEASE_MS ahead by whoever sends it
- *   gone       sent; or never to be taken, or twice without a known outcome, which an invited member shows; or there is
- *              nobody to send it to
- *   postponed  due again after a back-off, for as long as its code or link works
+ *   due        nextAttemptAt has passed; before the first attempt the row has no message
+ *   claimed    nextAttemptAt is LEASE_MS ahead; the claiming replica is sending the mail
+ *   deleted    the mail was sent, was rejected permanently, twice had an unknown outcome, or has no recipient
+ *   postponed  due again after a back-off, until its code or link expires
  *
- * Without a verdict the next attempt has the same idempotency key, so the mail service sends once.
- * After a certain "no" it has a new one, or that "no" would only be repeated.
+ * When the outcome isn't known yet, the next attempt has the same idempotency key, so that the mail service sends the
+ * mail once. After a definite failure it has a new key, because the old key would only repeat the failure.
  */
 
 const POLL_MS = 1_000;
-/** Longer than one attempt can take. */
+/** Exceeds the duration of any attempt. */
 const LEASE_MS = 30_000;
-/** Mails under way at once, and of one organisation: one whose SMTP server hangs holds its own slots only. */
+/** Concurrent mails, in total and per organisation: one whose SMTP server hangs can't use up the slots of others. */
 const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly maxPerOrganisation: number }>> = {
   urgent: { total: 32, maxPerOrganisation: 4 },
   other: { total: 32, maxPerOrganisation: 4 },
 };
-/** More than are written between two looks. */
+/** Exceeds the number of mails that are usually stored between two polls. */
 const MAX_ASSIGNED = 500;
 
-/** Each may have arrived: a third copy helps nobody. */
+/** Each attempt with an unknown outcome may have delivered the mail, so it isn't sent a third time. */
 const MAX_UNKNOWN_OUTCOMES = 2;
 const UNKNOWN_OUTCOME =
   'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
 
-/** What the log says of a mail; a mail without a request is logged without one. */
+/** Returns the log fields of a mail; the request id is left out when there is none. */
 const toLogFields = ({ id, kind, requestId }: OutgoingMail) => ({
   mail: id,
   kind,
@@ -71,7 +70,7 @@ export function createSendingJob(deps: {
     if (result.state !== 'sent' && result.reason !== IN_PROGRESS && !stopping.signal.aborted)
       log.warn(
         { ...toLogFields(mail), attempts, state: result.state, reason: result.reason },
-        'mail not sent',
+        'failed to send the mail',
       );
     const isOver =
       result.state === 'sent' ||
@@ -97,19 +96,22 @@ export function createSendingJob(deps: {
       if (message) await recordOutcome(mail, await send(message, options));
       else await deleteMail(prisma, id);
     } catch (error) {
-      // The row is due again when its lease ends.
-      log.warn({ err: error, ...toLogFields(mail) }, 'mail not handled');
+      // The row becomes due again when its lease expires.
+      log.warn(
+        { err: error, ...toLogFields(mail) },
+        'failed to process the mail; it is retried when its lease expires',
+      );
     }
   }
 
   function start(lane: Lane, mail: OutgoingMail): void {
     slots[lane].acquire(mail.orgId);
-    const underWay: Promise<void> = attempt(mail).finally(() => {
+    const sending: Promise<void> = attempt(mail).finally(() => {
       slots[lane].release(mail.orgId);
-      inFlight.delete(underWay);
+      inFlight.delete(sending);
       wake();
     });
-    inFlight.add(underWay);
+    inFlight.add(sending);
   }
 
   async function claimLane(lane: Lane): Promise<void> {
@@ -136,13 +138,13 @@ export function createSendingJob(deps: {
     } while (isWakeMissed && !stopping.signal.aborted);
   }
 
-  /** Looks for due mails, now or right after the look that is under way. */
+  /** Claims due mails now, or right after the claim in progress. */
   function wake(): void {
     isWakeMissed = true;
     if (stopping.signal.aborted) return;
     claiming ??= claim()
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'outgoing mails not read');
+        log.warn({ err: error }, 'failed to claim outgoing mails; retrying');
       })
       .finally(() => {
         claiming = undefined;
@@ -154,7 +156,7 @@ export function createSendingJob(deps: {
     start() {
       timer = setInterval(wake, POLL_MS).unref();
     },
-    /** Ends what is under way; the mail service finishes it, and the next attempt is told the outcome. */
+    /** Aborts the requests in flight; the mail service completes them, and the next attempts get the outcomes. */
     async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();

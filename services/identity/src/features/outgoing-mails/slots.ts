@@ -1,4 +1,4 @@
-/** Places for mails under way, and who holds them. */
+/** Counts the slots for concurrent mails, in total and by organisation. The caller checks `free` before it acquires. */
 export function createSlots(total: number) {
   const held = new Map<string, number>();
   let taken = 0;
@@ -6,7 +6,7 @@ export function createSlots(total: number) {
     get free() {
       return total - taken;
     },
-    /** By organisation. */
+    /** The number of acquired slots by organisation. */
     held: held as ReadonlyMap<string, number>,
     acquire(orgId: string): void {
       held.set(orgId, (held.get(orgId) ?? 0) + 1);

@@ -1,8 +1,8 @@
 import { AppError, notFound } from '@platform/service-kit';
 
-/** Unknown, another's, revoked and expired: one and the same. */
+/** The error is the same for an unknown, revoked or expired token and for one of another member. */
 export const tokenNotFound = (): AppError => notFound('Token not found');
-/** A stolen token could otherwise end the token that made it, and stay alive itself. */
+/** A stolen token could otherwise revoke the token that created it and stay valid itself. */
 export const sessionRequiredToKeepDescendants = (): AppError =>
   new AppError({
     status: 403,

@@ -2,10 +2,10 @@ import { canHoldScope, hasScope, isScope, type Scope, type UserPrincipal } from 
 import { type FaultDetail, validationError } from '@platform/service-kit';
 
 /*
- * What a caller can give to a new token. Pure: no I/O, no clock of its own.
+ * Pure rules for the scopes and the expiry that a caller can grant to a new token.
  *
- * The one rule behind all of it: nobody gives what they have not. A session has what its owner's
- * role has; a token has its scopes, while its owner could still grant them, until its expiry.
+ * All follow from one principle: a caller can grant only what it has. A session has every scope of its owner's role; a
+ * token has its own scopes, as far as its owner's role still allows them, until it expires.
  */
 
 export const expiryChoices = [30, 90, 365, 'never'] as const;
@@ -24,9 +24,8 @@ function describeGrantFault(principal: UserPrincipal, scope: string): string {
 }
 
 /**
- * @param requested - as named by the caller; undefined for the default set, of which the caller
- *   gives what they can.
- * @throws AppError 400 naming each scope that can't be granted, and why.
+ * @param requested - the scopes that the caller requests; undefined for those of the default set that it can grant.
+ * @throws AppError 400 that names each scope that can't be granted, and why.
  */
 export function grantScopes(
   principal: UserPrincipal,
@@ -52,7 +51,7 @@ export function grantScopes(
 /**
  * @param now - milliseconds since the epoch.
  * @returns the expiry in milliseconds since the epoch, on a whole second; null for never.
- * @throws AppError 400 when a named expiry is more than a day past that of the creating token.
+ * @throws AppError 400 when the requested expiry is more than a day after that of the creating token.
  */
 export function grantExpiry(
   principal: UserPrincipal,

@@ -33,10 +33,11 @@ export interface OwnedTokenRow extends TokenRow {
 }
 
 /*
- * A token and its audit entry are one statement: one round trip, and never one without the other.
+ * Inserts a token and its audit entry in one statement, so that neither exists without the other.
  *
- * Nothing is inserted when what makes it has ended by then. The owner is locked before the maker, as a revocation does
- * it: whoever waits for a revocation here sees the maker revoked, and a revocation that waits for this sees the token.
+ * Nothing is inserted when the creating credential, `maker`, has ended. The owner is locked before the maker, in the same
+ * order as by a revocation: a creation that waits for a revocation then sees the maker revoked, and a revocation that
+ * waits for a creation sees the new token.
  */
 const insertBy = (maker: string, parentId: 'maker.id' | 'null') => `
   with owner as materialized (
@@ -66,7 +67,7 @@ const insertByToken = insertBy(
   'maker.id',
 );
 
-/** @returns false when the credential that makes it, or its owner, has ended meanwhile. */
+/** @returns false when the creating credential has ended, or its owner was removed. */
 export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): Promise<boolean> {
   const isByToken = maker.kind === 'pat';
   const { rowCount } = await db.query({
@@ -93,7 +94,7 @@ export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): 
   return rowCount === 1;
 }
 
-/* `status` is 'active' until the sweeper has met an expired token, so expiry is asked as well. */
+/* An expired token keeps the status 'active' until the expiry job marks it, so the expiry is checked as well. */
 const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
 const ownTokens = `
@@ -105,10 +106,10 @@ const ownTokens = `
     left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 
-/** After every UUIDv7: a bound that is always there is a condition of the index. */
+/** Sorts after every UUIDv7. A bound that is always present lets the index scan use it. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The owner's active tokens, newest first. @param page.after - the last id of the page before. */
+/** Finds the owner's active tokens, newest first. @param page.after - the last id of the previous page. */
 export async function findOwnTokens(
   db: pg.Pool,
   page: {
@@ -128,8 +129,8 @@ export async function findOwnTokens(
 }
 
 /*
- * What the counter says, less those that have expired since the sweeper came by: a range of
- * `tokens_to_expire` that is as long as a minute's expiries.
+ * The counter, minus the tokens that have expired since the expiry job last ran. Those are a range of the index
+ * `tokens_to_expire`, about as long as the expiries of a minute.
  */
 const total = `
   select counters.active_tokens - (
@@ -147,7 +148,7 @@ export async function countActiveTokens(db: pg.Pool, orgId: string, now: Date): 
   return Number(rows[0]?.total ?? 0);
 }
 
-/* The page is found by an index-only scan of `tokens_of_org`; only its rows are read. */
+/* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
 const orgTokens = (direction: 'asc' | 'desc') => `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at,
     t.owner_id, u.email, u.full_name, u.removed_at is not null as is_owner_removed
@@ -162,7 +163,7 @@ const orgTokens = (direction: 'asc' | 'desc') => `
 const orgTokensFromStart = orgTokens('desc');
 const orgTokensFromEnd = orgTokens('asc');
 
-/** A page of the organisation's active tokens, newest first, removed owners included. */
+/** Finds a page of the organisation's active tokens, newest first, including those of removed owners. */
 export async function findOrgTokens(
   db: pg.Pool,
   orgId: string,
@@ -179,7 +180,7 @@ export async function findOrgTokens(
 
 export interface Revocation {
   readonly tokenId: string;
-  /** Undefined: whoever owns it. */
+  /** Undefined matches any owner. */
   readonly ownerId: string | undefined;
   readonly by: Caller;
   readonly reason: string | null;
@@ -187,14 +188,14 @@ export interface Revocation {
   readonly at: Date;
 }
 
-/** A family of a hundred thousand takes seconds; a single token, a few milliseconds. */
+/** Revoking a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
 const REVOKE_TIMEOUT_MS = 30_000;
-/** What somebody else holds is waited for as briefly as in any other statement. */
+/** Locks time out as soon as in any other statement. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 /*
- * The owner's row makes revocations, and creations by the tokens of the owner, wait for one another: the statement that
- * follows sees every token that was made before it.
+ * The lock on the owner's row serialises revocations with creations by the owner's tokens, so that the next statement
+ * sees every token that was created before it.
  */
 const lockOwner = `
   select set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
@@ -203,9 +204,9 @@ const lockOwner = `
   for no key update of owner`;
 
 /*
- * The token and those that it made, and they, in one statement with their audit entries. Each level is a range of
- * `tokens_of_parent`: ended ones, however many there are, are never read. With `$8` its children stay, and become those
- * of its own parent, so that they go with that one.
+ * Revokes the token and all its descendants, with their audit entries, in one statement. Each level is a range of the
+ * index `tokens_of_parent`, which excludes ended tokens. With `$8` the descendants stay, and the token's children become
+ * children of its parent, so that they are revoked with that one.
  */
 const revoke = `
   with recursive family as (

@@ -19,7 +19,7 @@ import type { TokenService } from './service.js';
 const base = '/api/v1/personal-access-tokens';
 const tags = ['Personal access tokens'];
 
-/** Every member, for their own tokens; a token needs `pat:read` or `pat:write`. */
+/** For members, on their own tokens; a token requires `pat:read` or `pat:write`. */
 export function ownTokenRoutes(app: App, service: TokenService): void {
   const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
   const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
@@ -77,7 +77,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
   );
 }
 
-/** Every member; a token sees what it could give. */
+/** For members; a token gets only the scopes that it can grant itself. */
 export function scopeRoutes(app: App, service: TokenService): void {
   app.get(
     `${base}/scopes`,
@@ -97,7 +97,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
   );
 }
 
-/** Administrators, with a session: the first refusal that fits a token is that it is one. */
+/** For administrators, with a session. The session is checked first, so that every token gets the same 403. */
 export function adminTokenRoutes(app: App, service: TokenService): void {
   const onRequest = [
     app.authenticate,

@@ -104,7 +104,7 @@ export const RevokeOptions = Type.Object(
   { additionalProperties: false },
 );
 export type RevokeOptions = Type.Static<typeof RevokeOptions>;
-/** The body may be left out. */
+/** The body is optional. */
 export const RevokeBody = Type.Union([RevokeOptions, Type.Null()]);
 
 export const Revoked = Type.Object({
@@ -112,7 +112,7 @@ export const Revoked = Type.Object({
   revokedCount: Type.Integer({ description: 'How many tokens were revoked: this one, and those it made.' }),
 });
 
-/** @param revokedCount - the token itself included. */
+/** @param revokedCount - includes the token itself. */
 export const toRevoked = (revokedCount: number): Type.Static<typeof Revoked> => ({
   message: revokedCount === 1 ? 'Token revoked' : 'Token revoked, with the tokens that it made',
   revokedCount,

@@ -25,33 +25,36 @@ import {
 } from './queries.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
-/** Own list: at most this many, the newest (PAT-6). */
+/** The own list contains at most the 100 newest tokens (PAT-6). */
 const MAX_OWN_LIST = 100;
 
 export interface OwnPage {
   readonly limit: number;
-  /** The id of the last token of the page before. */
+  /** The id of the last token of the previous page. */
   readonly after: string | undefined;
 }
 
 export interface TokenService {
   /**
-   * @throws AppError 400 when the caller can't grant the scopes or the expiry; 401 when the credential has ended
-   *   meanwhile.
+   * Creates a token. Its value is returned only here.
+   *
+   * @throws AppError 400 when the caller can't grant the scopes or the expiry; 401 when the caller's credential has
+   *   ended since it was verified.
    */
   create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
-  /** The active ones, newest first: the 100 newest, or those that follow a token, as many as `limit`. */
+  /** Lists the caller's active tokens, newest first: the 100 newest, or a page. */
   listOwn(principal: UserPrincipal, page?: OwnPage): Promise<Token[]>;
   listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
   /**
-   * In force when it returns: the token, and unless `keepDescendants` those that it made, and they.
+   * Revokes the token and its descendants, or with `keepDescendants` the token alone. The revocation is effective when
+   * this returns.
    *
-   * @returns how many were revoked.
+   * @returns how many tokens were revoked.
    * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
    */
   revokeOwn(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
-  /** The same, for anyone's in the organisation. @throws AppError 404. */
+  /** Does the same for a token of any member of the organisation. @throws AppError 404. */
   revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
 }
 

@@ -11,7 +11,7 @@ const PAGE = 500;
 const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => string>> = {
   'SMTP passwords': smtpPasswordContext,
   'signing keys': signingKeyContext,
-  'letters on their way': messageContext,
+  'outgoing mails': messageContext,
 };
 
 function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof sealedColumns): string {
@@ -23,11 +23,11 @@ function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof se
 }
 
 /**
- * Seals everything with the first of `ENCRYPTION_KEYS` that another key has sealed, while the service
- * runs. Can be broken off and run again.
+ * Re-encrypts every value that isn't sealed with the first of `ENCRYPTION_KEYS`, while the service runs. It can be
+ * interrupted and run again.
  *
- * @returns how many values were sealed anew, by name.
- * @throws ConfigError when a value can't be opened; what came before it stays done.
+ * @returns how many values were re-encrypted, by name.
+ * @throws ConfigError when a value can't be opened; the values before it stay re-encrypted.
  */
 export async function reencryptAll(db: pg.Pool, box: SecretBox): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};

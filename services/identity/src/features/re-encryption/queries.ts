@@ -1,10 +1,10 @@
 import type pg from 'pg';
 
-/** Columns with values that `ENCRYPTION_KEYS` seal. */
+/** The columns whose values are sealed with `ENCRYPTION_KEYS`. */
 export const sealedColumns = {
   'SMTP passwords': { table: 'smtp_configurations', id: 'org_id', column: 'password_sealed', type: 'uuid' },
   'signing keys': { table: 'signing_keys', id: 'id', column: 'private_sealed', type: 'text' },
-  'letters on their way': { table: 'outgoing_mails', id: 'id', column: 'letter_sealed', type: 'uuid' },
+  'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'letter_sealed', type: 'uuid' },
 } as const;
 
 type SealedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];
@@ -15,9 +15,9 @@ export interface SealedValue {
 }
 
 /**
- * The next values, in the order of their primary key.
+ * Finds the next sealed values in the order of the primary key.
  *
- * @param after - the last id of the page before; undefined for the first page.
+ * @param after - the last id of the previous page; undefined for the first page.
  */
 export async function findSealed(
   db: pg.Pool,
@@ -34,7 +34,7 @@ export async function findSealed(
   return rows;
 }
 
-/** @returns false when the value has changed meanwhile: then it was sealed anew by whoever changed it. */
+/** @returns false when the value has changed since it was read: the change has sealed it with the first key already. */
 export async function replaceSealed(
   db: pg.Pool,
   { table, id, column, type }: SealedColumn,

@@ -1,4 +1,4 @@
-/** As `application/x-www-form-urlencoded` has it. @returns undefined when it isn't. */
+/** Decodes `application/x-www-form-urlencoded`. @returns undefined when the text is malformed. */
 function decodeForm(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -9,11 +9,11 @@ function decodeForm(text: string): string | undefined {
 
 export interface ClientCredentials {
   readonly id: string;
-  /** What the secret may be: decoded, and as it came, since services of before this release send it unencoded. */
+  /** The possible secrets: decoded, and as received, because services of older releases don't encode it. */
   readonly secrets: readonly string[];
 }
 
-/** HTTP Basic with form-encoded parts (RFC 6749 §2.3.1). @returns undefined when there are none. */
+/** Parses HTTP Basic with form-encoded parts (RFC 6749 §2.3.1). @returns undefined when there are no credentials. */
 export function readClientCredentials(authorization: string | undefined): ClientCredentials | undefined {
   const [, encoded = ''] = /^basic +([\w+/=-]+)$/i.exec(authorization ?? '') ?? [];
   const [, rawId, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];

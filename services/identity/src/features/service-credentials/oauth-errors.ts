@@ -2,13 +2,13 @@ import { AppError, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 
-/** RFC 6749 §5.2. */
+/** The error response of RFC 6749 §5.2. */
 export const OAuthError = Type.Object(
   { error: Type.String(), error_description: Type.String() },
   { title: 'OAuthError' },
 );
 
-/** No answer of the token endpoint is kept anywhere (RFC 6749 §5.1). */
+/** Responses of the token endpoint must not be stored by caches (RFC 6749 §5.1). */
 export const NO_STORE_HEADERS = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
 
 export type OAuthErrorCode = 'invalid_client' | 'invalid_scope' | 'unsupported_grant_type';
@@ -23,7 +23,7 @@ export const oauthError = (code: OAuthErrorCode, message: string): AppError =>
       })
     : new AppError({ status: 400, code, message });
 
-/** Refusals in the words of OAuth. It has none for others than 400 and 401: these are told as everywhere else. */
+/** Renders errors in OAuth's format. OAuth defines none for statuses other than 400 and 401; those keep our own format. */
 export function sendOAuthError(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): void {
   const error = translateError(thrown);
   if (error.statusCode !== 400 && error.statusCode !== 401) throw error;

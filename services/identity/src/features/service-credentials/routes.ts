@@ -23,7 +23,7 @@ const ServiceTokenResponse = Type.Object(
   { title: 'ServiceToken' },
 );
 
-/** The platform's own services: the client credentials grant (RFC 6749 §4.4). */
+/** For the platform's own services: the client credentials grant (RFC 6749 §4.4). */
 export function serviceCredentialRoutes(app: App, issue: IssueServiceToken): void {
   app.post(
     TOKEN_PATH,

@@ -9,9 +9,9 @@ import type { ClientCredentials } from './client-credentials.js';
 import { oauthError } from './oauth-errors.js';
 import { insertServiceCredential } from './queries.js';
 
-/** Short: a client that was taken away is out after this. */
+/** The lifetime is short, because a removed client keeps its access until its credential expires. */
 const LIFETIME_SECONDS = 300;
-/** Identity's own is used this long: for many mails, and never up to its end. */
+/** How long identity reuses its own credential: for many mails, but well short of its expiry. */
 const OWN_REUSE_MS = 200_000;
 
 export interface ServiceToken {
@@ -22,7 +22,7 @@ export interface ServiceToken {
 }
 
 /**
- * @param requested - scopes, separated by spaces; without any, all that the client has.
+ * @param requested - scopes, separated by spaces; empty requests all that the client has.
  * @throws AppError 401 `invalid_client` for an unknown pair, 400 `invalid_scope` (RFC 6749 §5.2).
  */
 export type IssueServiceToken = (credentials: ClientCredentials, requested?: string) => Promise<ServiceToken>;
@@ -36,7 +36,7 @@ interface MintDeps {
   readonly clock: Clock;
 }
 
-/** Its hash is kept, as of every credential: a leaked signing key alone forges nothing. */
+/** Stores the credential's hash, as for every credential: a leaked signing key isn't enough to forge one. */
 async function mintServiceToken({ prisma, keys, signJwt, clock }: MintDeps, clientId: string, scope: string) {
   const iat = Math.floor(clock() / 1_000);
   const exp = iat + LIFETIME_SECONDS;
@@ -47,7 +47,7 @@ async function mintServiceToken({ prisma, keys, signJwt, clock }: MintDeps, clie
   return token;
 }
 
-/** Identity's own credential at the mail service: it needs no secret for it. */
+/** Creates a function that returns identity's own credential for the mail service, which needs no client secret. */
 export function createMailServiceToken(minting: MintDeps): () => Promise<string> {
   let current: { readonly token: Promise<string>; readonly renewAt: number } | undefined;
   return () => {
@@ -65,7 +65,7 @@ export function createMailServiceToken(minting: MintDeps): () => Promise<string>
 export function createServiceCredentials(
   deps: MintDeps & {
     readonly clients: readonly ServiceClient[];
-    /** Who fetches SMTP configurations, beside introspecting. */
+    /** The client that may also fetch SMTP configurations; every client may introspect. */
     readonly configClientId: string;
   },
 ): IssueServiceToken {
@@ -74,7 +74,7 @@ export function createServiceCredentials(
   const getScopes = (clientId: string): readonly string[] =>
     clientId === deps.configClientId ? [INTROSPECTION_SCOPE, 'FETCH_CONFIG'] : [INTROSPECTION_SCOPE];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
-    // The same work for an unknown client as for a wrong secret.
+    // An unknown client takes as long as a wrong secret.
     const expected = secrets.get(clientId) ?? decoy;
     const isCorrect = presented.map((secret) => timingSafeEqual(expected, digest(secret))).includes(true);
     if (!isCorrect) throw oauthError('invalid_client', 'Unknown client or wrong secret');

@@ -1,6 +1,6 @@
 import { AppError } from '@platform/service-kit';
 
-/** The same for an unknown account, one without a password, a wrong password and a wrong code. */
+/** The error is the same for an unknown account, an account without a password, a wrong password and a wrong code. */
 export const wrongCredentials = (): AppError =>
   new AppError({
     status: 401,

@@ -3,21 +3,21 @@ import { getUserAgent } from '../audit/actor.js';
 import type { ClientAddress } from '../known-devices/client.js';
 
 export interface FailedSignIn {
-  /** As normalised; nobody may have it. */
+  /** The normalised address; there may be no such account. */
   readonly email: string;
   readonly method: 'password' | 'code';
   readonly client: ClientAddress;
 }
 
-/** With the id that it will have in the audit: written twice, it is there once. */
+/** A failure with the id of its audit entry, so that writing it twice adds one entry. */
 export interface StoredFailure extends FailedSignIn {
   readonly id: string;
   readonly at: Date;
 }
 
 /*
- * Written to the audit of the organisation whose member has the address; an address that nobody has belongs to no
- * organisation, and goes nowhere. A statement that is sent again writes nothing twice.
+ * Writes each failure to the audit of the organisation whose member has the address. Failures at an unknown address
+ * belong to no organisation and are dropped. Repeating the statement adds nothing.
  */
 const insert = `
   insert into audit_entries (id, org_id, action, subject_id, address, user_agent, detail, created_at)

@@ -3,23 +3,23 @@ import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
 import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './failed-sign-ins.queries.js';
 
-/** Failures are gathered this long, then written in one statement off the request path. */
+/** Failures are collected for this long, then written in one statement, off the request path. */
 const FLUSH_EVERY_MS = 1_000;
-/** Failures in one statement. */
+/** The maximum number of failures in one statement. */
 const MAX_FLUSH = 500;
-/** In memory, a few megabytes: past that, failures are counted in the log only. */
+/** A few megabytes in memory; failures beyond that are only counted, in the log. */
 const MAX_GATHERED = 10_000;
 
 /**
- * Sign-ins that failed, for the audit. A request only adds one to a list: whether there is such an account is looked
- * up when the list is written, so that time tells nobody. A kill -9 loses the last second.
+ * Records failed sign-ins for the audit. A request only appends to a list; the account is looked up when the list is
+ * written, so that timing doesn't reveal whether it exists. A kill -9 loses the failures of the last second.
  */
 export interface FailedSignIns {
   record(failure: FailedSignIn): void;
-  /** Writes what was gathered. What can't be written now is kept for the next time. */
+  /** Writes the collected failures. Those that can't be written are kept for the next flush. */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the timer and writes the rest. */
+  /** Stops the timer and flushes. */
   stop(): Promise<void>;
 }
 
@@ -40,14 +40,21 @@ export function createFailedSignIns(deps: {
         await insertFailedSignIns(deps.pool, batch);
         gathered.splice(0, batch.length);
       }
-      if (dropped > 0) deps.log.warn({ failures: dropped }, 'failed sign-ins are missing from the audit');
+      if (dropped > 0)
+        deps.log.warn(
+          { failures: dropped },
+          'dropped failed sign-ins from the audit: there were too many at once',
+        );
       dropped = 0;
     } catch (error) {
-      deps.log.warn({ err: error, failures: gathered.length }, 'failed sign-ins not written yet');
+      deps.log.warn(
+        { err: error, failures: gathered.length },
+        'failed to write failed sign-ins to the audit; retrying',
+      );
     }
   }
 
-  // One at a time: each takes what the one before has left.
+  // Flushes are serialised, so that no failure is written by two of them.
   const flush = (): Promise<void> =>
     (writing ??= write().finally(() => {
       writing = undefined;
@@ -68,7 +75,7 @@ export function createFailedSignIns(deps: {
     async stop() {
       clearInterval(timer);
       await flush();
-      // There is no next time: a connection that broke in between is tried once more.
+      // This is the last chance, so retry once in case the connection broke.
       if (gathered.length > 0) await flush();
     },
   };

@@ -12,10 +12,10 @@ import type { LoginResponse } from './schemas.js';
 
 const SESSION_SECONDS = 24 * 60 * 60;
 
-/** How somebody proved who they are. */
+/** How the member authenticated. */
 export type SignInMethod = 'password' | 'code' | 'invitation';
 
-/** Opens a session for whom the caller has found to be who they say. */
+/** Opens a session for a member whom the caller has authenticated. */
 export type OpenSession = (
   tx: Transaction,
   user: User,
@@ -43,7 +43,7 @@ export function createOpenSession(deps: {
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',
-      // The password, code or link that `method` names proved who it is.
+      // The password, code or link that `method` names authenticated the member.
       actor: { actorId: user.id, credential: null, client },
       subjectId: id,
       detail: { method },

@@ -3,11 +3,11 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes as long for an account that has no password, or doesn't exist, as for one that has. */
+  /** Takes as long for an unknown account, or one without a password, as for a wrong password. */
   verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
 }
 
-/** Argon2id is the package's default algorithm. OWASP's choice: 19 MiB, two passes, one lane. */
+/** OWASP's parameters for Argon2id, which is the package's default algorithm: 19 MiB, two passes, one lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export function createPasswords(): Passwords {

@@ -12,7 +12,7 @@ export interface NewSession {
 export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
   db.session.create({ data: session, select: { id: true } });
 
-/** @returns how many were ended: 0 when it had ended already. */
+/** @returns 1, or 0 when the session had ended already. */
 export async function endSession(
   db: Prisma | Transaction,
   orgId: string,
@@ -26,7 +26,7 @@ export async function endSession(
   return count;
 }
 
-/** @returns how many were still open. */
+/** Ends all open sessions of the user. @returns how many were ended. */
 export async function endSessions(db: Transaction, userId: string, at: Date): Promise<number> {
   const { count } = await db.session.updateMany({
     where: { userId, endedAt: null, expiresAt: { gt: at } },

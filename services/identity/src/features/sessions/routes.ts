@@ -9,7 +9,7 @@ import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
 
-/** Open to everyone; limited per account and per address. */
+/** Open to everyone, with limits per account and per address. */
 export function loginRoutes(app: App, service: SessionService): void {
   app.post(
     '/api/v1/auth/login',
@@ -27,7 +27,7 @@ export function loginRoutes(app: App, service: SessionService): void {
   );
 }
 
-/** Whoever has a session. */
+/** For members with a session. */
 export function logoutRoutes(app: App, service: SessionService): void {
   app.post(
     '/api/v1/auth/logout',

@@ -19,9 +19,9 @@ import { endSession } from './queries.js';
 import type { LoginResponse, LoginBody } from './schemas.js';
 
 export interface SessionService {
-  /** With a password or a code. @throws AppError 400; 401 for a wrong pair, 429 after too many of them. */
+  /** Logs in with a password or a code. @throws AppError 400; 401 for wrong credentials; 429 after too many attempts. */
   login(body: LoginBody, client: ClientAddress): Promise<LoginResponse>;
-  /** Ends the session at once; does nothing to a token. */
+  /** Ends the session immediately; tokens aren't affected. */
   logout(caller: Caller): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createSessionService(deps: {
   }
 
   async function findByCode(email: string, code: string): Promise<Account | null> {
-    // Read before the code is used up: what a password reset changes in between is then seen to have changed.
+    // The account is read before the code is consumed, so that a password reset in between is detected below.
     const account = await findUserByEmail(prisma, email);
     const userId = await secrets.verifyCode(email, code);
     if (userId === undefined || account?.id !== userId) return null;
@@ -65,7 +65,7 @@ export function createSessionService(deps: {
       }
       const { passwordHash, ...user } = account;
       const answer = await prisma.$transaction(async (tx) => {
-        // A password reset that came between has ended all sessions: this one too.
+        // A concurrent password reset ends all sessions, so it prevents this one too.
         if (!(await lockUnchangedAccount(tx, user.id, passwordHash))) return undefined;
         if (method === 'code') await clearMailCooldowns(tx, email);
         return openSession(tx, user, client, method);

@@ -9,7 +9,7 @@ import type { SignInSettingsService } from './service.js';
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/signInConfig';
 
-/** Administrators: `config:read` is enough to look, a change needs a session. */
+/** For administrators. Reading requires `config:read`, a change requires a session. */
 export function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
   app.get(
     path,

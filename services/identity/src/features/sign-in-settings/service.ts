@@ -8,7 +8,7 @@ import type { SignInSettings } from './schemas.js';
 
 export interface SignInSettingsService {
   get(orgId: string): Promise<SignInSettings>;
-  /** Takes effect at once, also for codes that were mailed before. @throws AppError 403 ADMIN_REQUIRED. */
+  /** Takes effect immediately, also for codes that were mailed before. @throws AppError 403 ADMIN_REQUIRED. */
   save(caller: Caller, settings: SignInSettings): Promise<SignInSettings>;
 }
 

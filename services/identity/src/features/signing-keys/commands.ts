@@ -12,22 +12,22 @@ import {
   type SigningKeyRow,
 } from './queries.js';
 
-/** From published to active: twice what the slowest takes to notice (a replica's poll and a service's poll behind it). */
+/** The time from published to active: twice the slowest propagation, a replica's poll followed by another service's. */
 const ACTIVATION_DELAY_MS = 20_000;
 
 export interface RotateOptions {
-  /** From published to active, in milliseconds. */
+  /** The time from published to active, in milliseconds. */
   readonly activationDelayMs?: number;
-  /** Also when the keys that are there can't be opened any more, because ENCRYPTION_KEYS are lost. */
+  /** Rotate even when the existing private keys can't be opened, because ENCRYPTION_KEYS are lost. */
   readonly isForced?: boolean;
 }
 
 /**
- * Publishes a new key; it takes over after the delay, or at once when the newest is lost. What lost keys have signed stays
- * good; an empty private half, which can be sealed anew, takes the place of theirs.
+ * Publishes a new key, which becomes active after the delay, or at once when the newest key is lost. Credentials that
+ * lost keys have signed stay valid; an empty value, which can be re-encrypted, replaces their private keys.
  *
- * @returns its id.
- * @throws ConfigError when the box doesn't open the newest key, and it isn't forced.
+ * @returns the id of the new key.
+ * @throws ConfigError when the newest key can't be opened and the rotation isn't forced.
  */
 export async function rotateKey(
   db: Prisma,
@@ -38,11 +38,11 @@ export async function rotateKey(
   const [newest] = await findKeys(db);
   const lost = isForced ? (await findAllKeys(db)).filter((one) => !canOpen(box, one)) : [];
   const isReplacing = newest !== undefined && lost.some(({ id }) => id === newest.id);
-  // A key sealed with what the services can't open would stop them from signing once it is active.
+  // If this command has other ENCRYPTION_KEYS than the service, the service couldn't sign with the new key.
   if (newest && !isReplacing) openPrivateKey(box, newest);
   const activeFrom = isReplacing ? Math.max(now, newest.activeFrom.getTime() + 1) : now + activationDelayMs;
   const key = generateKey(box, now, activeFrom);
-  // All or nothing: without the new key an empty half would be the one to sign with.
+  // In one transaction, because without the new key an emptied one would be the one to sign with.
   await db.$transaction(async (tx) => {
     for (const { id } of lost) await replacePrivateKey(tx, id, box.seal('', signingKeyContext(id)));
     await insertKey(tx, key);
@@ -60,9 +60,9 @@ function canOpen(box: SecretBox, key: SigningKeyRow): boolean {
 }
 
 /**
- * Takes a key out of the JWKS: what it signed is refused within a few seconds, sessions included.
+ * Removes a key from the JWKS: credentials that it signed, sessions included, are rejected within a few seconds.
  *
- * @throws AppError when it is the last key, or when active tokens are signed with it and it isn't forced.
+ * @throws AppError 404; 409 when the key is active, or when active tokens are signed with it and it isn't forced.
  */
 export async function removeSigningKey(
   db: Prisma,
@@ -72,7 +72,7 @@ export async function removeSigningKey(
 ): Promise<void> {
   const keys = await findKeys(db);
   if (!keys.some(({ id }) => id === keyId)) throw notFound(`There is no key ${keyId}`);
-  // Not the one that signs: replicas would go on minting with it, or an older key would sign again.
+  // The active key can't be removed: replicas would keep minting with it for a while, and then with an older key.
   if (keys.find(({ activeFrom }) => activeFrom.getTime() <= now)?.id === keyId)
     throw conflict('KEY_SIGNS', 'This key signs: rotate first, and wait until the new one is active');
   const tokens = await countActiveTokens(db, keyId);

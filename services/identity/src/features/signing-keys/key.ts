@@ -7,9 +7,9 @@ import type { SigningKeyRow } from './queries.js';
 export const signingKeyContext = (keyId: string): string => `signing-key:${keyId}`;
 
 /**
- * A new Ed25519 key (RFC 8037), its private half sealed for the table.
+ * Generates an Ed25519 key (RFC 8037) and seals its private key.
  *
- * @param activeFrom - when it begins to sign, milliseconds since the epoch.
+ * @param activeFrom - when the key becomes active, in milliseconds since the epoch.
  */
 export function generateKey(box: SecretBox, now: number, activeFrom: number): SigningKeyRow {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -26,7 +26,7 @@ export function generateKey(box: SecretBox, now: number, activeFrom: number): Si
   };
 }
 
-/** @returns PEM. @throws ConfigError when ENCRYPTION_KEYS lacks the key it was sealed with. */
+/** @returns the private key as PEM. @throws ConfigError when ENCRYPTION_KEYS lacks the key that it was sealed with. */
 export function openPrivateKey(box: SecretBox, { id, privateSealed }: SigningKeyRow): string {
   try {
     return box.open(privateSealed, signingKeyContext(id));

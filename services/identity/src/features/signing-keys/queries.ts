@@ -8,7 +8,7 @@ export interface SigningKeyRow {
   readonly activeFrom: Date;
 }
 
-/** Keys whose signatures count, the newest first. */
+/** Finds the keys that haven't been removed, newest first. */
 export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({
     where: { removedAt: null },
@@ -16,7 +16,7 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
     omit: { removedAt: true },
   });
 
-/** Those too that were removed. */
+/** Finds all keys, removed ones included. */
 export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({ omit: { removedAt: true } });
 
@@ -26,7 +26,7 @@ export const replacePrivateKey = (tx: Transaction, id: string, privateSealed: st
 export const insertKey = (tx: Transaction, key: SigningKeyRow): Promise<unknown> =>
   tx.signingKey.create({ data: key });
 
-/** Inserts the very first key, whoever of several replicas comes first. */
+/** Inserts the first key, unless another replica has done so. */
 export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<void> {
   await db.$transaction(async (tx) => {
     await tx.$executeRaw`lock table signing_keys in share row exclusive mode`;

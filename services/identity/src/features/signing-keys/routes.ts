@@ -16,7 +16,7 @@ const Jwks = Type.Object({
   ),
 });
 
-/** Open to everyone: the public keys (RFC 7517 §5). */
+/** Open to everyone: the public keys as a JWKS (RFC 7517 §5). */
 export function signingKeyRoutes(app: App, keys: Pick<SigningKeys, 'jwks'>): void {
   app.get(
     JWKS_PATH,
@@ -29,7 +29,7 @@ export function signingKeyRoutes(app: App, keys: Pick<SigningKeys, 'jwks'>): voi
       },
     },
     async (_request, reply) =>
-      // No longer than the activation delay of a new key.
+      // Caches must expire well within the activation delay of a new key.
       reply.header('cache-control', 'public, max-age=5').send(keys.jwks() as Type.Static<typeof Jwks>),
   );
 }

@@ -9,14 +9,13 @@ import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
 /*
  * The life of a signing key:
  *
- *   published  in the JWKS, verifies, doesn't sign yet   (activeFrom is ahead)
- *   active     signs; the newest key whose activeFrom has come
- *   retired    verifies what it signed; tokens live long  (a newer key is active)
- *   removed    gone from the JWKS; what it signed is refused
+ *   published  in the JWKS and verifies, but doesn't sign yet (activeFrom is in the future)
+ *   active     signs: the newest key whose activeFrom has passed
+ *   retired    verifies what it signed, because tokens are long-lived (a newer key is active)
+ *   removed    no longer in the JWKS: credentials that it signed are rejected
  *
- * A key is published before it signs, longer than anybody needs to notice it: replicas read the
- * table, and other services the JWKS, every 5 seconds. So rotation refuses nobody, and an unknown
- * `kid` is garbage that needs no look-up.
+ * Replicas poll the table, and other services the JWKS, every 5 seconds. A key is published for longer than that before
+ * it signs, so a rotation never rejects a valid credential, and an unknown `kid` can be rejected without a lookup.
  */
 
 const POLL_MS = 5_000;
@@ -29,9 +28,9 @@ export interface SigningKeys {
   jwks(): Jwks;
   /** @returns the signed token and the id of the key that signed it. */
   mint(claims: Omit<CredentialClaims, 'iss'>, sign: SignJwt): { token: string; keyId: string };
-  /** Reads the keys again. */
+  /** Reloads the keys from the database. */
   refresh(): Promise<void>;
-  /** Makes the first key where there is none, reads the keys and keeps them fresh. */
+  /** Generates the first key if there is none, loads the keys, and polls for changes. */
   start(): Promise<void>;
   stop(): void;
 }
@@ -66,7 +65,7 @@ export function createSigningKeys(deps: {
     privatePems.clear();
   }
 
-  function activeKey(): { privatePem: string; kid: string } {
+  function getActiveKey(): { privatePem: string; kid: string } {
     const now = clock();
     const row = rows.find(({ activeFrom }) => activeFrom.getTime() <= now) ?? rows.at(-1);
     if (!row) throw dependencyUnavailable('signing keys');
@@ -85,7 +84,7 @@ export function createSigningKeys(deps: {
     },
     jwks: () => published,
     mint(claims, sign) {
-      const key = activeKey();
+      const key = getActiveKey();
       return { token: sign({ iss: issuer, ...claims }, key), keyId: key.kid };
     },
     refresh,
@@ -93,12 +92,12 @@ export function createSigningKeys(deps: {
       const now = clock();
       if ((await findKeys(prisma)).length === 0) await insertFirstKey(prisma, generateKey(box, now, now));
       await refresh();
-      // Opens the private key now: a wrong ENCRYPTION_KEYS must stop the start, not the first login.
-      activeKey();
+      // Open the private key now, so that wrong ENCRYPTION_KEYS fail the start rather than the first login.
+      getActiveKey();
       timer = setInterval(() => {
         refresh().catch((error: unknown) => {
           isStale = true;
-          log.warn({ err: error }, 'signing keys not refreshed');
+          log.warn({ err: error }, 'failed to reload the signing keys; retrying');
         });
       }, POLL_MS).unref();
     },

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** A call as it is written; `at` is in milliseconds since the epoch. */
+/** A call in the form that is inserted; `at` is in milliseconds since the epoch. */
 export interface ToolCallRow {
   readonly at: number;
   readonly org_id: string;
@@ -15,8 +15,8 @@ export interface ToolCallRow {
 }
 
 /*
- * The id is a UUIDv7 (RFC 9562 §5.7): the time of the call, its place in the batch, and the random bits of the batch.
- * Writing a batch again, because its outcome was unknown, therefore adds no row twice.
+ * Each id is a UUIDv7 (RFC 9562 §5.7) made of the time of the call, its position in the batch, and the random bits of
+ * the batch. So a batch can be retried after an unknown outcome without adding a row twice.
  */
 const insertCalls = `
   insert into tool_calls
@@ -30,8 +30,8 @@ const insertCalls = `
   on conflict do nothing`;
 
 /**
- * @param calls - at most 4,095, as many as the id's twelve bits tell apart.
- * @param batch - 16 hexadecimal digits of this batch alone: the variant, and random ones.
+ * @param calls - at most 4,095 calls, because the position has twelve bits.
+ * @param batch - 16 hexadecimal digits that are unique to the batch: the variant and random bits.
  */
 export const insertToolCalls = (
   db: pg.Pool,
@@ -54,14 +54,14 @@ export interface ActivityRow {
 export interface ActivityPage {
   readonly tokenId: string;
   readonly orgId: string;
-  /** Undefined: whoever owns it. */
+  /** Undefined matches any owner. */
   readonly ownerId: string | undefined;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/* Whether there is such a token, and a page of its calls, in one round trip: no row is no token. */
+/* Finds the token and a page of its calls in one round trip. Without the token there is no row at all. */
 const activity = `
   select calls.*
   from personal_access_tokens token
@@ -74,7 +74,7 @@ const activity = `
   where token.id = $1 and token.org_id = $2 and ($3::uuid is null or token.owner_id = $3)
   order by calls.id desc`;
 
-/** The calls made with a token, newest first. @returns undefined when there is no such token. */
+/** Finds the calls made with a token, newest first. @returns undefined when there is no such token. */
 export async function findActivity(db: pg.Pool, page: ActivityPage): Promise<ActivityRow[] | undefined> {
   const { tokenId, orgId, ownerId, after, limit } = page;
   const { rows } = await db.query<ActivityRow | { id: null }>({

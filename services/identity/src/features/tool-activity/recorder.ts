@@ -5,37 +5,37 @@ import type pg from 'pg';
 import { insertToolCalls, type ToolCallRow } from './queries.js';
 import type { ToolCallOutcome } from './schemas.js';
 
-/** Calls are gathered this long, or until there are so many, and written in one statement off the request path. */
+/** A batch is closed after this time or number of calls, and written in one statement, off the request path. */
 const FLUSH_EVERY_MS = 2_000;
 const BATCH_CALLS = 1_000;
-/** In memory, 1 MB; past that calls wait for the writing. */
+/** The number of closed batches kept in memory, about 1 MB; beyond that, calls wait until they are written. */
 const MAX_BATCHES = 10;
 
-/** One call of a remote tool. Never its arguments, never its result. */
+/** The record of a tool call. It never contains arguments or results. */
 export interface ToolCall {
   readonly principal: UserPrincipal;
   readonly tool: string;
   readonly outcome: ToolCallOutcome;
   readonly durationMs: number;
   readonly requestId: string;
-  /** What the client says it is. */
+  /** The name that the client gives itself. */
   readonly client: string | undefined;
 }
 
 export interface ToolCallRecorder {
-  /** @returns a promise where the memory is full: wait for it. It never fails. */
+  /** @returns a promise to wait for when the memory is full; it never rejects. */
   record(call: ToolCall): Promise<unknown> | undefined;
-  /** Writes what was gathered. What can't be written now is kept for the next time. */
+  /** Writes the collected calls. Those that can't be written are kept for the next flush. */
   flush(): Promise<void>;
   start(): void;
-  /** Stops the timer and writes the rest. */
+  /** Stops the timer and flushes. */
   stop(): Promise<void>;
 }
 
-/** Calls that are written together. */
+/** Calls that are written in one statement. */
 interface Batch {
   readonly calls: ToolCallRow[];
-  /** The variant of RFC 9562, and 60 random bits. */
+  /** The variant bits of RFC 9562 and 60 random bits. */
   readonly id: string;
 }
 
@@ -53,24 +53,24 @@ const toRow = ({ principal, durationMs, requestId, client, ...call }: ToolCall, 
   client: client ?? null,
 });
 
-/** A kill -9 loses what was gathered in the last two seconds. */
+/** Creates the recorder. A kill -9 loses the calls of the last two seconds. */
 export function createToolCallRecorder(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }): ToolCallRecorder {
   let gathering = createBatch();
-  /** Full ones, and those that couldn't be written, in the order of time. */
+  /** Closed batches that haven't been written yet, oldest first. */
   const closed: Batch[] = [];
   let writing: Promise<boolean> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** While the database is away no credential is alive, so next to no call adds to these. */
+  /** Closes the current batch. It hardly ever has to be dropped: without the database, calls aren't authenticated. */
   function close(): void {
     const calls = gathering.calls.length;
     if (calls === 0) return;
     if (closed.length < MAX_BATCHES) closed.push(gathering);
-    else deps.log.error({ calls }, 'tool calls lost: they could not be written');
+    else deps.log.error({ calls }, 'dropped tool calls that could not be written');
     gathering = createBatch();
   }
 
@@ -80,7 +80,7 @@ export function createToolCallRecorder(deps: {
         await insertToolCalls(deps.pool, batch.calls, batch.id);
         closed.shift();
       } catch (error) {
-        deps.log.warn({ err: error, batches: closed.length }, 'tool calls not written yet');
+        deps.log.warn({ err: error, batches: closed.length }, 'failed to write tool calls; retrying');
         return false;
       }
     }
@@ -92,7 +92,7 @@ export function createToolCallRecorder(deps: {
       writing = undefined;
     }));
 
-  /** What is gathered joins a batch that can't be written only when it is one itself. */
+  /** Closes the current batch only after the earlier ones are written, so that an outage doesn't close many small ones. */
   async function flush(): Promise<void> {
     if (!(await writeClosed())) return;
     close();
@@ -115,7 +115,7 @@ export function createToolCallRecorder(deps: {
       clearInterval(timer);
       await writing;
       await flush();
-      // There is no next time: a connection that broke in between is tried once more.
+      // This is the last chance, so retry once in case the connection broke.
       if (closed.length > 0) await flush();
     },
   };

@@ -5,7 +5,7 @@ import { errorResponses, bearer } from '../../openapi.js';
 import { ActivityResponse, ActivityQuery } from './schemas.js';
 import type { ToolActivityService } from './service.js';
 
-/** Every member, for their own tokens; an administrator, with a session, for everybody's. */
+/** For members, on their own tokens; for administrators with a session, on every token of the organisation. */
 export function toolActivityRoutes(app: App, service: ToolActivityService): void {
   app.get(
     '/api/v1/personal-access-tokens/:tokenId/activity',

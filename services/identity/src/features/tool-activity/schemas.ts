@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 
 /**
- * How a call of a tool ended: `completed`; `denied` to this credential or by narrowing;
- * `invalid_arguments`; `refused` by the REST endpoint behind it; `failed`: something broke;
- * `cancelled`: the client went away.
+ * The outcome of a tool call: `completed`; `denied` to the credential or by the tool filter; `invalid_arguments`;
+ * `refused` by the REST endpoint behind the tool; `failed` by an internal error or an outage; `cancelled` by the client.
  */
 export const toolCallOutcomes = [
   'completed',

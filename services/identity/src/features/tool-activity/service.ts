@@ -6,10 +6,10 @@ import type { ActivityResponse, ActivityQuery } from './schemas.js';
 
 export interface ToolActivityService {
   /**
-   * What a token was used for, newest first, revoked and expired tokens included: the own ones, and
-   * with an administrator's session everybody's of the organisation.
+   * Lists the calls made with a token, newest first; revoked and expired tokens included. Members see their own tokens,
+   * administrators with a session every token of the organisation.
    *
-   * @throws AppError 404: unknown, another's and another organisation's are one and the same.
+   * @throws AppError 404, also for a token that the caller may not see.
    */
   listForToken(principal: UserPrincipal, tokenId: string, query: ActivityQuery): Promise<ActivityResponse>;
 }
@@ -28,7 +28,7 @@ const toEntry = (row: ActivityRow): ActivityResponse['data'][number] => ({
 export const createToolActivity = (pool: pg.Pool): ToolActivityService => ({
   async listForToken({ orgId, userId, role, kind }, tokenId, { limit, cursor }) {
     const ownerId = role === 'admin' && kind === 'session' ? undefined : userId;
-    // One more than asked for tells whether there is another page.
+    // Fetch one more than requested to learn whether there is another page.
     const rows = await findActivity(pool, { tokenId, orgId, ownerId, after: cursor, limit: limit + 1 });
     if (!rows) throw notFound('Token not found');
     const data = rows.slice(0, limit).map(toEntry);

@@ -5,8 +5,8 @@ import { lockOrganisation } from '../organisations/queries.js';
 import { findMember } from './queries.js';
 
 /**
- * Changes of an organisation's administrators, and what only they may change, one at a time. The caller was one when
- * the request came: whoever was demoted or removed since then must not undo it with a request that was under way.
+ * Serialises the changes that only administrators may make, and checks again that the caller is one: an administrator
+ * who was demoted or removed since the request arrived must not be able to undo that with it.
  *
  * @throws AppError 403 ADMIN_REQUIRED.
  */

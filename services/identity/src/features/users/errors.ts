@@ -1,14 +1,14 @@
 import { AppError, conflict, notFound } from '@platform/service-kit';
 
 export const userNotFound = (): AppError => notFound('User not found');
-/** 503: nobody can be invited by a platform that sends no mail. */
+/** Members can't be invited while there is no mail service. */
 export const mailUnavailable = (): AppError =>
   new AppError({
     status: 503,
     code: 'MAIL_UNAVAILABLE',
     message: 'No mail service is set up: give a password, or set MAIL_URL',
   });
-/** The same for a member of this organisation and of another: it says nothing about which. */
+/** The error is the same whichever organisation the address is taken in, so that it doesn't reveal which. */
 export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'This e-mail address cannot be used');
 export const lastAdmin = (): AppError =>
   conflict(

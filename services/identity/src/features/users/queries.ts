@@ -15,8 +15,8 @@ export interface NewUser extends User {
 }
 
 /*
- * A member who has not accepted any invitation in time is removed, so that the address is free again. An
- * invitation that was mailed again counts from then on. Entries of the audit get UUIDv7s of the same time.
+ * Removes members who haven't accepted their invitation in time, so that their addresses are free again. A member whose
+ * link is still valid is kept. The audit entries get UUIDv7s of the same time.
  */
 const withdraw = `
   with lapsed as (
@@ -35,7 +35,7 @@ const withdraw = `
   select ($5::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'invitation.lapsed', null, id, $1::timestamptz
   from lapsed`;
 
-/** @param email - undefined: whoever was invited. */
+/** @param email - undefined removes lapsed invitees of any address. */
 export function withdrawLapsedInvitations(
   now: Date,
   limit: number,
@@ -46,7 +46,7 @@ export function withdrawLapsedInvitations(
   return { text: withdraw, values };
 }
 
-/** @returns undefined when a present member has the e-mail. A lapsed invitation doesn't hold it. */
+/** @returns undefined when a member has the e-mail address. A lapsed invitation doesn't reserve it. */
 export async function insertUser(db: Client | Transaction, user: NewUser): Promise<User | undefined> {
   const { text, values } = withdrawLapsedInvitations(user.createdAt, 1, user.email);
   await db.$executeRawUnsafe(text, ...values);
@@ -58,13 +58,13 @@ export async function insertUser(db: Client | Transaction, user: NewUser): Promi
   }
 }
 
-/** A present member with what a sign-in looks at; without a password they have been invited. */
+/** A member with the fields that a sign-in checks. A member without a password hasn't accepted the invitation. */
 export interface Account extends User {
   readonly passwordHash: string | null;
 }
 const accountFields = { ...userFields, passwordHash: true } as const;
 
-/** A member who is present, of this organisation. */
+/** Finds a member of the organisation, unless they were removed. */
 export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<Account | null> =>
   db.user.findFirst({ where: { id, orgId, removedAt: null }, select: accountFields });
 
@@ -72,9 +72,9 @@ export const findUserByEmail = (db: Client | Transaction, email: string): Promis
   db.user.findFirst({ where: { email, removedAt: null }, select: accountFields });
 
 /**
- * Holds off changes of the password, and the removal, until the transaction ends.
+ * Locks the account against password changes and removal until the transaction ends.
  *
- * @returns false when the member was removed or has another password by now.
+ * @returns false when the member was removed or the password has changed since it was read.
  */
 export async function lockUnchangedAccount(
   db: Transaction,
@@ -113,7 +113,7 @@ export async function setFirstPassword(
   return user;
 }
 
-/** Whatever the member was before. @returns false when the member was removed. */
+/** Makes the member an administrator with a new password. @returns false when the member was removed. */
 export async function setAdministrator(db: Transaction, id: string, passwordHash: string): Promise<boolean> {
   const where = { id, removedAt: null };
   const { count } = await db.user.updateMany({ where, data: { role: 'admin', passwordHash } });
@@ -125,14 +125,14 @@ export async function countMembers(db: Client, orgId: string): Promise<number> {
   return Number(counters?.members ?? 0);
 }
 
-/** As the administrators' list has it. */
+/** A member with the fields of the administrators' list. */
 export interface MemberRow extends Account {
   readonly undeliverableReason: string | null;
   readonly isDeliveryUnknown: boolean;
 }
 const memberFields = { ...accountFields, undeliverableReason: true, isDeliveryUnknown: true } as const;
 
-/** Newest first; the page is found in the index alone. */
+/** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
 export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<MemberRow[]> {
   const page = await db.user.findMany({
     where: { orgId, removedAt: null },
@@ -148,7 +148,7 @@ export async function findMembers(db: Client, orgId: string, window: PageWindow)
   });
 }
 
-/** Whether an administrator other than the user can log in. */
+/** Returns whether an administrator other than the user can log in. */
 export const hasOtherAdmin = async (db: Transaction, orgId: string, userId: string): Promise<boolean> =>
   (await db.user.findFirst({
     where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null }, id: { not: userId } },
@@ -161,6 +161,6 @@ export const updateUser = (
   change: { readonly fullName?: string; readonly role?: Role },
 ): Promise<User> => db.user.update({ where: { id }, data: change, select: userFields });
 
-/** The row stays; with it what the tokens' list tells of their owner. */
+/** Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. */
 export const markRemoved = (db: Transaction, id: string, at: Date): Promise<unknown> =>
   db.user.update({ where: { id }, data: { removedAt: at }, select: { id: true } });

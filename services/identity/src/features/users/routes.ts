@@ -9,7 +9,7 @@ import type { UserService } from './service.js';
 
 const tags = ['Users'];
 
-/** Members, with `user:read`. */
+/** For members; a token requires `user:read`. */
 export function ownUserRoutes(app: App): void {
   app.get(
     '/api/v1/users/me',
@@ -24,7 +24,7 @@ export function ownUserRoutes(app: App): void {
       },
     },
     (request, reply) => {
-      // All of it came with the liveness: no second look-up.
+      // The liveness check has loaded all of these fields.
       const { userId: id, orgId, email, fullName, role } = getMember(request);
       void reply.send({ user: { id, orgId, email, fullName, role } });
     },
@@ -32,8 +32,8 @@ export function ownUserRoutes(app: App): void {
 }
 
 /**
- * Administrators, with `user:read` or `user:write`. Who creates or invites somebody needs a session: the new
- * member can log in, and a session has no scopes to bound it.
+ * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
+ * can log in, and a session isn't limited by the scopes of the token that created it.
  */
 export function userRoutes(app: App, service: UserService): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];

@@ -15,7 +15,7 @@ export const User = Type.Object(
 );
 export type User = Type.Static<typeof User>;
 
-/** In the administrators' list. */
+/** A member as the administrators' list shows them. */
 export const Member = Type.Object(
   {
     ...User.properties,
@@ -46,7 +46,7 @@ export const FullName = Type.String({
   format: 'display-name',
   description: 'With a visible character, without control and bidirectional ones.',
 });
-/** Long enough to resist guessing, short enough that hashing it is no attack (NIST SP 800-63B §3.1.1.2). */
+/** The bounds resist guessing, and attacks by hashing very long passwords (NIST SP 800-63B §3.1.1.2). */
 export const Password = Type.String({ minLength: 8, maxLength: 256 });
 
 export const CreateUserBody = Type.Object(

@@ -32,28 +32,28 @@ import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js'
 export interface UserService {
   list(principal: UserPrincipal, query: PageQuery): Promise<Page<Member>>;
   /**
-   * Without a password the member is invited: they can't log in before they accept.
+   * Creates a member. Without a password the member is invited, and can't log in before accepting.
    *
-   * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when nobody can be invited.
+   * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
    */
   create(caller: Caller, body: CreateUserBody): Promise<User>;
-  /** @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token names a role. */
+  /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
   change(caller: Caller, userId: string, body: ChangeUserBody): Promise<User>;
   /**
-   * Stops the member's sessions and tokens at once.
+   * Removes a member, whose sessions and tokens are rejected from then on.
    *
    * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
    */
   remove(caller: Caller, userId: string): Promise<void>;
 }
 
-/** One form of an address for all spellings of it: lower case, composed, the domain in ASCII. */
+/** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */
 export function normaliseEmail(email: string): string {
   const text = email.trim().toLowerCase().normalize('NFC');
   return readEmailAddress(text) ?? text;
 }
 
-/** Whether the organisation would be left without an administrator who can log in. */
+/** Returns whether the account is the organisation's only administrator who can log in. */
 async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: Account): Promise<boolean> {
   return role === 'admin' && passwordHash !== null && !(await hasOtherAdmin(tx, orgId, id));
 }

@@ -3,7 +3,7 @@ import { Token } from '../../personal-access-tokens/schemas.js';
 import type { TokenService } from '../../personal-access-tokens/service.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
-/** Small by default: the list can grow. */
+/** Pages are small by default, because every item takes up the model's context. */
 const inputSchema = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many at most.' }),
@@ -16,7 +16,7 @@ const inputSchema = Type.Object(
   },
   { required: [], additionalProperties: false },
 );
-/** With the default that the check fills in. */
+/** The arguments after validation, which fills in the default. */
 type Arguments = { readonly limit: number; readonly cursor?: string };
 
 export const listMyTokens = (service: Pick<TokenService, 'listOwn'>): Tool<Arguments> => ({
@@ -33,7 +33,7 @@ export const listMyTokens = (service: Pick<TokenService, 'listOwn'>): Tool<Argum
   scopes: ['pat:read'],
   isAdminOnly: false,
   async call({ limit, cursor: after }, { principal }) {
-    // One more than asked for tells whether there is another page.
+    // Fetch one more than requested to learn whether there is another page.
     const found = await service.listOwn(principal, { limit: limit + 1, after });
     const tokens = found.slice(0, limit);
     return { tokens, nextCursor: found.length > limit ? (tokens.at(-1)?.id ?? null) : null };

@@ -37,15 +37,15 @@ const outputSchema: ToolSchema = {
   },
 };
 
-/** Before anything is scheduled. */
+/** Checks the scope for waiting before anything is scheduled. */
 function assertCanWait({ principal }: ToolContext): void {
   if (hasScope(principal, 'crawl:read')) return;
   const message = 'This credential cannot wait for a run. It lacks the scopes: crawl:read.';
   throw new AppError({ status: 403, code: 'INSUFFICIENT_SCOPE', message });
 }
 
-/** @throws what the wait throws, said so that nobody takes the schedule for refused. */
-async function follow(...args: Parameters<typeof waitForRun>): ReturnType<typeof waitForRun> {
+/** Waits for the run. A fault's message then says that the crawl is scheduled, so that it isn't scheduled again. */
+async function followRun(...args: Parameters<typeof waitForRun>): ReturnType<typeof waitForRun> {
   try {
     return await waitForRun(...args);
   } catch (fault) {
@@ -71,10 +71,10 @@ export const scheduleCrawl = (crawl: CrawlClient, waits: Waits): Tool<Arguments>
       (await crawl.call('schedule', { path: { connector }, body }, toCallContext(context))).data;
     if (!isAwaited) return schedule();
     assertCanWait(context);
-    return waits.hold(context.principal, async () => {
+    return waits.run(context.principal, async () => {
       const data = await schedule();
       const { connector: canonical, scheduledAt: since } = data;
-      return { ...data, ...(await follow(crawl, { connector: canonical, since, waits }, context)) };
+      return { ...data, ...(await followRun(crawl, { connector: canonical, since, waits }, context)) };
     });
   },
 });

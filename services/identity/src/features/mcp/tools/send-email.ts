@@ -7,7 +7,7 @@ type Arguments = CallInput<MailOperations['sendEmail']>['body'] & { readonly ide
 
 const { inputSchema, checkedSchema } = toInputSchemas(mailOperations.sendEmail);
 
-/** The header of the endpoint, as one more argument. */
+/** The `idempotency-key` header of the endpoint, as an argument. */
 const idempotencyKey = {
   ...mailOperations.sendEmail.headers?.properties['idempotency-key'],
   pattern: '^[\\x21-\\x7e]{1,255}$',
@@ -17,10 +17,10 @@ const withKey = (schema: ToolSchema): ToolSchema => ({
   properties: { ...schema.properties, idempotencyKey },
 });
 
-/** So that an answer of the mail service still arrives. */
+/** The mail service stops waiting this long before the call times out, so that its response still arrives. */
 const MARGIN_MS = 5_000;
 
-/** @param timeoutMs - of calls to the mail service: the send ends before it, or isn't begun. */
+/** @param timeoutMs - the timeout of calls to the mail service. */
 export const sendEmail = (mail: MailClient, timeoutMs: number): Tool<Arguments> => ({
   name: 'send_email',
   title: 'Send an e-mail',

@@ -34,7 +34,7 @@ export const whoami = (findOrganisationName: (id: string) => Promise<string>): T
       organisation: { id: orgId, name: await findOrganisationName(orgId) },
       credential: {
         kind,
-        // Those that count now: a demoted administrator's tokens have lost some.
+        // Only the effective scopes: the tokens of a demoted administrator lose some.
         scopes: kind === 'session' ? null : [...grantedScopes].filter((scope) => hasScope(principal, scope)),
         expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
       },
