@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { authPlugin, createIdentityClient } from '@platform/auth';
 import { type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
-import { createTestLimit } from './features/connection-test/limit.js';
+import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
@@ -20,7 +20,7 @@ import { createRequestCipher } from './features/journal/request-cipher.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
-import { createManagerClient } from './features/smtp-configuration/manager.js';
+import { createManagerClient } from './features/smtp-configuration/manager-client.js';
 import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
 import { createSmtpConfigurations } from './features/smtp-configuration/service.js';
 import { createTargetPolicy } from './features/smtp-targets/policy.js';
@@ -180,6 +180,6 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   connectionTestRoute(app, {
     configurations,
     testConnection: createTestConnection(toLimits(deps), clock),
-    limit: createTestLimit(clock),
+    limiter: createConnectionTestLimiter(clock),
   });
 }

@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { openSocket } from '../delivery/connect.js';
 import { toProblem, type SmtpProblem } from '../delivery/outcome.js';
-import { type TransportLimits, transportOptions } from '../delivery/transport-options.js';
+import { type TransportLimits, toTransportOptions } from '../delivery/transport-options.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
 export interface Findings {
@@ -32,7 +32,7 @@ function describe(connection: SMTPConnection): Findings {
 
 /** Connects, negotiates TLS and logs in like a delivery, but sends nothing. Never rejects. */
 export async function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
-  const { auth, ...options } = transportOptions(configuration, limits);
+  const { auth, ...options } = toTransportOptions(configuration, limits);
   const socket = await openSocket(configuration, limits).catch((error: unknown) => toProblem(error));
   if (!('connection' in socket)) return { problem: socket };
   const connection = new SMTPConnection({ ...options, ...socket });

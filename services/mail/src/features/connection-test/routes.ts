@@ -4,7 +4,7 @@ import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import type { TestLimit } from './limit.js';
+import type { ConnectionTestLimiter } from './limiter.js';
 import { ConnectionReport } from './schemas.js';
 import type { TestConnection } from './service.js';
 
@@ -14,11 +14,11 @@ export function connectionTestRoute(
   deps: {
     readonly configurations: SmtpConfigurations;
     readonly testConnection: TestConnection;
-    readonly limit: TestLimit;
+    readonly limiter: ConnectionTestLimiter;
   },
 ): void {
   const countTest: onRequestHookHandler = (request, _reply, done) => {
-    deps.limit.count(getMember(request).orgId);
+    deps.limiter.acquire(getMember(request).orgId);
     done();
   };
   app.post(

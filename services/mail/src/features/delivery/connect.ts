@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import { isImplicitTls, sharedSecureContext, type TransportLimits } from './transport-options.js';
+import { isImplicitTls, getSecureContext, type TransportLimits } from './transport-options.js';
 
 /** Has the same codes as nodemailer's errors, so that `toProblem` reads both. */
 class ConnectError extends Error {
@@ -89,19 +89,19 @@ export async function openSocket(
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    const late = delay(timeoutMs, undefined, { signal: ended.signal }).then(() => {
+    const timeout = delay(timeoutMs, undefined, { signal: ended.signal }).then(() => {
       throw new ConnectError('ETIMEDOUT');
     });
     const resolving = resolveHost(host, signal).catch((error: unknown) => {
       throw new ConnectError('EDNS', getCode(error));
     });
-    const resolved = await Promise.race([resolving, late]);
+    const resolved = await Promise.race([resolving, timeout]);
     const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));
     if (allowed.length === 0) throw new ConnectError('EDNS', DENIED);
     const socket = await connectTo(allowed.slice(0, MAX_ADDRESSES), configuration, timeoutMs, signal);
     if (!isImplicitTls(configuration)) return { connection: socket, secured: false };
     const servername = isIP(host) === 0 ? { servername: host } : {};
-    const secured = connectTls({ socket, host, ...servername, secureContext: sharedSecureContext() });
+    const secured = connectTls({ socket, host, ...servername, secureContext: getSecureContext() });
     await waitFor(secured, 'secureConnect', signal);
     return { connection: secured, secured: true };
   } finally {

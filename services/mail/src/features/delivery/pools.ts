@@ -6,7 +6,7 @@ import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { openSocket } from './connect.js';
 import { classifyFailure, type AttemptResult } from './outcome.js';
-import { transportOptions, type TransportLimits } from './transport-options.js';
+import { toTransportOptions, type TransportLimits } from './transport-options.js';
 
 /** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
@@ -46,7 +46,7 @@ const connectWith =
 
 function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   const transporter = createTransport({
-    ...transportOptions(configuration, limits),
+    ...toTransportOptions(configuration, limits),
     getSocket: connectWith(configuration, limits),
     pool: true,
     maxConnections: limits.connectionsPerPool,

@@ -33,12 +33,12 @@ export const isImplicitTls = ({ tls, port }: SmtpConfiguration): boolean =>
 let secureContext: SecureContext | undefined;
 
 /** Shares one context, because each connection would otherwise hold its own copy of the trusted authorities. */
-export const sharedSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
+export const getSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
 
 /** @returns nodemailer's options. The certificate is always verified, even when TLS itself is optional. */
-export const transportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
+export const toTransportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
   ...tlsOptions[configuration.tls](configuration.port),
-  tls: { secureContext: sharedSecureContext() },
+  tls: { secureContext: getSecureContext() },
   host: configuration.host,
   port: configuration.port,
   name: limits.clientName,

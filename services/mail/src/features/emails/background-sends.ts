@@ -18,13 +18,13 @@ export function createBackgroundSends(deadlineMs: number): BackgroundSends {
   return {
     signal: ending.signal,
     add(sending) {
-      const followed = sending.finally(() => sendings.delete(followed));
-      sendings.add(followed);
+      const tracked = sending.finally(() => sendings.delete(tracked));
+      sendings.add(tracked);
     },
     async stop() {
       const timer = new AbortController();
-      const late = delay(deadlineMs, undefined, { signal: timer.signal }).catch(() => undefined);
-      await Promise.race([Promise.allSettled(sendings), late]);
+      const timeout = delay(deadlineMs, undefined, { signal: timer.signal }).catch(() => undefined);
+      await Promise.race([Promise.allSettled(sendings), timeout]);
       timer.abort();
       ending.abort();
       await Promise.allSettled(sendings);

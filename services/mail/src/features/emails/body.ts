@@ -44,24 +44,24 @@ export interface BodyMemory {
   onResponse(): void;
 }
 
-function openBodyMemory(shares: FairLimiter, owner: string, { raw }: FastifyReply): BodyMemory {
+function reserveBodyMemory(limiter: FairLimiter, owner: string, { raw }: FastifyReply): BodyMemory {
   // The client left while its credential was verified. `close` has already been emitted, so nothing would be released.
   if (raw.destroyed) throw clientAborted(undefined);
   let held = 0;
   // `close` isn't enough: it is also emitted when the client leaves while its mail is still being delivered.
-  const holds: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
+  const releaseAfter: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
   return {
     growTo(bytes) {
       if (bytes <= Math.max(held, MIN_COUNTED_BYTES)) return;
-      shares.acquire(owner, bytes - held);
+      limiter.acquire(owner, bytes - held);
       held = bytes;
     },
     keepUntil(ended) {
-      holds.push(ended);
+      releaseAfter.push(ended);
     },
     onResponse() {
-      void Promise.allSettled(holds).then(() => {
-        shares.release(owner, held);
+      void Promise.allSettled(releaseAfter).then(() => {
+        limiter.release(owner, held);
         held = 0;
       });
     },
@@ -80,7 +80,7 @@ const clientAborted = (cause: unknown): AppError =>
   new AppError({ status: 400, code: 'BAD_REQUEST', message: 'Bad request', cause });
 
 /** Reads the chunks of a body. A refused body isn't destroyed, because that would close the connection before the response. */
-async function* getChunks(payload: Readable): AsyncGenerator<Buffer> {
+async function* readChunks(payload: Readable): AsyncGenerator<Buffer> {
   const chunks = payload.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   try {
     yield* chunks;
@@ -97,18 +97,18 @@ async function readBytes(
   digest: Hash | undefined,
   memory: BodyMemory | null,
 ): Promise<Buffer> {
-  const whole = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
+  const target = announced === undefined ? undefined : Buffer.allocUnsafe(announced);
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of getChunks(payload)) {
+  for await (const chunk of readChunks(payload)) {
     if (length + chunk.length > maxBytes) throw tooLarge();
     memory?.growTo(length + chunk.length);
     digest?.update(chunk);
-    if (whole) chunk.copy(whole, length);
+    if (target) chunk.copy(target, length);
     else chunks.push(chunk);
     length += chunk.length;
   }
-  return whole ? whole.subarray(0, length) : Buffer.concat(chunks, length);
+  return target ? target.subarray(0, length) : Buffer.concat(chunks, length);
 }
 
 const invalidJson = (): AppError =>
@@ -122,7 +122,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refuse(fault: FaultDetail | undefined): void {
+function throwIfFaulty(fault: FaultDetail | undefined): void {
   if (fault) throw validationError([fault]);
 }
 
@@ -135,7 +135,7 @@ function announcedBytes({ headers }: FastifyRequest): number | undefined {
 async function digestBody(payload: Readable, maxBytes: number): Promise<string> {
   const digest = createHash('sha256');
   let length = 0;
-  for await (const chunk of getChunks(payload)) {
+  for await (const chunk of readChunks(payload)) {
     length += chunk.length;
     if (length > maxBytes) throw tooLarge();
     digest.update(chunk);
@@ -158,12 +158,12 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   // RFC 8259 §8.1 requires UTF-8.
   if (!isUtf8(bytes)) throw invalidJson();
   const shape = readJsonShape(bytes);
-  refuse(shape.fault);
+  throwIfFaulty(shape.fault);
   if (bytes.length > LARGE_BYTES) await nextTurn();
   const text = bytes.toString('utf8');
   if (bytes.length > LARGE_BYTES) await nextTurn();
   const value = parseJson(text);
-  refuse(findValueFault(shape, text, value));
+  throwIfFaulty(findValueFault(shape, text, value));
   if (bytes.length > LARGE_BYTES) await nextTurn();
   return value;
 }
@@ -181,13 +181,13 @@ function getOwner(request: FastifyRequest): string {
  * prototype keys. That search isn't needed here: bodies are never merged, and `templateData` is read by own properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {
-  const shares = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
+  const limiter = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
   scope.decorateRequest('bodyDigest', null);
   scope.decorateRequest('bodyMemory', null);
   scope.decorateRequest('isReplay', false);
   scope.addHook('preParsing', (request, reply, _payload, done) => {
     if (!request.isReplay) {
-      request.bodyMemory = openBodyMemory(shares, getOwner(request), reply);
+      request.bodyMemory = reserveBodyMemory(limiter, getOwner(request), reply);
       // A body of unknown length reserves its memory chunk by chunk.
       request.bodyMemory.growTo(Math.min(announcedBytes(request) ?? 0, maxBytes));
     }

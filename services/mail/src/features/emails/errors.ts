@@ -1,5 +1,5 @@
 import { AppError } from '@platform/service-kit';
-import { describeProblem } from '../delivery/describe.js';
+import { describeProblem } from '../delivery/describe-problem.js';
 import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 
 export const unknownTemplate = (): AppError =>

@@ -33,14 +33,14 @@ const toContent = (attachment: DecodedAttachment): Buffer | Readable =>
 export const toMessageId = (mailId: string, from: string): string =>
   `<${mailId}@${domainToASCII(from.slice(from.lastIndexOf('@') + 1)) || 'invalid'}>`;
 
-const named = (address: string) => ({ name: '', address });
+const toAddress = (address: string) => ({ name: '', address });
 
 const toFields = (email: RenderedEmail, messageId: string, date: Date) => ({
   messageId,
   date,
-  from: named(email.from),
-  to: email.to.map(named),
-  ...(email.cc.length > 0 ? { cc: email.cc.map(named) } : {}),
+  from: toAddress(email.from),
+  to: email.to.map(toAddress),
+  ...(email.cc.length > 0 ? { cc: email.cc.map(toAddress) } : {}),
   subject: email.subject,
   html: email.html,
   text: email.text,

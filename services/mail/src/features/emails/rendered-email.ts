@@ -2,7 +2,7 @@ import { type FaultDetail, readDomain, readEmailAddress } from '@platform/servic
 import { type RenderedTemplate, renderTemplate } from '../templates/render.js';
 import { createView, type InternalTemplateType } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
-import type { MailContent } from './schemas.js';
+import type { EmailContent } from './schemas.js';
 
 /** A validated and rendered e-mail that is ready to be sent. */
 export interface RenderedEmail extends RenderedTemplate {
@@ -51,7 +51,7 @@ export function readHeaderText(text: string | undefined, field: string, faults: 
  * @returns the e-mail, or all faults of the body.
  */
 export async function renderEmail(
-  body: MailContent,
+  body: EmailContent,
   fromEmail: string,
 ): Promise<{ readonly email: RenderedEmail } | { readonly faults: readonly FaultDetail[] }> {
   const faults: FaultDetail[] = [];

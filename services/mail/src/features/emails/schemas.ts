@@ -76,7 +76,7 @@ export const InternalMailBody = Type.Object(
 );
 export type InternalMailBody = Type.Static<typeof InternalMailBody>;
 /** The part of a request that describes the mail, and is the same for the public and the internal route. */
-export type MailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
+export type EmailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
 
 export const SendEmailResponse = Type.Object({
   data: Type.Object({

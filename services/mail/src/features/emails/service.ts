@@ -12,7 +12,7 @@ import type { FairLimiter } from './fair-limiter.js';
 import type { BackgroundSends } from './background-sends.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
-import type { MailContent } from './schemas.js';
+import type { EmailContent } from './schemas.js';
 
 /** An idempotency key with the SHA-256 of the raw body. */
 export interface Idempotency {
@@ -33,7 +33,7 @@ export interface SendRequest {
   readonly configuration: SmtpConfiguration;
   /** Selects a pool of connections other than the organisation's own. */
   readonly poolKey?: string;
-  readonly body: MailContent;
+  readonly body: EmailContent;
   readonly idempotency?: Idempotency | undefined;
   readonly deadlines: ResponseDeadlines;
   /** False for the platform's own services, which retry their mails themselves. */
@@ -71,13 +71,13 @@ const EARLIER_WAIT_MS = 30_000;
 
 async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
   const timer = new AbortController();
-  const late = delay(Math.max(0, waitMs), false, { signal: timer.signal }).catch(() => false);
-  const isEnded = await Promise.race([promise.then(() => true), late]);
+  const timeout = delay(Math.max(0, waitMs), false, { signal: timer.signal }).catch(() => false);
+  const isEnded = await Promise.race([promise.then(() => true), timeout]);
   timer.abort();
   return isEnded;
 }
 
-const confirmation = (refused: readonly string[]): string =>
+const toConfirmation = (refused: readonly string[]): string =>
   refused.length === 0 ? 'Email sent' : `Email sent, but the server refused ${refused.join(', ')}`;
 
 /** Translates an outcome into the result of `send`, for the first request and for later ones with its key. */
@@ -86,7 +86,7 @@ function toSubmission(
   refused: readonly string[],
   problem?: SmtpProblem,
 ): Submission {
-  if (state === 'sent') return { state, confirmation: confirmation(refused) };
+  if (state === 'sent') return { state, confirmation: toConfirmation(refused) };
   throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }
 

@@ -84,7 +84,7 @@ export function createJournal(deps: {
   let isUp = false;
   const stopping = new AbortController();
 
-  const write = createBatcher({
+  const insertBatched = createBatcher({
     toKey: (entry: JournalEntry) => entry.id,
     async load(entries) {
       const written = await insertEntries(pool, senderId, entries);
@@ -95,7 +95,7 @@ export function createJournal(deps: {
     maxInFlight: 1,
   });
 
-  const find = createBatcher({
+  const findBatched = createBatcher({
     toKey: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
     load: (keys) => findByKeys(pool, keys),
     maxBatch: 200,
@@ -107,7 +107,7 @@ export function createJournal(deps: {
     inProgress.add(entry.id);
     let isWritten = false;
     try {
-      isWritten = await write(entry);
+      isWritten = await insertBatched(entry);
     } catch (error) {
       throw notApplied(dependencyUnavailable('database', error));
     } finally {
@@ -168,7 +168,7 @@ export function createJournal(deps: {
     recordPending,
     recordOutcome,
     findByKey: (orgId, key) =>
-      find({ orgId, key }).catch((error: unknown) => {
+      findBatched({ orgId, key }).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);
       }),
     get backlog() {

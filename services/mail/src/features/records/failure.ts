@@ -1,4 +1,4 @@
-import { describeProblem } from '../delivery/describe.js';
+import { describeProblem } from '../delivery/describe-problem.js';
 import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
 import type { Failure } from './schemas.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import { readSmtpConfiguration, type SmtpConfiguration } from './configuration.js';
 import { configurationIncomplete, configurationNotSet } from './errors.js';
-import type { FetchConfiguration } from './manager.js';
+import type { FetchConfiguration } from './manager-client.js';
 
 export interface SmtpConfigurations {
   /**

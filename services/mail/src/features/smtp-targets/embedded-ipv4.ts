@@ -16,7 +16,7 @@ const prefixes = [
 ];
 
 /** @returns the IPv4 address that is embedded in an IPv6 address, or undefined when there is none. */
-export function embeddedIpv4(address: string): string | undefined {
+export function findEmbeddedIpv4(address: string): string | undefined {
   if (!isIPv6(address) || address.includes('%')) return undefined;
   const groups = toGroups(address);
   if (!prefixes.some((prefix) => prefix.every((group, index) => groups[index] === group))) return undefined;

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { embeddedIpv4 } from './embedded-ipv4.js';
+import { findEmbeddedIpv4 } from './embedded-ipv4.js';
 import { type NameTarget, parseRange, type RangeTarget, type SmtpTarget } from './target.js';
 
 /** Decides which addresses and ports SMTP configurations may use. */
@@ -68,7 +68,7 @@ export function createTargetPolicy(options: {
     allows(host, address, port) {
       if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;
       // An IPv4 address inside an IPv6 address must not escape the rules for IPv4.
-      const judged = embeddedIpv4(address) ?? address;
+      const judged = findEmbeddedIpv4(address) ?? address;
       const family = isIP(judged);
       if ((family !== 4 && family !== 6) || judged.includes('%')) return false;
       const rule = rules.find(({ matches }) => matches(judged, family, port));

@@ -1,7 +1,7 @@
 import { renderTemplate } from './render.js';
 import { createView, internalTemplateTypes } from './view.js';
 
-const getView = (data: object, productName?: string) => {
+const createTestView = (data: object, productName?: string) => {
   const result = createView('loginWithOTP', { otp: '1', ...data }, productName);
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.view;
@@ -13,13 +13,13 @@ test.each([
   [{}, 'Atlas', 'Atlas', 'Atlas', 'Sent by Atlas.'],
   [{}, undefined, 'Workspace', 'Workspace', 'Sent by Workspace.'],
 ])('data %j with the product name %j has the brand %j', (data, productName, product, place, footer) => {
-  expect(getView(data, productName)).toMatchObject({ product, place, footer });
+  expect(createTestView(data, productName)).toMatchObject({ product, place, footer });
 });
 
 test('numbers are accepted, and a missing name is left out of the greeting', () => {
-  expect(getView({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
-  expect(getView({ name: 'Ada' }).greeting).toBe('Hello Ada,');
-  expect(getView({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(createTestView({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
+  expect(createTestView({ name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(createTestView({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
 });
 
 test.each([

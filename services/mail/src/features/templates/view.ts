@@ -78,9 +78,9 @@ const sources: Readonly<
 /** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
 
-type Reading = { readonly value: string } | { readonly fault: FaultDetail };
+type ReadResult = { readonly value: string } | { readonly fault: FaultDetail };
 
-function readLink(value: string, field: string): Reading {
+function readLink(value: string, field: string): ReadResult {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && (url.protocol === 'https:' || url.protocol === 'http:')
     ? { value: url.href }
@@ -91,7 +91,7 @@ function readLink(value: string, field: string): Reading {
 const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
-function readValue(data: Readonly<Record<string, unknown>>, source: Source): Reading {
+function readValue(data: Readonly<Record<string, unknown>>, source: Source): ReadResult {
   const key = source.keys.find(
     (name) => Object.hasOwn(data, name) && data[name] !== null && data[name] !== '',
   );
@@ -148,9 +148,9 @@ export function createView(
   const values: Record<string, string> = {};
   const { required, optional } = sources[type];
   for (const [name, source] of Object.entries({ ...common, ...optional })) {
-    const reading = readValue(data, source);
-    if ('fault' in reading) faults.push(reading.fault);
-    else if (reading.value !== '') values[name] = reading.value;
+    const result = readValue(data, source);
+    if ('fault' in result) faults.push(result.fault);
+    else if (result.value !== '') values[name] = result.value;
     else if (required.includes(name))
       faults.push({ field: `templateData.${source.keys[0] ?? name}`, message: 'is required' });
   }

@@ -6,17 +6,17 @@ const MAX_TESTS = 10;
 const MAX_ORGANISATIONS = 10_000;
 
 /** Limits the connection tests of each organisation in this replica. */
-export interface TestLimit {
+export interface ConnectionTestLimiter {
   /** Counts one test. @throws AppError 429 when the organisation has used up its tests of the current minute. */
-  count(orgId: string): void;
+  acquire(orgId: string): void;
 }
 
-export function createTestLimit(clock: Clock): TestLimit {
+export function createConnectionTestLimiter(clock: Clock): ConnectionTestLimiter {
   const windows = new LRUCache<string, { readonly startedAt: number; tests: number }>({
     max: MAX_ORGANISATIONS,
   });
   return {
-    count(orgId) {
+    acquire(orgId) {
       const now = clock();
       const present = windows.get(orgId);
       const window = present && now - present.startedAt < WINDOW_MS ? present : { startedAt: now, tests: 0 };
