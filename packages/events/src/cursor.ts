@@ -1,4 +1,4 @@
-/** The `after` of a request is no cursor that was handed out here: a fault of the caller. */
+/** The `after` of a request is not a cursor that this service issued, which is the caller's fault. */
 export class InvalidCursorError extends Error {
   override readonly name = 'InvalidCursorError';
   constructor() {
@@ -9,11 +9,11 @@ export class InvalidCursorError extends Error {
 const PREFIX = 'e1:';
 const POSITION = /^(?:0|[1-9]\d{0,17})$/;
 
-/** Opaque, so that nobody computes with positions, which have gaps. */
+/** Encodes a position as an opaque cursor, so that clients do not compute with positions, which have gaps. */
 export const encodeCursor = (position: string): string =>
   Buffer.from(PREFIX + position).toString('base64url');
 
-/** @throws {@link InvalidCursorError} */
+/** Decodes a cursor. @throws {@link InvalidCursorError} */
 export function decodeCursor(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const position = text.slice(PREFIX.length);

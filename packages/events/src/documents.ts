@@ -3,7 +3,7 @@ import { toKafkaMessage } from './kafka-message.js';
 import { DEFAULT_TOPIC } from './relay/options.js';
 import { createSyncEvent, syncEventContracts } from './sync-event.js';
 
-/** A file below docs/, and what it holds. */
+/** A file in docs/ and its content. */
 export type Documents = Readonly<Record<string, object>>;
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
@@ -26,7 +26,7 @@ const headers = {
   },
 };
 
-/** The contracts for those who don't write TypeScript: JSON Schemas, and an AsyncAPI document that holds them. */
+/** The contracts for other languages than TypeScript: JSON Schemas, and an AsyncAPI document that contains them. */
 export function buildDocuments(): Documents {
   const schemas = eventTypes.map((type) => [
     `schemas/${type}.schema.json`,

@@ -6,30 +6,30 @@ import type { SyncEvent } from './sync-event.js';
 export interface EventFeedQuery {
   /** Only this organisation's events are read. */
   readonly orgId: string;
-  /** The `nextCursor` of an earlier page; without it, from the oldest event that is kept. */
+  /** The `nextCursor` of an earlier page; without it, the feed begins with the oldest stored event. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
 export interface EventFeedPage {
   readonly data: SyncEvent[];
-  /** Where to go on, now or later: also given on the last page. Null while there has been no event at all. */
+  /** Where to continue, now or later. The last page has one, too; it is null only while there has been no event at all. */
   readonly nextCursor: string | null;
-  /** Whether there is more at this moment. */
+  /** Whether there are more events at this moment. */
   readonly hasMore: boolean;
 }
 
 /**
- * A reader gives so many rows their position, whosesoever they are, and no more: the newest event is
- * read at once where nobody else does (see {@link createPositionAssigner}), and a backlog is nobody's wait.
+ * The largest number of rows, of any organisation, to which a read assigns positions. The newest event is thus readable at
+ * once where nothing else assigns them (see {@link createPositionAssigner}), and no reader waits for a backlog.
  */
 const MAX_POSITIONS = 100;
 
 /**
- * Reads an organisation's events in the order in which they became visible. Whoever follows `nextCursor` sees every
- * event exactly once, whichever order the transactions that wrote them committed in. Works with and without a relay.
+ * Reads an organisation's events in the order in which they became visible. A reader that follows `nextCursor` sees every
+ * event exactly once, in whichever order the writing transactions committed. Works with and without a relay.
  *
- * @throws InvalidCursorError when `after` isn't a cursor.
+ * @throws InvalidCursorError when `after` is not a cursor.
  */
 export async function readEvents(
   pool: Pick<pg.Pool, 'query'>,

@@ -7,18 +7,18 @@ export interface KafkaMessage {
   readonly headers: Record<string, string>;
 }
 
-/** Events of one key stay in order: those of one connector of one organisation. */
+/** Returns the key of an event. Order is kept within a key, that is, for one connector of one organisation. */
 export const toKey = ({ payload }: SyncEvent): string => `${payload.orgId}:${payload.connector}`;
 
 /**
- * The message of an event: its JSON as the value, and headers for consumers that route without parsing it;
- * those with `ce_` are the binary mode of the CloudEvents 1.0 Kafka protocol binding.
+ * Builds the message of an event. Its value is the event's JSON. Consumers can route by the headers without parsing it;
+ * those with `ce_` follow the binary mode of the CloudEvents 1.0 Kafka protocol binding.
  */
 export const toKafkaMessage = (event: SyncEvent): KafkaMessage => toMessage(event, JSON.stringify(event));
 
 /**
- * @param value - the event's JSON as it is stored: it is sent byte for byte.
- * @param traceparent - W3C Trace Context, where the event belongs to a trace: one more header.
+ * @param value - the event's JSON as it is stored; it is sent byte for byte.
+ * @param traceparent - the W3C Trace Context of an event that belongs to a trace; it becomes one more header.
  */
 export function toMessage(event: SyncEvent, value: string, traceparent?: string): KafkaMessage {
   const { eventId, eventType, timestamp, payload } = event;

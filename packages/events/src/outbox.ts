@@ -3,25 +3,25 @@ import type pg from 'pg';
 import { toKey } from './kafka-message.js';
 import type { SyncEvent } from './sync-event.js';
 
-/** What {@link insertOutboxEvent} found or made. */
+/** The result of {@link insertOutboxEvent}. */
 export interface OutboxInsert {
-  /** The id of the run's event: the given one, or that of an earlier insert for the same run. */
+  /** The id of the run's event, which is the given one or that of an earlier insert for the same run. */
   readonly eventId: string;
   readonly isNew: boolean;
 }
 
 /**
- * The insert as a part of a larger statement: where a run's end is one statement, its event goes with it.
+ * Builds the insert as a part of a larger statement, so that one statement can both end a run and write its event.
  *
- * @param source - what the statement selects from: one row when the event is to be written, none when it isn't.
- * @param first - the number of the first of six parameters, which are {@link outboxValues}.
+ * @param source - the relation to select from; it has one row when the event is to be written, and none otherwise.
+ * @param first - the number of the first of the six parameters from {@link outboxValues}.
  */
 export const outboxInsertFrom = (source: string, first: number): string => `
   insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, traceparent)
   select $${first}::uuid, $${first + 1}::text, $${first + 2}::text, $${first + 3}::text, $${first + 4}::json, $${first + 5}::text
   from ${source} on conflict (run_id) do nothing`;
 
-/** The parameters of {@link outboxInsertFrom}; the first is the event's id, the last the trace that is running. */
+/** Returns the parameters of {@link outboxInsertFrom}: the first is the event's id, the last the current trace. */
 export const outboxValues = (event: SyncEvent, runId: string): readonly (string | null)[] => [
   event.eventId,
   runId,
@@ -36,8 +36,8 @@ const insert = outboxInsertFrom('(values (true)) as always', 1);
 /**
  * Writes the event of a run, once per run: a second call for the same run changes nothing and returns the first id.
  *
- * @param client - of the caller's open transaction, so that the event exists if and only if the run's end does.
- * Call {@link EventRelay.wake} after the commit: that is what makes publishing immediate.
+ * @param client - the client of the caller's open transaction, so that event and end of the run are committed together.
+ * Call {@link EventRelay.wake} after the commit to publish the event immediately.
  */
 export async function insertOutboxEvent(
   client: Pick<pg.ClientBase, 'query'>,
@@ -55,6 +55,6 @@ export async function insertOutboxEvent(
     text: 'select event_id from sync_events.outbox where run_id = $1',
     values: [runId],
   });
-  // The earlier row was deleted between the two statements: it was old enough to be forgotten.
+  // The retention deleted the earlier row between the two statements.
   return { eventId: rows[0]?.event_id ?? event.eventId, isNew: false };
 }

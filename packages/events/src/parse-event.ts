@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import type { SyncEventType } from './connectors.js';
 import { type SyncEvent, syncEventContracts } from './sync-event.js';
 
-/** What was read is no sync event of a type that this version knows; the message says what is wrong. */
+/** The message is not a sync event of a known type; the text of the error says why. */
 export class InvalidEventError extends Error {
   override readonly name = 'InvalidEventError';
 }
@@ -10,7 +10,7 @@ export class InvalidEventError extends Error {
 type Validator = ReturnType<typeof Compile>;
 const validators = new Map<string, Validator>();
 
-/** Compiled when the first event of the type comes: most consumers read few types. */
+/** Checks are compiled at the first event of a type, because most consumers read few types. */
 function getValidator(eventType: string): Validator | undefined {
   if (!Object.hasOwn(syncEventContracts, eventType)) return undefined;
   const validator = validators.get(eventType) ?? Compile(syncEventContracts[eventType as SyncEventType]);

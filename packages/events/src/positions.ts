@@ -3,7 +3,7 @@ import type { Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createWakeSignal } from './relay/wake-signal.js';
 
-/** @returns how many visible rows got their position: `maxRows` when there may be more. */
+/** @returns how many visible rows received a position; `maxRows` when there may be more. */
 export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: number): Promise<number> {
   const { rows } = await pool.query<{ assigned: number }>({
     name: 'outbox-assign-positions',
@@ -13,23 +13,23 @@ export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: num
   return rows[0]?.assigned ?? 0;
 }
 
-/** Gives events their positions in the background, so that no reader has to. */
+/** Assigns positions to events in the background, so that no reader has to. */
 export interface PositionAssigner {
   start(): void;
-  /** Says that events were committed. Cheap and never throws. */
+  /** Signals that events were committed. Cheap; never throws. */
   wake(): void;
-  /** Finishes the batch under way. */
+  /** Finishes the current batch and stops. */
   stop(): Promise<void>;
 }
 
-/** Others wait for a batch, readers among them. */
+/** The size of a batch is limited because readers wait for it. */
 const BATCH = 500;
-/** Under load: fewer, larger batches. */
+/** The pause between batches, which makes them fewer and larger under load. */
 const LINGER_MS = 20;
-/** Should a wake-up be lost with its process, this is how late an event is. */
+/** The largest delay of an event whose wake-up was lost with its process. */
 const IDLE_MS = 1_000;
 
-/** One per process that writes events; several share the work. A relay that leads does the same on its way. */
+/** Creates the assigner of a process that writes events. Several share the work; a leading relay assigns positions itself. */
 export function createPositionAssigner({
   pool,
   log,

@@ -1,7 +1,7 @@
 import type { Logger } from '@platform/service-kit';
 import type { logCreator } from 'kafkajs';
 
-/** kafkajs repeats each fault at every attempt; we tell them once, so its lines are for who looks closely. */
+/** Logs kafkajs' lines on `debug`: it repeats each fault at every attempt, and the relay reports faults once. */
 export const createQuietLog =
   (log: Pick<Logger, 'debug'>): logCreator =>
   () =>

@@ -7,13 +7,13 @@ export interface OutboxRetentionOptions {
   readonly clock: Clock;
   /** Events older than this are deleted. Default 14 days. */
   readonly retentionMs?: number;
-  /** True with Kafka: what is not published yet is kept, however old. False without: age alone decides. */
+  /** Whether unpublished events are kept however old they are. True with Kafka; without it, age alone decides. */
   readonly isPublishedOnly: boolean;
 }
 
 export interface OutboxRetention {
   start(): void;
-  /** Deletes everything that is due, in batches; returns how many. The timer of `start` calls it hourly. */
+  /** Deletes all expired events in batches, and returns how many. The timer of `start` calls it hourly. */
   sweep(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const RETENTION_MS = 14 * 24 * HOUR_MS;
 const BATCH = 1_000;
 
-/** Keeps the outbox from growing for ever. May run on every replica: they share the work. */
+/** Keeps the outbox from growing forever. It may run on every replica; they share the work. */
 export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRetention {
   const { pool, clock, isPublishedOnly, retentionMs = RETENTION_MS } = options;
   let timer: NodeJS.Timeout | undefined;

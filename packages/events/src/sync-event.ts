@@ -35,7 +35,7 @@ const toContract = (eventType: SyncEventType, ofType: readonly Connector[]) =>
       $id: `${eventType}.schema.json`,
       title: eventType,
       description: `A crawl of ${ofType.join(' or ')} has completed.`,
-      // Consumers must take what they don't know, so that the contract can grow.
+      // Consumers must accept unknown fields, so that the contract can grow.
       additionalProperties: true,
     },
   );
@@ -55,7 +55,7 @@ export const syncEventContracts = Object.freeze(
   ) as Record<SyncEventType, ReturnType<typeof toContract>>,
 );
 
-/** What is published when a crawl has completed: the value of a Kafka message, and an item of the events endpoint. */
+/** The event of a completed crawl: the value of a Kafka message, and an item of the events endpoint. */
 export interface SyncEvent {
   /** UUIDv7. */
   readonly eventId: string;
@@ -84,7 +84,7 @@ export interface SyncEventInput {
   readonly sourceCreatedAt?: number;
 }
 
-/** Builds the event of a completed crawl. Pure but for the id, when none is given. */
+/** Builds the event of a completed crawl. Pure, except for a generated id. */
 export function createSyncEvent(input: SyncEventInput): SyncEvent {
   const { orgId, connector, now } = input;
   return {

@@ -12,7 +12,7 @@ import {
 } from '../src/index.js';
 import { createTopic, newTopic } from './support/topic.js';
 
-test('the memory of handled ids is bounded, and forgets the oldest first', () => {
+test('remembers a bounded number of handled ids, and forgets the oldest first', () => {
   const dedupe = createDedupe({ capacity: 3 });
   for (const id of ['a', 'b', 'c', 'a', 'd']) dedupe.add(id);
   expect(['a', 'b', 'c', 'd'].filter((id) => dedupe.has(id))).toEqual(['a', 'c', 'd']);
@@ -47,7 +47,7 @@ describeWith('kafka', 'consumer', () => {
     return { consumer, invalid };
   }
 
-  test('doubles are handled once, in order, and what is no event is handed over without stopping the rest', async () => {
+  test('handles duplicates once and in order, and passes on invalid messages without stopping', async () => {
     const events = [event('org-1'), event('org-2'), event('org-1')];
     const messages = events.map(toKafkaMessage);
     const [first, ...rest] = messages;
@@ -67,7 +67,7 @@ describeWith('kafka', 'consumer', () => {
     expect(invalid.map(({ reason }) => reason)).toEqual(['not JSON', 'unknown eventType']);
   });
 
-  test('an event whose handling fails is handled again, before those behind it', async () => {
+  test('retries an event whose handling failed before later ones', async () => {
     const events = [event('org-1'), event('org-1')];
     await producer.send({ topic, messages: events.map(toKafkaMessage) });
     const calls: string[] = [];
@@ -80,7 +80,7 @@ describeWith('kafka', 'consumer', () => {
     expect(calls).toEqual([first, first, first, second]);
   });
 
-  test('a consumer that was stopped goes on where it was', async () => {
+  test('continues where it was stopped', async () => {
     const groupId = randomUUID();
     const handled: string[] = [];
     const handle = ({ payload }: SyncEvent) => void handled.push(payload.orgId);
@@ -93,7 +93,7 @@ describeWith('kafka', 'consumer', () => {
     expect(handled).toEqual(['org-1', 'org-2']);
   });
 
-  test('an idle connection sets no timers (the patch of kafkajs)', async () => {
+  test('sets no timers for an idle connection (the patch of kafkajs)', async () => {
     const { setTimeout: original } = globalThis;
     const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
     await kafka.connect();

@@ -10,7 +10,7 @@ import {
 
 const sample = createSyncEvent({ orgId: 'org-1', connector: 'db_1', now: 1_700_000_000_123 });
 
-test('an event is exactly what the decisions say', () => {
+test('builds an event exactly as specified', () => {
   expect(sample).toEqual({
     eventId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
     eventType: 'SyncDb1Event',
@@ -26,7 +26,7 @@ test('an event is exactly what the decisions say', () => {
   });
 });
 
-test('every connector has its event, and those without one of their own ask for a new index', () => {
+test('every connector has an event; those without one of their own request a new index', () => {
   expect(connectors).toHaveLength(18);
   expect(connectors.filter((name) => toEventType(name) === 'ReindexAllRecordEvent')).toEqual([
     'wiki_1',
@@ -40,12 +40,12 @@ test('every connector has its event, and those without one of their own ask for 
   expect(isConnector('toString')).toBe(false);
 });
 
-test.each(connectors)('what is built for %s is what a consumer accepts', (connector) => {
+test.each(connectors)('a consumer accepts the event that is built for %s', (connector) => {
   const event = createSyncEvent({ orgId: 'org-1', connector, now: Date.now() });
   expect(parseSyncEvent(toKafkaMessage(event).value)).toEqual(event);
 });
 
-test('fields that are added later are accepted', () => {
+test('accepts unknown fields', () => {
   const grown = { ...sample, more: 1, payload: { ...sample.payload, more: 2 } };
   expect(parseSyncEvent(JSON.stringify(grown))).toEqual(grown);
 });
@@ -62,7 +62,7 @@ test.each([
   ['no id', 'eventId', JSON.stringify({ ...sample, eventId: undefined })],
   ['an id that is none', '/eventId', JSON.stringify({ ...sample, eventId: '1' })],
   ['a time as text', '/timestamp', JSON.stringify({ ...sample, timestamp: '1' })],
-])('%s is refused with what is wrong', (_title, message, text) => {
+])('rejects %s and says why', (_title, message, text) => {
   expect(() => parseSyncEvent(text)).toThrow(InvalidEventError);
   expect(() => parseSyncEvent(text)).toThrow(message);
 });

@@ -9,12 +9,12 @@ test.each(documents)('docs/%s is up to date (else: npm run generate-docs)', (nam
   expect(readFileSync(join(docs, name), 'utf8')).toBe(`${JSON.stringify(content, null, 2)}\n`);
 });
 
-test('docs holds nothing else', () => {
+test('docs contains nothing else', () => {
   const files = readdirSync(docs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files).toHaveLength(documents.length);
 });
 
-test('every reference of the AsyncAPI document leads somewhere', () => {
+test('every reference of the AsyncAPI document resolves', () => {
   const document = buildDocuments()['asyncapi.json'] as Record<string, unknown>;
   const references = JSON.stringify(document).match(/#\/[^"]+/g) ?? [];
   expect(references.length).toBeGreaterThan(30);

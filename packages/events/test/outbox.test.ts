@@ -22,7 +22,7 @@ const newEvent = (orgId = 'org-1') => createSyncEvent({ orgId, connector: 'wiki_
 const ids = (page: { data: { eventId: string }[] }) => page.data.map(({ eventId }) => eventId);
 
 describe('insert', () => {
-  test('a run has one event, however often and from however many transactions it is written', async () => {
+  test('a run has one event, however many transactions write it', async () => {
     const runId = randomUUID();
     const inserts = await Promise.all(
       Array.from({ length: 4 }, () => insertOutboxEvent(database.pool, newEvent(), { runId })),
@@ -45,7 +45,7 @@ describe('insert', () => {
 });
 
 describe('feed', () => {
-  test('a transaction that commits late is not skipped by a reader that has gone past it', async () => {
+  test('a reader does not skip the events of a transaction that commits late', async () => {
     const late = await database.pool.connect();
     await late.query('begin');
     const lateEvent = newEvent();
@@ -95,7 +95,7 @@ describe('feed', () => {
     expect(new Set(seen).size).toBe(written);
   });
 
-  test('only the organisation that asks is read, and the last page has a cursor to go on with', async () => {
+  test("reads only the caller's organisation, and the last page has a cursor to continue with", async () => {
     const mine = [await database.add('org-1'), await database.add('org-1')];
     await database.add('org-2');
     const page = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
@@ -108,7 +108,7 @@ describe('feed', () => {
   const countPlaced = async () =>
     (await database.pool.query('select from sync_events.outbox where position is not null')).rowCount ?? 0;
 
-  test("a reader does at most a little of the others' work, and the rest is done without any reader", async () => {
+  test('a reader assigns only a few positions, and the background assigns the rest', async () => {
     await database.addMany(1_500, 5);
     await readEvents(database.pool, { orgId: 'org-9', limit: 10 });
     expect(await countPlaced()).toBeLessThanOrEqual(100);
@@ -122,7 +122,7 @@ describe('feed', () => {
     expect(ids(await readEvents(database.pool, { orgId: 'org-9', limit: 10 }))).toEqual([event.eventId]);
   });
 
-  test('positions are given again once the database can be asked', async () => {
+  test('assigns positions again once the database is available', async () => {
     let isAway = true;
     const log = createRecordingLog();
     const pool = {
@@ -160,13 +160,13 @@ describe('retention', () => {
       isPublishedOnly,
     }).sweep();
 
-  test('old events are deleted in batches; with Kafka, only those that are published', async () => {
+  test('deletes old events in batches; with Kafka, only published ones', async () => {
     await database.addMany(2_500, 5);
     await expect(sweepLater(true, 15)).resolves.toBe(0);
     await database.pool.query(`update sync_events.outbox set published_at = now() where org_id <> 'org-1'`);
     await expect(sweepLater(true, 13)).resolves.toBe(0);
     await expect(sweepLater(true, 15)).resolves.toBe(2_000);
-    // What has no position yet is about to get one: rows may not go while it is done.
+    // Rows without a position are about to receive one and must not be deleted meanwhile.
     await expect(sweepLater(false, 15)).resolves.toBe(0);
     await database.pool.query('select sync_events.assign_positions(500)');
     await expect(sweepLater(false, 15)).resolves.toBe(500);

@@ -11,7 +11,7 @@ import { createTopic, newTopic } from './support/topic.js';
 const packageDir = join(__dirname, '..');
 
 describeWith('kafka', 'the example program of the README', () => {
-  test('reads events as it stands there, and ends when it is told to', async () => {
+  test('the documented consumer reads events, and stops on request', async () => {
     const { brokers } = await testKafka();
     const topic = newTopic();
     await createTopic(brokers, { topic, numPartitions: 1 });
@@ -21,7 +21,7 @@ describeWith('kafka', 'the example program of the README', () => {
     await producer.send({ topic, messages: [toKafkaMessage(event), toKafkaMessage(event)] });
     await producer.disconnect();
 
-    // Of the built package: it imports it by its name.
+    // The script imports the built package by its name.
     const program = /```js\n(.*?)```/s.exec(readFileSync(join(packageDir, 'README.md'), 'utf8'))?.[1] ?? '';
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       cwd: packageDir,

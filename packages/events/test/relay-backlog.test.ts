@@ -13,7 +13,7 @@ import {
   type TopicReader,
 } from './support/topic.js';
 
-/** `RELAY_BACKLOG=1000000` measures what an outage of a day leaves; the guarantee is the same with fewer. */
+/** `RELAY_BACKLOG=1000000` measures the backlog of a day's outage; the guarantee is the same with fewer events. */
 const BACKLOG = Number(process.env['RELAY_BACKLOG'] ?? 20_000);
 const SLOW = { timeoutMs: 60_000 + BACKLOG / 5 };
 const RETRIES = 8;
@@ -46,7 +46,7 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
     await first?.close();
   });
 
-  /** With their positions, as a relay leaves them. */
+  /** Inserts events with their positions, as a relay leaves them. */
   async function addBacklog(orgs: readonly string[]): Promise<void> {
     await database.pool.query(
       `with head as (update sync_events.head set position = position + $1 returning position - $1 as last)
@@ -70,7 +70,7 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
       )
     ).rowCount === 1;
 
-  test('reads nothing of it again at a retry, keeps the others from no event, and publishes it in order in the end', async () => {
+  test('does not read the backlog again at a retry, delays no other event, and publishes it in order in the end', async () => {
     const topic = newTopic();
     const replicaAssignment = [
       { partition: 0, replicas: [1] },

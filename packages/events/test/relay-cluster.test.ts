@@ -32,10 +32,10 @@ describeWith('own-kafka', 'relay and a cluster that loses a broker', () => {
     await first.close();
   });
 
-  test('events of the partitions that are left flow, those of the lost one wait, and nothing is lost', async () => {
+  test('publishes to the remaining partitions, holds the events of the lost one, and loses nothing', async () => {
     const topic = newTopic();
     const brokers = [first.brokers];
-    // One copy each: partition 0 lives on the first broker alone, 1 on the second.
+    // Each partition has one replica: partition 0 on the first broker, partition 1 on the second.
     const replicaAssignment = [
       { partition: 0, replicas: [1] },
       { partition: 1, replicas: [2] },

@@ -10,7 +10,7 @@ import { createRecordingLog } from './support/recording-log.js';
 import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
-// Runs the built package: a process of its own can't be Jest's.
+// Runs the built package, because a separate process cannot use Jest's transform.
 const FIXTURE = join(__dirname, 'fixtures', 'run-relay.mjs');
 
 describeWith('kafka', 'relay crash', () => {
@@ -55,7 +55,7 @@ describeWith('kafka', 'relay crash', () => {
   const allPublished = () =>
     waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
 
-  test('a leader killed between acknowledgement and mark: nothing is lost, first copies stay in order', async () => {
+  test('loses nothing and keeps first copies in order when a leader is killed between acknowledgement and mark', async () => {
     const leader = await startElsewhere();
     const standby = startHere();
     await database.addMany(300, 10);
@@ -73,14 +73,14 @@ describeWith('kafka', 'relay crash', () => {
     await allPublished();
     reader = await readTopic(brokers, topic);
     const { messages } = reader;
-    // The swallowed mark makes doubles, so the end is told by the ids.
+    // The swallowed mark causes duplicates, so the ids show when all events have arrived.
     const ids = () => new Set(messages.map(({ event }) => event.eventId));
     await waitFor(() => ids().size === 900, { what: 'all events' });
     expect(messages.length).toBeGreaterThan(900);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
   });
 
-  test('a leader whose database connection is cut is replaced: nothing is lost, first copies stay in order', async () => {
+  test("loses nothing and keeps first copies in order when a leader's database connection is cut", async () => {
     const group = [startHere(), startHere()];
     const leads = () => group.some(({ state }) => state === 'relaying');
     await waitFor(leads, { what: 'a leader' });

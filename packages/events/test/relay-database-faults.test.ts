@@ -15,7 +15,7 @@ describeWith('kafka', 'relay and a database that fails', () => {
   });
   afterAll(() => postgres?.close());
 
-  test('a database that is killed, hangs or restarts: all that was committed is published, in order', async () => {
+  test('publishes all committed events in order when the database is killed, hangs or restarts', async () => {
     const database = await createOutboxDatabase(postgres.url());
     const topic = newTopic();
     const log = createRecordingLog();

@@ -34,7 +34,7 @@ describeWith('own-kafka', 'a topic that asks for two replicas in sync', () => {
     await first.close();
   });
 
-  test('takes no event while one of them is missing, and takes it once it is back', async () => {
+  test('accepts no event while one of them is missing, and accepts it once it is back', async () => {
     const topic = newTopic();
     const brokers = [first.brokers];
     const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
@@ -48,7 +48,7 @@ describeWith('own-kafka', 'a topic that asks for two replicas in sync', () => {
       what: 'one replica in sync',
     });
 
-    // A broker takes what asks for one acknowledgement there, and refuses what asks for all.
+    // The broker accepts messages that require one acknowledgement, and refuses those that require all.
     const bystander = connect(brokers).producer({ retry: { retries: 0 } });
     await bystander.connect();
     await bystander.send({ topic, acks: 1, messages: [{ value: 'taken' }] });
@@ -80,7 +80,7 @@ describeWith('kafka', 'what the relay publishes', () => {
     await database.drop();
   });
 
-  test('carries the id of its producer and a sequence number, by which the broker knows a repetition', async () => {
+  test('has a producer id and a sequence number, by which the broker recognises a repetition', async () => {
     const { brokers } = await testKafka();
     const topic = newTopic();
     const log = createRecordingLog();

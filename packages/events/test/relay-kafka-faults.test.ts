@@ -55,7 +55,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     return reader;
   }
 
-  test('events wait while Kafka is away and flow when it is back: none lost, in order, one warning for faults that follow each other', async () => {
+  test('publishes all events in order after an outage of Kafka, with one warning for consecutive faults', async () => {
     start();
     await database.addMany(500, 10);
     await allPublished();
@@ -77,7 +77,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(1);
   });
 
-  test('a relay that starts before Kafka publishes once it is there', async () => {
+  test('a relay that starts before Kafka publishes once Kafka is available', async () => {
     await kafka.stop();
     start();
     await database.add('org-1');
@@ -87,7 +87,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect((await read(1)).messages).toHaveLength(1);
   });
 
-  test('a broker that hangs: what it may have taken is sent again, and first copies stay in order', async () => {
+  test('sends events again that a hanging broker may have written, and keeps first copies in order', async () => {
     start();
     await database.addMany(500, 10);
     await allPublished();
@@ -102,7 +102,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
   });
 
-  test('a refused event holds back its own key only, and goes out when the topic allows it', async () => {
+  test('a refused event holds only its own key, and is published when the topic allows it', async () => {
     const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
     await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
     await database.add('small');
@@ -128,7 +128,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
   });
 
-  test('the events of a key that is held while the topic gains partitions all go to its new one, in their order', async () => {
+  test('publishes the events of a held key to its new partition, in order, when the topic gains partitions', async () => {
     const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
     await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
     start();
@@ -150,7 +150,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(new Set(partitions)).toEqual(new Set([toPartition(key, 8)]));
   });
 
-  test('a topic that is deleted is created again, and takes what was not acknowledged', async () => {
+  test('creates a deleted topic again, and publishes all unacknowledged events to it', async () => {
     start();
     await database.addMany(100, 10);
     await allPublished();

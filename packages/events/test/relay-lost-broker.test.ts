@@ -15,7 +15,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
   let log: RecordingLog;
 
   beforeAll(async () => {
-    // The cluster doesn't give a broker up by itself.
+    // The cluster does not remove a broker by itself.
     first = await startOwnKafka({ settings: { 'broker.session.timeout.ms': '600000' } });
     second = await startOwnKafka({ join: first });
   });
@@ -37,7 +37,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     relay = createEventRelay({ connectionString: database.url, kafka: { brokers }, topic, log });
     relay.start();
   }
-  /** One copy each: partition 0 lives on the first broker alone, the others on the second. */
+  /** Creates a topic with one replica per partition: partition 0 on the first broker, the others on the second. */
   async function createSplitTopic(): Promise<string> {
     const topic = newTopic();
     const replicas = [1, 2, 2, 2, 2, 2].map((broker, partition) => ({ partition, replicas: [broker] }));
@@ -54,8 +54,8 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     await expectPending((count) => count < before, 'an event of the others');
   }
 
-  test('publishes through whichever of its brokers is left', async () => {
-    // Nobody listens on the first three.
+  test('publishes through any remaining broker', async () => {
+    // Nothing listens on the first three.
     start(['127.0.0.1:1', '127.0.0.1:2', '127.0.0.1:3', first.brokers], newTopic());
     await database.addMany(10, 5);
     await expectPending((count) => count === 0, 'publishing');
@@ -77,7 +77,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     },
   );
 
-  test('while a broker is gone that the cluster still counts on, the events of the others flow', async () => {
+  test('publishes the events of other brokers while the cluster still counts on a lost one', async () => {
     start([first.brokers, second.brokers], await createSplitTopic());
     await database.addMany(240, 60);
     await expectPending((count) => count === 0, 'publishing');

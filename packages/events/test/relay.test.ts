@@ -45,7 +45,7 @@ describeWith('kafka', 'relay', () => {
     readers.push(reader);
     return reader;
   }
-  test('a foreign consumer reads key, value and headers of an event as documented', async () => {
+  test('another consumer reads key, value and headers of an event as documented', async () => {
     start();
     const event = await database.add('org-1', 'chat_1');
     await allPublished();
@@ -69,7 +69,7 @@ describeWith('kafka', 'relay', () => {
     });
   });
 
-  test('what is published is byte for byte what was stored', async () => {
+  test('publishes events byte for byte as stored', async () => {
     start();
     await database.addMany(1, 1);
     await allPublished();
@@ -81,7 +81,7 @@ describeWith('kafka', 'relay', () => {
     expect(reader.values).toEqual(rows.map(({ text }) => text));
   });
 
-  test('each event is published once, in order per key, by several relays and at 1,000 a second or more', async () => {
+  test('several relays publish each event once and in order per key, at 1,000 a second or more', async () => {
     const before = performance.now();
     const total = 10_000;
     const group = [start(), start(), start()];
@@ -106,7 +106,7 @@ describeWith('kafka', 'relay', () => {
     expect(perSecond).toBeGreaterThan(1_000);
   });
 
-  test('an event is published, whichever replica commits it, and the metrics tell so', async () => {
+  test('publishes an event whichever replica commits it, and counts it in the metrics', async () => {
     const registry = new Registry();
     const leader = start(registry);
     await waitFor(() => leader.state === 'relaying', { what: 'leadership' });
@@ -116,7 +116,7 @@ describeWith('kafka', 'relay', () => {
       (round % 2 ? leader : follower).wake();
     }
     await allPublished();
-    // Counted right after the rows were marked.
+    // The counter is increased right after the rows were marked.
     const metrics = await waitFor(
       async () => {
         const text = await registry.metrics();
@@ -128,7 +128,7 @@ describeWith('kafka', 'relay', () => {
     expect(metrics).toContain('sync_event_relay_leading 1');
   });
 
-  test('a leader that stops hands over at once, and what was committed meanwhile is published', async () => {
+  test('another replica takes over at once when the leader stops, and publishes what was committed meanwhile', async () => {
     const first = start();
     await waitFor(() => first.state === 'relaying', { what: 'leadership' });
     const second = start();

@@ -89,7 +89,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     },
   );
 
-  test('an authority that is not trusted is told, and nothing is sent', async () => {
+  test('reports an untrusted authority, and sends nothing', async () => {
     await database.add('org-1');
     const { warning } = relayTo({ ...options('scram-sha-512'), ssl: true });
     const { message, detail } = await warning();

@@ -6,7 +6,7 @@ import { DEFAULT_TOPIC } from '../relay/options.js';
 import type { SyncEvent } from '../sync-event.js';
 import { createDedupe, type Dedupe } from './dedupe.js';
 
-/** A message that is no sync event; it is handed over and then passed by. */
+/** A message that is not a sync event; it is passed to `onInvalid` and then skipped. */
 export interface InvalidMessage {
   readonly reason: string;
   readonly partition: number;
@@ -19,14 +19,14 @@ export interface SyncEventConsumerOptions {
   readonly groupId: string;
   /** Default `sync-events`. */
   readonly topic?: string;
-  /** Where a group that has never read begins. Default true: with the oldest event that Kafka keeps. */
+  /** Whether a new group begins with the oldest event that Kafka keeps. Default true. */
   readonly isFromBeginning?: boolean;
   /**
-   * Called in order per key, once per event id as far as `dedupe` remembers. A rejection has it called again for the
-   * same event, until it succeeds; nothing behind it in its partition is read meanwhile. To be done in 30 s.
+   * Called in order per key, and once per event id as far as `dedupe` remembers. After a rejection it is called again for
+   * the same event until it succeeds; nothing behind it in its partition is read meanwhile. It must finish within 30 s.
    */
   readonly handle: (event: SyncEvent) => Promise<void> | void;
-  /** Store or count it; a rejection has it called again. */
+  /** Should store or count the message. It is called again after a rejection. */
   readonly onInvalid: (invalid: InvalidMessage) => Promise<void> | void;
   readonly dedupe?: Dedupe;
   readonly log?: Pick<Logger, 'debug'>;
@@ -36,20 +36,20 @@ export interface SyncEventConsumerOptions {
 export interface SyncEventConsumer {
   /** @throws when no broker answers or the topic is missing; later faults are retried. */
   start(): Promise<void>;
-  /** Finishes the event under way and commits what was handled. */
+  /** Finishes the current event and commits the offsets of the handled ones. */
   stop(): Promise<void>;
 }
 
-/** Makes a consumer; nothing happens before `start`. */
+/** Creates a consumer, which does nothing before `start`. */
 export function createSyncEventConsumer(options: SyncEventConsumerOptions): SyncEventConsumer {
   const { handle, onInvalid, topic = DEFAULT_TOPIC, dedupe = createDedupe() } = options;
   const log = options.log ?? { debug: () => undefined };
   const kafka = new Kafka({ ...options.kafka, logLevel: logLevel.WARN, logCreator: createQuietLog(log) });
   const consumer = kafka.consumer({
     groupId: options.groupId,
-    // A stop waits for the question that is under way.
+    // `stop` waits for the request in progress.
     maxWaitTimeInMs: 1_000,
-    // After these the consumer starts anew, and so the retries: an event is never given up.
+    // After these the consumer restarts, and the retries with it, so that no event is ever skipped.
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 5 },
   });
   return {

@@ -6,8 +6,8 @@ export interface Dedupe {
 }
 
 /**
- * Bounded memory of what was handled: enough for the doubles that a restarted relay makes, which follow closely. A
- * consumer that must never handle an event twice keeps the ids in its own database, beside the effect.
+ * Remembers a bounded number of handled ids. That suffices for the duplicates of a restarted relay, which follow closely.
+ * A consumer that must never handle an event twice stores the ids in its own database, together with the effect.
  */
 export function createDedupe({ capacity = 100_000 }: { readonly capacity?: number } = {}): Dedupe {
   const seen = new Set<string>();
@@ -16,7 +16,7 @@ export function createDedupe({ capacity = 100_000 }: { readonly capacity?: numbe
     add(eventId) {
       seen.delete(eventId);
       seen.add(eventId);
-      // A Set iterates in the order of insertion: the first is the oldest.
+      // A Set iterates in insertion order, so the first id is the oldest.
       const [oldest] = seen.size > capacity ? seen : [];
       if (oldest !== undefined) seen.delete(oldest);
     },

@@ -1,7 +1,7 @@
 import { createBacklogs } from './backlogs.js';
 import type { PendingEvent } from './queries.js';
 
-/** Of a key `<partition>-<name>`. */
+/** Creates an event of a key `<partition>-<name>`. */
 const event = (position: number, key: string): PendingEvent => ({
   event_id: String(position),
   event_key: key,
@@ -20,7 +20,7 @@ function setUp() {
   return { time, backlogs };
 }
 
-test('a held backlog is offered one event after a pause, and drains from there once that is taken', () => {
+test('probes a held backlog with one event after a pause, and drains it once that is accepted', () => {
   const { time, backlogs } = setUp();
   const first = event(5, '1-a');
   expect(backlogs.hold('partition', 1, first)).toBe(true);
@@ -40,7 +40,7 @@ test('a held backlog is offered one event after a pause, and drains from there o
   expect(backlogs.of(event(101, '1-a'))).toBeUndefined();
 });
 
-test('one that is released while a window is read is not taken for read', () => {
+test('does not count events as read when their backlog is released while a window is read', () => {
   const { time, backlogs } = setUp();
   backlogs.hold('partition', 1, event(5, '1-a'));
   time.now += 2_000;
@@ -50,14 +50,14 @@ test('one that is released while a window is read is not taken for read', () => 
   expect(backlogs.drainFrom(100n)).toBe(5n);
 });
 
-test('a key that is refused waits for itself, its partition for nobody', () => {
+test('holds only the refused key, not its partition', () => {
   const { backlogs } = setUp();
   backlogs.hold('key', '1-a', event(5, '1-a'));
   expect(backlogs.of(event(6, '1-a'))).toMatchObject({ kind: 'key' });
   expect(backlogs.of(event(7, '1-b'))).toBeUndefined();
 });
 
-test('a key is not offered while its partition takes nothing', () => {
+test('does not probe a key while its partition is held', () => {
   const { time, backlogs } = setUp();
   backlogs.hold('key', '1-a', event(5, '1-a'));
   backlogs.hold('partition', 1, event(6, '1-b'));
@@ -65,7 +65,7 @@ test('a key is not offered while its partition takes nothing', () => {
   expect(backlogs.takeDue(10)).toMatchObject([{ kind: 'partition' }]);
 });
 
-test('what fails while it drains is begun again with the event that failed', () => {
+test('resumes a draining backlog with the event that failed', () => {
   const { time, backlogs } = setUp();
   backlogs.hold('partition', 1, event(5, '1-a'));
   time.now += 2_000;
@@ -78,7 +78,7 @@ test('what fails while it drains is begun again with the event that failed', () 
   expect(backlogs.takeDue(1)).toMatchObject([{ head: failed[0], cursor: 39n }]);
 });
 
-test('pauses grow with failures, for a partition to two seconds and for a key to thirty', () => {
+test('increases the pauses with each failure, up to two seconds for a partition and thirty for a key', () => {
   const { backlogs } = setUp();
   for (let failure = 0; failure < 20; failure += 1) backlogs.hold('key', '1-a', event(5, '1-a'));
   expect(backlogs.nextDueMs()).toBeGreaterThan(14_000);

@@ -1,40 +1,40 @@
 import { backoffMs } from './backoff.js';
 import type { PendingEvent } from './queries.js';
 
-/** Whose events wait: those of a partition that takes nothing now, or of a key whose next event is refused. */
+/** The events that wait: those of a partition that accepts nothing at present, or of a key whose next event is refused. */
 export type BacklogKind = 'partition' | 'key';
 
 /*
  * The states of a backlog.
  *
- *   (none)   → held      An event was not taken.
- *   held     → probing   After a pause that grows, its first event is offered again, by itself.
- *   probing  → held      It was not taken.
- *   probing  → draining  It was: what has waited behind it is read from the cursor on, and published.
- *   draining → held      An event was not taken.
- *   draining → (none)    The cursor has come to where the relay reads.
+ *   (none)   → held      An event was not accepted.
+ *   held     → probing   After a growing pause, the first event is sent again, by itself.
+ *   probing  → held      It was not accepted.
+ *   probing  → draining  It was accepted: the events behind it are read from the cursor on, and published.
+ *   draining → held      An event was not accepted.
+ *   draining → (none)    The cursor has reached the position at which the relay reads.
  */
 export interface Backlog {
   readonly kind: BacklogKind;
   readonly name: string | number;
   state: 'held' | 'probing' | 'draining';
-  /** Its events up to this position are published. */
+  /** All events of the backlog up to this position are published. */
   cursor: bigint;
-  /** The first of its events, when that is known. */
+  /** The first event of the backlog, when it is known. */
   head: PendingEvent | undefined;
   failures: number;
-  /** When its first event is offered again, by the clock of `now`. */
+  /** When the first event is sent again, by the clock of `now`. */
   until: number;
 }
 
-/** A refusal needs a person (or a setting of the topic) to end; a partition comes back by itself. */
+/** The longest pauses. A refusal ends only by a change of the topic's settings; a partition recovers by itself. */
 const LONGEST_MS: Readonly<Record<BacklogKind, number>> = { partition: 2_000, key: 30_000 };
 
 const before = ({ position }: PendingEvent): bigint => BigInt(position) - 1n;
 
 export type Backlogs = ReturnType<typeof createBacklogs>;
 
-/** What waits, and where in the outbox it begins: so that nothing that waits is read before its time. */
+/** Keeps track of the backlogs and of where they begin in the outbox, so that waiting events are not read repeatedly. */
 export function createBacklogs(
   toPartition: (event: Pick<PendingEvent, 'event_key'>) => number,
   now: () => number = () => performance.now(),
@@ -48,7 +48,7 @@ export function createBacklogs(
     backlog.state = 'held';
     backlog.until = now() + backoffMs(Math.max(1, backlog.failures), LONGEST_MS[backlog.kind]);
   };
-  /** Whether the event must wait for its partition, though its key's backlog is draining. */
+  /** Returns whether the event must wait for its partition although the backlog of its key is draining. */
   const isBlocked = (event: Pick<PendingEvent, 'event_key'>): boolean => {
     const partition = partitions.get(toPartition(event));
     return partition !== undefined && partition.state !== 'draining';
@@ -59,18 +59,18 @@ export function createBacklogs(
       : (keys.get(event.event_key) ?? partitions.get(toPartition(event)));
 
   return {
-    /** The backlog that the event belongs to: its key's before its partition's. */
+    /** Returns the backlog that contains the event; that of its key takes precedence over that of its partition. */
     of,
     isBlocked,
     has: (kind: BacklogKind, name: string | number): boolean => ofKind(kind).has(name),
-    /** How many have not begun to drain. */
+    /** Returns how many backlogs have not begun to drain. */
     count: (kind: BacklogKind): number =>
       [...ofKind(kind).values()].filter(({ state }) => state !== 'draining').length,
 
     /**
-     * An event was not taken, and everything from `first` on waits.
-     * @param head - what is to be offered first; none when another backlog has it.
-     * @returns whether this is the first failure since it last went well.
+     * Records that an event was not accepted, so that everything from `first` on waits.
+     * @param head - the event to send first; undefined when another backlog contains it.
+     * @returns whether this is the first failure since the last success.
      */
     hold(
       kind: BacklogKind,
@@ -95,7 +95,7 @@ export function createBacklogs(
       return backlog.failures === 1;
     },
 
-    /** The event was not published: its backlog begins with it, or before it. */
+    /** Moves the beginning of a backlog back to the event, which was not published. */
     rewind(event: PendingEvent): void {
       const backlog = of(event);
       if (!backlog) return;
@@ -105,9 +105,9 @@ export function createBacklogs(
       pause(backlog);
     },
 
-    /** Those whose first event is to be offered again, at most `max`; they are `probing` from now on. */
+    /** Returns at most `max` backlogs whose first event is due to be sent again, and marks them as `probing`. */
     takeDue(max: number): Backlog[] {
-      // The longest due first, or those at the end would never have their turn.
+      // The longest overdue come first; otherwise the last ones could starve.
       const due = all()
         .filter(({ state, until }) => state === 'held' && until <= now())
         .toSorted((a, b) => a.until - b.until);
@@ -124,7 +124,7 @@ export function createBacklogs(
       return probed;
     },
 
-    /** The first event was taken. */
+    /** Begins to drain a backlog whose first event was accepted. */
     release(backlog: Backlog, head: PendingEvent): void {
       backlog.state = 'draining';
       backlog.cursor = BigInt(head.position);
@@ -133,8 +133,8 @@ export function createBacklogs(
     },
 
     /**
-     * Forgets those that have come to `end`, where the relay reads.
-     * @returns where the furthest behind of those that drain is; undefined when none does.
+     * Removes the backlogs that have reached `end`, the position at which the relay reads.
+     * @returns the lowest cursor of the draining backlogs; undefined when none is draining.
      */
     drainFrom(end: bigint): bigint | undefined {
       let from: bigint | undefined;
@@ -146,23 +146,23 @@ export function createBacklogs(
       return from;
     },
 
-    /** Whether what waits of the event's backlog is read by a window that begins at `from`. */
+    /** Returns whether a window that begins at `from` drains the event's backlog. */
     isDrainedFrom(event: Pick<PendingEvent, 'event_key' | 'position'>, from: bigint): boolean {
       const backlog = of(event);
-      // One that was released after the window was begun may have events before it.
+      // A backlog that was released after the window was begun may have events before it.
       return (
         backlog?.state === 'draining' && backlog.cursor >= from && BigInt(event.position) > backlog.cursor
       );
     },
 
-    /** Everything that drains has been read between the two. */
+    /** Records that the draining backlogs have been read between the two positions. */
     advance(from: bigint, end: bigint): void {
       for (const backlog of all())
         if (backlog.state === 'draining' && backlog.cursor >= from && backlog.cursor < end)
           backlog.cursor = end;
     },
 
-    /** Until the next one is due; undefined when none is held. */
+    /** Returns the time until the next backlog is due, in ms; undefined when none is held. */
     nextDueMs(): number | undefined {
       const times = all().flatMap(({ state, until }) => (state === 'held' ? [until] : []));
       return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - now());

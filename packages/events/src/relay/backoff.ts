@@ -1,10 +1,10 @@
-/** Doubles from 100 ms to 2 s: a dependency that comes back is noticed soon, and asking one that is away is cheap. */
+/** Pauses double from 100 ms to 2 s, so that a recovery is noticed soon and retries stay cheap. */
 const FIRST_MS = 100;
 const LONGEST_MS = 2_000;
 
 /**
- * How long to wait after so many failures in a row, from 1. The upper half is random, so that replicas which saw
- * the same fault don't come back together.
+ * Returns how long to wait after so many consecutive failures, at least 1. The upper half is random, so that replicas
+ * which saw the same fault do not retry at the same moment.
  */
 export function backoffMs(
   failures: number,

@@ -5,31 +5,31 @@ import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
 
 interface LoopDependencies extends ProbeDependencies {
-  /** What ended the client's connection, if anything has. */
+  /** Returns the error that ended the client's connection, if any. */
   readonly failed: () => Error | undefined;
   readonly publisher: Publisher;
   readonly signal: AbortSignal;
 }
 
-/** Read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB for a batch. */
+/** How many events are read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB. */
 const WINDOW = 500;
 
-/** Of events that all wait, only the keys are read, so many at once. */
+/** How many keys are read at once where all events wait; the events themselves are then not read. */
 const KEYS_WINDOW = 10_000;
 
-/** A busy outbox is read at most 100 times a second: fewer, larger batches. The first event after a rest goes at once. */
+/** Limits reads of a busy outbox to 100 a second, for larger batches. The first event after a pause is sent at once. */
 const LINGER_MS = 10;
 
-/** Should a notice be lost, this is how late an event is. */
+/** The largest delay of an event whose notification was lost. */
 const IDLE_MS = 500;
 
 /**
- * The leader's work, until it is told to stop or something fails.
+ * Does the leader's work until it is stopped or something fails.
  *
  * Windows of pending events are read forward by position, and none is read twice: an event behind the cursor is
- * published, or belongs to a backlog that remembers where it begins. While a backlog is held, one event of it is offered
- * now and then; once that is taken, the backlog is read forward, too, a window of it for each of the others. A key's
- * events are therefore always sent in their order.
+ * published, or belongs to a backlog that remembers where it begins. While a backlog is held, one event of it is sent now
+ * and then. Once that is accepted, the backlog is read forward, too, alternating with the windows of the other events. The
+ * events of a key are therefore always sent in order.
  */
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   const { client, backlogs, wakeSignal } = deps;
@@ -57,7 +57,7 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   }
 }
 
-/** Publishes the next window of what has waited. @returns whether there is more, or was. */
+/** Publishes the next window of the draining backlogs. @returns whether there was one. */
 async function drain(deps: LoopDependencies, end: bigint): Promise<boolean> {
   const { client, backlogs } = deps;
   const from = backlogs.drainFrom(end);

@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OutboxDepth } from './queries.js';
 
-/** What operators see of a relay. */
+/** The metrics of a relay. */
 export interface RelayMetrics {
   published(delaysSeconds: readonly number[]): void;
   failed(reason: 'kafka' | 'database' | 'partition' | 'refused'): void;
 }
 
-/** What is read when the metrics are. */
+/** The values that are read when the metrics are scraped. */
 interface RelayFigures {
   depth(): Promise<OutboxDepth | undefined>;
   isLeading(): boolean;

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { notifyCommitted } from './queries.js';
 
-/** Tells the leader, on another replica, that events were committed. */
+/** Notifies the leader on another replica that events were committed. */
 export interface Notifier {
   notify(): void;
 }
 
-/** However many commits there are, one notice is under way at a time, and one follows it if it came too late. */
+/** Sends one notification at a time, however many commits there are, and one more for commits that came meanwhile. */
 export function createNotifier(client: () => Pick<pg.ClientBase, 'query'> | undefined): Notifier {
   let isSending = false;
   let isWanted = false;
@@ -14,7 +14,7 @@ export function createNotifier(client: () => Pick<pg.ClientBase, 'query'> | unde
     while (isWanted) {
       isWanted = false;
       const current = client();
-      // A notice that is lost costs half a second: the leader looks by itself.
+      // A lost notification costs half a second, because the leader polls as well.
       if (current) await notifyCommitted(current).catch(() => undefined);
     }
     isSending = false;

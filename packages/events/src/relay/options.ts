@@ -5,17 +5,17 @@ import type { Registry } from 'prom-client';
 /** Where sync events go unless the configuration says otherwise. */
 export const DEFAULT_TOPIC = 'sync-events';
 
-/** What a relay is doing: see the states in relay.ts. */
+/** The state of a relay; relay.ts describes the states. */
 export type RelayState = 'stopped' | 'standby' | 'relaying' | 'waiting';
 
 export interface EventRelayOptions {
-  /** Of the outbox's database. The relay holds one connection of its own, with a session lock: no pooler between. */
+  /** The URL of the outbox's database. The relay's own connection holds a session lock, so no pooler may be in between. */
   readonly connectionString: string;
   /** Brokers, and where needed `ssl` and `sasl`. */
   readonly kafka: Pick<KafkaConfig, 'brokers' | 'clientId' | 'ssl' | 'sasl'>;
   /** Default `sync-events`. */
   readonly topic?: string;
-  /** Of a topic that the relay creates; one that exists is left as it is. Default 12. */
+  /** The partitions of a topic that the relay creates; an existing topic is not changed. Default 12. */
   readonly partitions?: number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   /** Receives the relay's metrics, all named `sync_event_…`. */
@@ -26,9 +26,9 @@ export interface EventRelayOptions {
 export interface EventRelay {
   /** Returns at once; neither Kafka nor the database has to be there yet. */
   start(): void;
-  /** Says that events were committed. Cheap and never throws: call it after every commit, on any replica. */
+  /** Signals that events were committed. Cheap; never throws. Call it after every commit, on any replica. */
   wake(): void;
-  /** Finishes the batch under way, hands the work to another replica, and closes its connections. */
+  /** Finishes the current batch, releases the lead to another replica, and closes the connections. */
   stop(): Promise<void>;
   readonly state: RelayState;
 }

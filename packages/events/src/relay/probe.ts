@@ -10,26 +10,26 @@ export interface ProbeDependencies {
   readonly client: pg.Client;
   readonly backlogs: Backlogs;
   /**
-   * Not the relay's own: a broker that hangs must not keep the others from their events.
+   * Opens a publisher apart from the relay's own, so that a hanging broker delays no other events.
    * @throws PartitionsChangedError when it would assign keys to other partitions than the relay's own.
    */
   readonly openPublisher: () => Promise<Publisher>;
-  /** Rung when something has been offered. */
+  /** Woken after each probe. */
   readonly wakeSignal: WakeSignal;
   readonly metrics: RelayMetrics | undefined;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Offers the first events of what waits, beside the relay's work. */
+/** Sends the first events of held backlogs again, concurrently with the relay's work. */
 export interface Probe {
-  /** Offers those that are due, unless it is at it; returns at once. */
+  /** Starts a probe of the due backlogs unless one is in progress; returns at once. */
   start(): void;
-  /** Why the relay must begin again, if it must: while it goes on, nothing more is offered. */
+  /** Returns why the relay must restart, if it must. Nothing is probed until then. */
   failed(): Error | undefined;
   close(): Promise<void>;
 }
 
-/** Refused events are offered one by one; the next ones have their turn soon. */
+/** The largest number of backlogs in one probe. Refused events are sent one by one; the next probe follows soon. */
 const AT_ONCE = 100;
 
 export function createProbe(deps: ProbeDependencies): Probe {
@@ -44,7 +44,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
     log.info({ [kind]: name }, `sync events of a ${kind} flow again`);
   }
 
-  /** Those that are still `probing` in the end were not taken. */
+  /** Sends the first events. Backlogs that are still `probing` afterwards were not accepted. */
   async function offer(due: readonly (Backlog & { head: PendingEvent })[]): Promise<void> {
     publisher ??= await deps.openPublisher();
     const batches = new Map<number, PendingEvent[]>();
@@ -72,7 +72,7 @@ export function createProbe(deps: ProbeDependencies): Probe {
     const withHead = due.filter(
       (backlog): backlog is Backlog & { head: PendingEvent } => backlog.head !== undefined,
     );
-    // Kafka or the database is away: the relay itself finds out.
+    // Kafka or the database is unavailable, which the relay itself detects.
     await offer(withHead).catch((error: unknown) => {
       if (error instanceof PartitionsChangedError) fault = error;
     });

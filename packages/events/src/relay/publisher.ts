@@ -15,15 +15,15 @@ import { ensureTopic } from './topic.js';
 
 export interface PublishResult {
   readonly results: readonly BatchResult[];
-  /** After a fault the producer is replaced; this is why that was not possible: the publisher is of no more use. */
+  /** Why the producer could not be replaced after a fault; the publisher is then unusable. */
   readonly reconnectFault: KafkaAwayError | undefined;
 }
 
 export interface Publisher {
   toPartition(event: Pick<PendingEvent, 'event_key'>): number;
-  /** How many partitions the topic has; while it has another number, the publisher can't connect again. */
+  /** How many partitions the topic has. The publisher cannot reconnect while the topic has another number. */
   readonly partitionCount: number;
-  /** Sends the events of each partition in order. A fault of one partition doesn't touch the others. */
+  /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface Publisher {
 const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
 
-/** No broker answers or takes the account, or there is no topic; `cause` tells which. */
+/** No broker answers or accepts the account, or the topic is missing; `cause` tells which. */
 export class KafkaAwayError extends Error {
   override readonly name: string = 'KafkaAwayError';
   constructor(
@@ -42,7 +42,7 @@ export class KafkaAwayError extends Error {
   }
 }
 
-/** Keys belong to other partitions than before: whoever publishes must begin again with the oldest event that waits. */
+/** Keys belong to other partitions than before, so that publishing must restart with the oldest waiting event. */
 export class PartitionsChangedError extends KafkaAwayError {
   override readonly name = 'PartitionsChangedError';
   constructor(before: number, now: number) {
@@ -53,13 +53,13 @@ export class PartitionsChangedError extends KafkaAwayError {
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
   readonly topic: string;
   readonly partitions: number;
-  /** How many partitions the topic must have; by default, as many as it has. */
+  /** How many partitions the topic must have; by default, any number. */
   readonly partitionCount?: number;
 };
 
 /**
- * A publisher assigns each key to the same partition for as long as it lives: were that to change, later events of a key
- * could overtake earlier ones.
+ * A publisher assigns each key to the same partition for as long as it lives. Otherwise later events of a key could
+ * overtake earlier ones.
  *
  * @throws {@link PartitionsChangedError} when the topic has another number of partitions than it must have.
  * @throws {@link KafkaAwayError} when no broker answers, or the topic neither exists nor can be created.
@@ -109,7 +109,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       const results = await settleWithProgress(sends);
       if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };
       // A send that failed may have been written. The next batch would begin with the same sequence number and
-      // other content, which the broker could take for the one it has: a producer with a new id can't be mistaken.
+      // other content, which the broker could mistake for the one it has. A producer with a new id avoids that.
       retire(sender, sends.values());
       isRetired = true;
       try {
@@ -121,13 +121,13 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       }
     },
     async close() {
-      // One that was let go of may be waiting for a broker that hangs.
+      // A retired producer may be waiting for a broker that hangs.
       if (!isRetired) await producer.disconnect().catch(() => undefined);
     },
   };
 }
 
-/** As kafkajs' partitioner wants it: it looks at the number of partitions, and at who leads only without a key. */
+/** Builds the metadata for kafkajs' partitioner, which uses the number of partitions, and the leaders only without a key. */
 const describePartitions = (count: number) =>
   Array.from({ length: count }, (_, partitionId) => ({
     partitionId,

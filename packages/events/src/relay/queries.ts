@@ -6,30 +6,30 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 export interface PendingEvent {
   readonly event_id: string;
   readonly event_key: string;
-  /** Its JSON, as it was stored. */
+  /** The event's JSON, exactly as stored. */
   readonly event: string;
   /** A bigint, as text. */
   readonly position: string;
   readonly created_at: Date;
-  /** W3C Trace Context of what caused it. */
+  /** W3C Trace Context of the operation that caused the event. */
   readonly traceparent: string | null;
 }
 
-/** Any number that nothing else in the database uses; session locks are per database. */
+/** An arbitrary number that nothing else in the database uses; session locks are per database. */
 const LEADER_LOCK = `hashtextextended('sync_events.relay', 0)`;
 
-/** Where the leader hears that events were committed on another replica. */
+/** The channel that tells the leader about commits on other replicas. */
 export const COMMITTED_CHANNEL = 'sync_events_committed';
-/** Where the others hear that nobody leads. */
+/** The channel that tells the other replicas that no relay leads. */
 export const FREE_CHANNEL = 'sync_events_free';
 
-/** A session lock: it falls with its connection, however that ends. */
+/** Tries to acquire the session lock, which ends with its connection. */
 export async function tryLead(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ leads: boolean }>(`select pg_try_advisory_lock(${LEADER_LOCK}) as leads`);
   return rows[0]?.leads === true;
 }
 
-/** Gives the lock back and tells the others, who would notice only at their next question. */
+/** Releases the lock and notifies the others, which would otherwise notice only at their next attempt. */
 export async function yieldLead(db: Queryable): Promise<void> {
   await db.query(`select pg_advisory_unlock(${LEADER_LOCK}), pg_notify('${FREE_CHANNEL}', '')`);
 }
@@ -41,7 +41,7 @@ export async function notifyCommitted(db: Queryable): Promise<void> {
 /** The largest bigint of PostgreSQL. */
 const NO_END = 2n ** 63n - 1n;
 
-/** Pending events behind a position, up to another, in order; new ones get theirs first. */
+/** Reads the pending events between two positions, in order, after assigning positions to new events. */
 export async function readPending(
   db: Queryable,
   after: bigint,
@@ -62,7 +62,7 @@ export async function readPending(
   return rows;
 }
 
-/** What it takes to know whether pending events wait. */
+/** The columns that decide whether a pending event must wait. */
 export async function readPendingKeys(
   db: Queryable,
   after: bigint,
@@ -86,7 +86,7 @@ export async function markPublished(db: Queryable, eventIds: readonly string[]):
   });
 }
 
-/** Beyond this many the exact number helps nobody, and counting would cost. */
+/** Pending events are counted only up to this number, because counting costs time. */
 const MAX_DEPTH = 10_000;
 
 export interface OutboxDepth {

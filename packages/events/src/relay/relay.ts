@@ -14,31 +14,32 @@ import { openSession, type Session } from './session.js';
  *
  *   stopped   → standby   start().
  *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
- *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is given back, so
- *                         that a replica which can reach Kafka gets its turn.
+ *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is released, so that
+ *                         a replica which can reach Kafka can acquire it.
  *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, or the topic
- *                         has another number of partitions, and the lock is given back.
+ *                         has another number of partitions, and the lock is released.
  *   waiting   → standby   After a pause that doubles from 0.1 to 2 s while faults follow each other.
- *   any       → stopped   stop(): the batch under way is finished and marked, then the lock is given back.
+ *   any       → stopped   stop(): the current batch is finished and marked, then the lock is released.
  *
- * A leader that is killed loses the lock when the server sees its connection close; the others ask for it four
- * times a second. They don't block on it: a waiting statement would keep its snapshot, and vacuum from its work.
+ * A leader that is killed loses the lock when the server sees its connection close; the others try to acquire it four
+ * times a second. They do not block on it, because a waiting statement keeps a snapshot, which holds vacuum back.
  *
- * An event is marked after Kafka has acknowledged it. Between the two a crash, or a lost connection, has the next
- * leader send it again: delivery is at least once. It starts with the oldest event not marked, so the first
- * copies of a key's events are always in order; consumers drop the later ones by `eventId`.
+ * An event is marked after Kafka has acknowledged it. After a crash or a lost connection between the two, the next leader
+ * sends it again: delivery is at least once. It starts with the oldest unmarked event, so the first copies of a key's
+ * events are always in order; consumers drop later copies by `eventId`.
  *
- * A partition that takes nothing is held back alone, for at most 2 s at a time; what waits is not read again (loop.ts). An event that Kafka refuses for what
- * it is (too large for the topic) holds back its key, and nothing else: it is offered again every 30 s at the latest,
- * so it goes out when the topic's settings allow it. It is never dropped, and its key never goes on without it.
+ * A partition that accepts nothing is held by itself, for at most 2 s at a time; its events are not read again meanwhile
+ * (loop.ts). An event that Kafka refuses because of its content (too large for the topic) holds only its key. It is sent
+ * again at least every 30 s, and so published once the topic's settings allow it. It is never dropped, and later events
+ * of its key never overtake it.
  */
 
 const DEFAULT_PARTITIONS = 12;
 const STANDBY_MS = 250;
-/** A fault after so long a time without any is a new one: it is told again, and the pauses begin anew. */
+/** After so long without a fault, the next one is logged again, and the pauses begin with the shortest. */
 const CALM_MS = 30_000;
 
-/** Makes a relay; nothing happens before `start`. */
+/** Creates a relay, which does nothing before `start`. */
 export function createEventRelay(options: EventRelayOptions): EventRelay {
   const { log, kafka, topic = DEFAULT_TOPIC, partitions = DEFAULT_PARTITIONS } = options;
   const commitSignal = createWakeSignal();
@@ -50,7 +51,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   let session: Session | undefined;
   let backlogs: Backlogs | undefined;
   let failures = 0;
-  /** Since when there has been no fault. */
+  /** The time since which there has been no fault. */
   let healthySince: number | undefined;
 
   const metrics =

@@ -2,23 +2,23 @@ import type { Logger } from '@platform/service-kit';
 import pg from 'pg';
 import { COMMITTED_CHANNEL, FREE_CHANNEL } from './queries.js';
 
-/** The relay's own connection: it holds the lock, reads and marks, so that one fault ends all three together. */
+/** The relay's own connection. It holds the lock, reads and marks, so that one fault ends all three together. */
 export interface Session {
   readonly client: pg.Client;
-  /** What ended the connection, once it has ended. */
+  /** Returns the error that ended the connection; undefined while it is open. */
   failed(): Error | undefined;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
 
-// A host that vanishes sends no farewell: the server must find out by itself, or its lock would stay for hours.
+// A host that vanishes does not close its connection. The server must detect that itself, or the lock would stay for hours.
 const KEEPALIVE = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 
 /**
- * Connects, and listens for the other relays.
+ * Connects, and listens to the notifications of the other relays.
  *
- * @param onNotice - something happened on the channel; also called when the connection has ended.
+ * @param onNotice - called for each notification on a channel, and when the connection has ended.
  */
 export async function openSession(
   connectionString: string,
@@ -39,7 +39,7 @@ export async function openSession(
     log.debug({ err: error }, 'connection of the sync-event relay lost');
     onNotice(FREE_CHANNEL);
   });
-  // PostgreSQL also tells a connection what it has said itself.
+  // PostgreSQL also sends a connection its own notifications.
   const own = () => (client as pg.Client & { processID?: number }).processID;
   client.on('notification', ({ channel, processId }) => {
     if (processId !== own()) onNotice(channel);

@@ -8,8 +8,8 @@ interface TopicOptions {
 }
 
 /**
- * Creates the topic where it is missing and this client is allowed to; returns how many partitions it has. Any broker
- * can tell; only for the creation must the one be there that Kafka names.
+ * Creates the topic when it is missing and this client may do so; returns how many partitions it has. Any broker can tell
+ * that number; only creating a topic needs the broker that Kafka names.
  */
 export async function ensureTopic(kafka: Kafka, { topic, partitions, log }: TopicOptions): Promise<number> {
   const admin = kafka.admin();
@@ -21,7 +21,7 @@ export async function ensureTopic(kafka: Kafka, { topic, partitions, log }: Topi
     await admin.connect();
     const present = await countPartitions().catch(ignoreMissing);
     if (present > 0) return present;
-    // Without a replication factor, the broker's default.
+    // Without a replication factor, the broker uses its default.
     const wanted = { topic, numPartitions: partitions };
     const isNew = await admin.createTopics({ topics: [wanted], waitForLeaders: true }).catch(ignoreDenied);
     if (isNew) log.info({ topic, partitions }, 'Kafka topic created');
@@ -38,7 +38,7 @@ function ignoreMissing(error: unknown): number {
   throw error;
 }
 
-// Many clusters let only their operators create topics; then it exists already, or the next question fails.
+// Many clusters let only their operators create topics. The topic then exists already, or the next request fails.
 function ignoreDenied(error: unknown): false {
   const { errors = [error], type } = error as { errors?: { type?: string }[]; type?: string };
   const isDenied = [type, ...errors.map((each) => (each as { type?: string }).type)].some((each) =>

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands between a relay and its database, and can keep the marks from arriving. */
+/** A proxy between a relay and its database that can drop the marks. */
 export interface MarkInterceptor {
-  /** The database's URL, by way of this. */
+  /** The URL of the database through this proxy. */
   readonly url: string;
-  /** From now on, the first mark and what follows it on its connection is swallowed. */
+  /** From now on, drops the first mark and everything after it on its connection. */
   swallowMarks(): void;
-  /** Whether a mark was swallowed: its events are acknowledged by Kafka, and the database doesn't know. */
+  /** Whether a mark was dropped; Kafka has then acknowledged events that the database does not know to be published. */
   readonly hasSwallowed: boolean;
   close(): void;
 }
@@ -29,7 +29,7 @@ export async function interceptMarks(databaseUrl: string): Promise<MarkIntercept
     ] as const) {
       sockets.add(socket);
       socket.on('error', () => undefined);
-      // A client that is killed closes: so must its connection to the database.
+      // When a killed client's connection closes, the one to the database must close, too.
       socket.on('close', () => other.destroy());
     }
     client.on('data', (chunk) => {

@@ -10,16 +10,16 @@ import {
   type SyncEvent,
 } from '../../src/index.js';
 
-/** A database that holds the outbox and nothing else. */
+/** A database that contains only the outbox. */
 export interface OutboxDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
   /** Inserts one event of a run of its own, in a transaction of its own. */
   add(orgId: string, connector?: Connector): Promise<SyncEvent>;
-  /** Inserts many in one statement; run and key of each event are told apart by its number. */
+  /** Inserts many events in one statement; their numbers distinguish runs and keys. */
   addMany(count: number, keys: number): Promise<void>;
   countPending(): Promise<number>;
-  /** Ids in the order that was given to them, by key. */
+  /** Returns the ids of each key in the order of their positions. */
   idsByKey(): Promise<Map<string, string[]>>;
   drop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDat
     ...(adminUrl && { adminUrl }),
   });
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
-  // Tests take the server away.
+  // Tests stop the server.
   pool.on('error', () => undefined);
   return {
     url: database.url,

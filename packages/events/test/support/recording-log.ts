@@ -10,7 +10,7 @@ export interface RecordingLog {
   error(detail: object | string, message?: string): void;
 }
 
-/** Keeps what is logged; debug lines only by number, there are many. */
+/** Records log lines, but only counts those on `debug`, of which there are many. */
 export function createRecordingLog(): RecordingLog {
   const lines: RecordingLog['lines'] = [];
   const at = (level: string) => (detail: object | string, message?: string) =>

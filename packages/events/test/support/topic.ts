@@ -10,7 +10,7 @@ import {
 } from 'kafkajs';
 import type { SyncEvent } from '../../src/index.js';
 
-/** A message as a foreign consumer sees it. */
+/** A message as any other consumer sees it. */
 export interface ReadMessage {
   readonly key: string;
   readonly partition: number;
@@ -20,7 +20,7 @@ export interface ReadMessage {
 
 const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.NOTHING });
 
-/** A topic name that no other test has. */
+/** Returns a topic name that no other test uses. */
 export const newTopic = (): string => `sync-events-${randomUUID()}`;
 
 async function administer(brokers: string[], work: (admin: Admin) => Promise<unknown>): Promise<void> {
@@ -30,7 +30,7 @@ async function administer(brokers: string[], work: (admin: Admin) => Promise<unk
   await admin.disconnect();
 }
 
-/** Creates a topic with settings of the test's choice. */
+/** Creates a topic with the given settings. */
 export const createTopic = (brokers: string[], config: ITopicConfig): Promise<void> =>
   administer(brokers, (admin) => admin.createTopics({ topics: [config], waitForLeaders: true }));
 
@@ -50,13 +50,13 @@ export const alterTopic = (
     }),
   );
 
-/** The topic has `count` partitions from now on. */
+/** Increases the partitions of the topic to `count`. */
 export const addPartitions = (brokers: string[], topic: string, count: number): Promise<void> =>
   administer(brokers, (admin) => admin.createPartitions({ topicPartitions: [{ topic, count }] }));
 
 const choosePartition = Partitioners.DefaultPartitioner();
 
-/** The partition of a key in a topic of `count` partitions. */
+/** Returns the partition of a key in a topic of `count` partitions. */
 export function toPartition(key: string, count: number): number {
   const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({
     partitionId,
@@ -68,7 +68,7 @@ export function toPartition(key: string, count: number): number {
   return choosePartition({ topic: '', partitionMetadata, message: { key, value: null } });
 }
 
-/** Of a topic's partitions, how many have no leader. */
+/** Returns how many of a topic's partitions have no leader. */
 export async function countLeaderless(brokers: string[], topic: string): Promise<number> {
   let count = 0;
   await administer(brokers, async (admin) => {
@@ -79,14 +79,14 @@ export async function countLeaderless(brokers: string[], topic: string): Promise
 }
 
 export interface TopicReader {
-  /** In the order of arrival, which is the topic's order within each key. */
+  /** The messages in the order of arrival, which is the topic's order within each key. */
   readonly messages: ReadMessage[];
-  /** The value of each, byte for byte. */
+  /** The value of each message, byte for byte. */
   readonly values: string[];
   stop(): Promise<void>;
 }
 
-/** Reads a topic from its beginning, as a consumer that knows nothing of this package. */
+/** Reads a topic from its beginning with a consumer that does not use this package. */
 export async function readTopic(brokers: string[], topic: string): Promise<TopicReader> {
   const consumer = connect(brokers).consumer({
     groupId: randomUUID(),
@@ -116,7 +116,7 @@ function toRead({ key, value, headers = {} }: KafkaMessage, partition: number): 
   };
 }
 
-/** Ids in the order of their first copies, by key. */
+/** Returns the ids of each key in the order of their first copies. */
 export function firstCopiesByKey(messages: readonly ReadMessage[]): Map<string, string[]> {
   const byKey = new Map<string, Set<string>>();
   for (const { key, event } of messages) byKey.set(key, (byKey.get(key) ?? new Set()).add(event.eventId));
