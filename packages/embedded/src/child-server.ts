@@ -5,16 +5,16 @@ import { EmbeddedServerError } from './errors.js';
 import { guardProcess } from './process-guard.js';
 import type { ServerExit } from './server-process.js';
 
-/** How a server that writes its log to stdout is started, recognised as ready, and explained when it fails. */
+/** Describes how to start a server that logs to stdout, to recognise that it is ready, and to explain a failed start. */
 export interface ChildServerOptions {
-  /** For messages: "Kafka". */
+  /** The server's name in messages, such as "Kafka". */
   readonly name: string;
   readonly command: readonly string[];
   /** Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Of the line of the log that says that it takes connections. */
+  /** Matches the log line which says that the server accepts connections. */
   readonly ready: RegExp;
-  /** Of the line that explains a failed start; the first one counts, what follows is its consequences. */
+  /** Matches the log line that explains a failed start; the first such line counts, because later ones follow from it. */
   readonly fault: RegExp;
   readonly onLog: (line: string) => void;
   /** Removed when the server is killed because this process died. */
@@ -32,7 +32,7 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 const LINES_KEPT = 100;
 
-/** Starts a server in a process group of its own, and waits until it takes connections. */
+/** Starts a server in a process group of its own, and waits until it accepts connections. */
 export async function launchChildServer(options: ChildServerOptions): Promise<ChildServer> {
   const [program = '', ...args] = options.command;
   const environment = options.env && { env: options.env };
@@ -80,7 +80,7 @@ async function waitUntilReady(
   });
   const timer = new AbortController();
   const late = delay(START_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');
-  // The log may end after the process: its last lines explain the exit.
+  // The log may end after the process, and its last lines explain the exit.
   const ended = new Promise((resolve) => child.once('close', resolve)).then(() => exited);
   const first = await Promise.race([isReady, late, ended, exited.then(() => ended)]);
   timer.abort();
@@ -92,7 +92,7 @@ async function waitUntilReady(
 
 async function stopChild(child: ChildProcess, exited: Promise<ServerExit>): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // False once it has ended: its pid may be somebody else's by now.
+    // False once the process has ended, because another process may have its pid by now.
     if (!child.kill(signal)) return void (await exited);
     child.kill('SIGCONT');
     const timer = new AbortController();

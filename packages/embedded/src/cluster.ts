@@ -11,22 +11,22 @@ const run = promisify(execFile);
 /** The only user of a fresh cluster. */
 export const SUPERUSER = 'postgres';
 
-/** Holds the superuser's password, and tells a directory made here from any other. */
+/** The file with the superuser's password, which also marks a directory as created by this module. */
 const PASSWORD_FILE = 'platform-superuser-password';
 
 interface ClusterOptions {
   readonly dataDir: string;
   readonly initdb: string;
   readonly runner: UnprivilegedRunner;
-  /** Wait until everything is on the disk; tests don't. */
+  /** Whether to wait until everything is on the disk; tests do not. */
   readonly isDurable: boolean;
 }
 
 /**
  * Makes sure that `dataDir` is a cluster, and returns the superuser's password.
  *
- * A cluster is made beside its place and renamed into it as the last act, so `dataDir` is never half of one;
- * what a crash leaves beside it is removed. A directory with foreign content is refused, never touched.
+ * A cluster is created beside `dataDir` and renamed in the last step, so that `dataDir` is always complete. Remains of a
+ * crash are removed. A directory with foreign content is refused and not changed.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { dataDir } = options;

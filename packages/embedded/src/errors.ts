@@ -1,9 +1,9 @@
-/** A fault that one line explains to whoever started the process; `cause` and logs have the rest. */
+/** A fault that one line explains to the operator; `cause` and the logs contain the details. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** The same for the servers other than PostgreSQL. */
+/** A fault of a server other than PostgreSQL, explained in one line. */
 export class EmbeddedServerError extends Error {
   override readonly name = 'EmbeddedServerError';
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what Linux gives to outgoing connections (32768–60999): any of these could take the port meanwhile. */
+/** Ports below those of outgoing connections on Linux (32768–60999), any of which could take the port meanwhile. */
 const FIRST = 10_000;
 const LAST = 32_767;
 const MAX_TRIES = 100;
@@ -21,9 +21,9 @@ async function isFree(port: number, host: string): Promise<boolean> {
 }
 
 /**
- * A TCP port that nothing listened on a moment ago; somebody may take it before the caller does.
+ * Returns a TCP port on which nothing listened a moment ago; another process may take it before the caller does.
  *
- * @throws Error when none of many was free, or the host is none of this machine's.
+ * @throws Error when none of many ports was free, or the host is not an address of this machine.
  */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {

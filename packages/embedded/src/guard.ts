@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// Reads until end of file, which comes when the parent is gone, however it went. A server that nobody reaps can
-// be signalled for ever, so the end is told by its lock file, which it removes last.
+// Reads until end of file, which comes when the parent has ended, for whatever reason. A server that is never reaped
+// can be signalled forever, so its end is detected by its lock file, which it removes last.
 const SCRIPT = `
 cat >/dev/null
 kill -INT "$1" 2>/dev/null
@@ -21,9 +21,9 @@ interface GuardedServer {
 /**
  * Stops a server when this process dies without having stopped it.
  *
- * It is a convenience, not the guarantee: a guard can be killed too, so the next start looks for itself.
+ * The guard is only a convenience, since it can be killed too; the next start also checks for a leftover server.
  *
- * @returns a function that calls the guard off.
+ * @returns a function that disables the guard.
  */
 export function guardServer({ pid, dataDir, isTemporary }: GuardedServer): () => void {
   const args = ['-c', SCRIPT, 'postgres-guard', String(pid), dataDir, isTemporary ? 'remove' : ''];

@@ -10,9 +10,9 @@ import { chooseRunner } from './unprivileged.js';
 
 /** Options of {@link startEmbeddedPostgres}. */
 export interface EmbeddedPostgresOptions {
-  /** Made and initialised when missing or empty. */
+  /** The directory is created and initialised when missing or empty. */
   readonly dataDir: string;
-  /** A free one is chosen when it is not given. */
+  /** Default: any free port. */
   readonly port?: number;
   /** The address to listen on; only loopback addresses may log in. Default 127.0.0.1. */
   readonly host?: string;
@@ -20,19 +20,19 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Receives the server's log, line by line. */
   readonly onLog?: (line: string) => void;
-  /** Remove `dataDir` once the server has stopped, also when this process dies first. */
+  /** Whether to remove `dataDir` once the server has stopped, or when this process dies first. */
   readonly isTemporary?: boolean;
 }
 
 /** A running server, owned by this process. */
 export interface EmbeddedPostgres {
-  /** Connection URL of the superuser; it holds the password. Default database `postgres`. */
+  /** Returns the connection URL of the superuser, password included. Default database `postgres`. */
   url(database?: string): string;
   readonly port: number;
   readonly pid: number;
-  /** Settles when the server has ended, whoever ended it. */
+  /** Settles when the server has ended, for whatever reason. */
   readonly exited: Promise<ServerExit>;
-  /** Fast shutdown: open transactions are rolled back, connections closed. Can be called again. */
+  /** Stops the server with a fast shutdown, which rolls back open transactions. Can be called again. */
   stop(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ function fixedSettings(host: string, port: number): Record<string, string> {
   };
 }
 
-// A free port can be taken between the question and the start; one that was asked for is not replaced.
+// A free port can be taken before the server starts, so another one is tried; a requested port is not replaced.
 async function onFreePort<Server>(
   wanted: number | undefined,
   host: string,

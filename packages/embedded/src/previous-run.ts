@@ -5,7 +5,7 @@ import { inspectProcess, sendSignal, waitForProcessEnd } from './processes.js';
 
 const OWNER_FILE = 'platform-owner.pid';
 
-/** Notes which process starts the server, so that a later one can tell an orphan from a server in use. */
+/** Records which process starts the server, so that a later start can tell an orphan from a server in use. */
 export async function recordOwner(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`, { mode: 0o600 });
 }
@@ -13,16 +13,16 @@ export async function recordOwner(dataDir: string): Promise<void> {
 /**
  * Stops a server that outlived the process which had started it (kill -9, power of the terminal).
  *
- * The pid in postmaster.pid may meanwhile be anybody's, so only a process whose command line is PostgreSQL on
- * this very directory counts. Its parent changes when the owner dies; while it is still the noted owner, the
- * directory is in use and nothing is stopped.
+ * Another process may have the pid in postmaster.pid by now, so only a process whose command line is PostgreSQL on this
+ * directory counts. Its parent changes when the owner dies. While the parent is still the recorded owner, the directory
+ * is in use and nothing is stopped.
  */
 export async function stopPreviousRun(dataDir: string): Promise<void> {
   const pid = await readPid(join(dataDir, 'postmaster.pid'));
   const server = pid === undefined ? undefined : await inspectProcess(pid);
   if (!server || !isServerOn(server.command, dataDir)) return;
   const owner = await readPid(join(dataDir, OWNER_FILE));
-  // Both questions: a dying owner is still the parent for a moment, and a pid is used again.
+  // Both checks are needed: a dying owner remains the parent for a moment, and pids are reused.
   if (owner === server.parentPid && (await inspectProcess(owner))) {
     throw new EmbeddedPostgresError(
       `the database in ${dataDir} is in use by process ${owner}; stop that first`,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// Reads until end of file, which comes when the parent is gone, however it went.
+// Reads until end of file, which comes when the parent has ended, for whatever reason.
 const SCRIPT = `
 cat >/dev/null
 kill -KILL "$1" 2>/dev/null
@@ -12,7 +12,7 @@ kill -KILL "$1" 2>/dev/null
  * Kills a server when this process dies without having stopped it. What it had acknowledged is in the operating
  * system's cache, so nothing but the time of a recovery is lost.
  *
- * @returns a function that calls the guard off.
+ * @returns a function that disables the guard.
  */
 export function guardProcess(pid: number | undefined, temporaryDir: string | undefined): () => void {
   if (pid === undefined) return () => undefined;

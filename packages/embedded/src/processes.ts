@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What the operating system says about a process that this program may not have started. */
+/** The operating system's data about a process, which another program may have started. */
 export interface ProcessInfo {
   readonly pid: number;
   readonly parentPid: number;
@@ -14,7 +14,7 @@ export interface ProcessInfo {
   readonly command: string;
 }
 
-/** Describes a living process; undefined when it is gone or only waits to be reaped. */
+/** Describes a running process; undefined when it has ended or only waits to be reaped. */
 export async function inspectProcess(pid: number): Promise<ProcessInfo | undefined> {
   try {
     return process.platform === 'linux' ? await readProc(pid) : await askPs(pid);
@@ -23,14 +23,14 @@ export async function inspectProcess(pid: number): Promise<ProcessInfo | undefin
   }
 }
 
-// Not `ps`: slim Linux images lack it.
+// `ps` is missing in slim Linux images.
 async function readProc(pid: number): Promise<ProcessInfo | undefined> {
   const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').trim();
   const parentPid = parseParent(await readFile(`/proc/${pid}/stat`, 'utf8'));
   return parentPid === undefined ? undefined : { pid, parentPid, command };
 }
 
-/** @returns undefined of a process that only waits to be reaped. */
+/** @returns undefined for a process that only waits to be reaped. */
 function parseParent(stat: string): number | undefined {
   // The program's name, in parentheses, may itself hold spaces and parentheses: read from the last one.
   const [state, parentPid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -82,7 +82,7 @@ async function listProcesses(): Promise<(readonly [pid: number, parentPid: numbe
       const parentPid = parseParent(readFileSync(`/proc/${name}/stat`, 'utf8'));
       return parentPid === undefined ? [] : [[Number(name), parentPid] as const];
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return [];
     }
   });
@@ -98,7 +98,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Waits until a process that is not a child of this one has gone; false when it outlives the timeout. */
+/** Waits until a process that is not a child of this one has ended; false when it outlives the timeout. */
 export async function waitForProcessEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (await inspectProcess(pid)) {

@@ -3,20 +3,20 @@ import type { ChildServer } from './child-server.js';
 import { sendSignal } from './processes.js';
 import type { ServerExit } from './server-process.js';
 
-/** A running server, owned by this process, that can be made to fail and come back on the same port. */
+/** A running server, owned by this process, that tests can stop and start again on the same port. */
 export interface RestartableServer {
   readonly port: number;
-  /** Of the present process; another one after a restart. */
+  /** The pid of the current process, which changes with a restart. */
   readonly pid: number;
-  /** The end of the present process, however it comes. */
+  /** Settles when the current process has ended, for whatever reason. */
   readonly exited: Promise<ServerExit>;
   /** Starts it again after `stop` or `kill`, with the same data. */
   start(): Promise<void>;
-  /** An orderly end. Can be called again. */
+  /** Shuts the server down in order. Can be called again. */
   stop(): Promise<void>;
-  /** SIGKILL. */
+  /** Kills the server with SIGKILL. */
   kill(): Promise<void>;
-  /** Suspends it: connections stay open, nothing answers. */
+  /** Suspends the server: connections stay open, but nothing answers. */
   pause(): void;
   resume(): void;
   /** Stops it for good; removes its directory if that is temporary. */

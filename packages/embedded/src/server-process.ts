@@ -47,7 +47,7 @@ export async function launchServer({ command, settings, onLog }: LaunchOptions):
   return { pid, exited, stop: () => stopServer(child, exited) };
 }
 
-/** True, or the last lines of the log when the server has ended instead. */
+/** Returns true, or the last lines of the log when the server has ended instead. */
 async function waitUntilReady(
   child: ChildProcess,
   exited: Promise<ServerExit>,
@@ -89,7 +89,7 @@ function explainExit(lastLines: string[], settings: Readonly<Record<string, stri
 async function stopServer(child: ChildProcess, exited: Promise<ServerExit>): Promise<void> {
   // SIGCONT: a suspended server could not act on the other. SIGQUIT leaves recovery to the next start.
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-    // False once it has ended: its pid may be somebody else's by now.
+    // False once the process has ended, because another process may have its pid by now.
     if (!child.kill(signal)) return void (await exited);
     child.kill('SIGCONT');
     const timer = new AbortController();

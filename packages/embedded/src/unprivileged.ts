@@ -5,14 +5,14 @@ import { EmbeddedPostgresError } from './errors.js';
 
 const run = promisify(execFile);
 
-/** `nobody`: initdb wants a user that has a name, and this one has it on every Linux. */
+/** The user `nobody`: initdb needs a user with a name, and this one exists on every Linux. */
 const NOBODY = 65_534;
 
-/** How to run PostgreSQL, which refuses to run as root, from this process. */
+/** A way to run PostgreSQL, which refuses to run as root, from this process. */
 export interface UnprivilegedRunner {
-  /** Command and arguments to put before the program's own; each of them execs, so the pid stays. */
+  /** The command and arguments that precede the program. Each command uses exec, so the pid stays the same. */
   readonly prefix: readonly string[];
-  /** Gives a path to the user that the program runs as. */
+  /** Makes the user that the program runs as the owner of a path. */
   own(path: string): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { findFreePort } from '../src/index.js';
 
-test('a free port is no port of outgoing connections, and can be listened on', async () => {
+test('a free port is outside the range of outgoing connections, and can be listened on', async () => {
   const port = await findFreePort();
   expect(port).toBeLessThan(32_768);
   const server = createServer().listen(port, '127.0.0.1');
@@ -10,6 +10,6 @@ test('a free port is no port of outgoing connections, and can be listened on', a
   server.close();
 });
 
-test('on a host that is none of this machine there is none', async () => {
+test('fails for a host that is not an address of this machine', async () => {
   await expect(findFreePort('192.0.2.1')).rejects.toThrow('no free port on 192.0.2.1');
 });

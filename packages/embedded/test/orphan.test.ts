@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { startEmbeddedPostgres } from '../src/index.js';
 import { inspectProcess, listChildren, sendSignal, waitForProcessEnd } from '../src/processes.js';
 
-// Runs the built package: a process of its own can't be Jest's.
+// Runs the built package, because a separate process cannot use Jest's transform.
 const FIXTURE = join(__dirname, 'fixtures', 'start-server.mjs');
 const TIMEOUT_MS = 10_000;
 
@@ -39,7 +39,7 @@ async function startElsewhere(
   return { ownerPid, serverPid, guardPid };
 }
 
-test('the server ends by itself when its owner is killed', async () => {
+test('the server stops when its owner is killed', async () => {
   const { ownerPid, serverPid, guardPid } = await startElsewhere('temporary');
   sendSignal(ownerPid, 'SIGKILL');
   await expect(waitForProcessEnd(serverPid, TIMEOUT_MS)).resolves.toBe(true);
@@ -47,7 +47,7 @@ test('the server ends by itself when its owner is killed', async () => {
   await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
 });
 
-test('an orphan that nothing has stopped is stopped by the next start, suspended or not', async () => {
+test('the next start stops an orphaned server, suspended or not', async () => {
   const { ownerPid, serverPid, guardPid } = await startElsewhere();
   sendSignal(guardPid, 'SIGKILL');
   await waitForProcessEnd(guardPid, TIMEOUT_MS);
@@ -61,7 +61,7 @@ test('an orphan that nothing has stopped is stopped by the next start, suspended
   await server.stop();
 });
 
-test('a directory in use by a living process is refused, and its server goes on', async () => {
+test('refuses a directory that a running process uses, and leaves its server running', async () => {
   const { ownerPid, serverPid, guardPid } = await startElsewhere();
   await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`is in use by process ${ownerPid}`);
   await expect(inspectProcess(serverPid)).resolves.toBeDefined();

@@ -53,7 +53,7 @@ test('works in a directory that only its owner may enter and in one that everybo
   await expect(query(open.url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
 });
 
-test('nobody logs in without the password, which only the owner can read', async () => {
+test('refuses logins without the password, which only the owner can read', async () => {
   const server = await start();
   const without = new URL(server.url());
   without.password = '';
@@ -72,26 +72,26 @@ test('settings reach the server, and its log reaches the caller', async () => {
   expect(lines.join('\n')).toContain('ready to accept connections');
 });
 
-test('a taken port is one clear line', async () => {
+test('reports a taken port in one line', async () => {
   const { port } = await start();
   const second = start({ dataDir: join(root, 'other'), port });
   await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is taken by another process`);
 });
 
-test('a wrong setting is reported with the server’s own words', async () => {
+test('reports an invalid setting with the server’s own message', async () => {
   await expect(start({ settings: { fsync: 'off', shared_buffers: 'plenty' } })).rejects.toThrow(
     /shared_buffers/,
   );
 });
 
-test('a directory with foreign content is refused and left as it is', async () => {
+test('refuses a directory with foreign content, and does not change it', async () => {
   await mkdir(dataDir);
   await writeFile(join(dataDir, 'letter.txt'), 'mine');
   await expect(start()).rejects.toThrow(/is not empty/);
   await expect(readdir(dataDir)).resolves.toEqual(['letter.txt']);
 });
 
-test('what a crash during initialisation left behind is removed and made anew', async () => {
+test('removes the remains of a crash during initialisation, and initialises again', async () => {
   const leftover = join(root, 'data.initialising-Xy12', 'cluster');
   await mkdir(leftover, { recursive: true });
   await writeFile(join(leftover, 'PG_VERSION'), '18\n');

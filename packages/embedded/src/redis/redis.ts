@@ -11,23 +11,23 @@ import { ensureRedisServer, readDataFormat } from './distribution.js';
 export interface EmbeddedRedisOptions {
   /** Made when missing; holds a folder for each kind and major version of the server, with its append-only file. */
   readonly dataDir: string;
-  /** A free one is chosen when it is not given. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** Write each command to the append-only file, so that data survives a restart. Default true. */
+  /** Whether to write each command to the append-only file, so that data survives a restart. Default true. */
   readonly isDurable?: boolean;
-  /** Remove `dataDir` on `close`, also when this process dies first. */
+  /** Whether to remove `dataDir` on `close`, or when this process dies first. */
   readonly isTemporary?: boolean;
-  /** What clients log in with; letters and digits. Default: none is asked for. */
+  /** The password of clients, letters and digits only. Default: none. */
   readonly password?: string;
   readonly onLog?: (line: string) => void;
-  /** Where Valkey is kept once fetched. Default: in the user's cache directory. */
+  /** The directory for the downloaded Valkey. Default: the user's cache directory. */
   readonly cacheDir?: string;
 }
 
 export interface EmbeddedRedis extends RestartableServer {
-  /** For `REDIS_URL`. */
+  /** The value for `REDIS_URL`. */
   readonly url: string;
-  /** Loses everything, as an operator's mistake would. */
+  /** Deletes all data, as an operator might by mistake. */
   flush(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ function toConfiguration({ isDurable = true, password }: EmbeddedRedisOptions, p
   ].join('\n');
 }
 
-// A few commands need no client: Redis takes lines of text and answers each with one.
+// A few commands need no client: Redis accepts lines of text and answers each with a line.
 async function send(port: number, lines: readonly string[]): Promise<void> {
   const replies = await new Promise<string[]>((resolvePromise, reject) => {
     let received = '';
