@@ -9,7 +9,7 @@ export async function launchBrowser(): Promise<Browser> {
   assertDeclared('chromium');
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('there is no Chromium on the PATH');
-  // Loaded here, since every test file imports this package, and few need a browser.
+  // Loaded lazily, because every test file imports this package and few need a browser.
   const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }

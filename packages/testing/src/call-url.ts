@@ -1,9 +1,9 @@
-/** An answer of a service, as far as tests look at it. */
+/** The parts of a service's response that tests examine. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Undefined when it isn't JSON. Tests look into answers of every shape. */
+  /** The parsed body, or undefined when it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -14,13 +14,13 @@ export interface CallOptions {
   readonly token?: string | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`, as if it were JSON. */
+  /** A raw body, sent instead of `body` with the content type of JSON. */
   readonly raw?: string;
-  /** Beside, or instead of, those that follow from the others. */
+  /** Headers that extend or replace those from the other options. */
   readonly headers?: Record<string, string>;
 }
 
-/** Calls a service over HTTP; whatever it answers is no error. */
+/** Calls a service over HTTP; no response counts as an error. */
 export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
   const { token, body, raw, headers } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));

@@ -3,9 +3,9 @@ import { isIP } from 'node:net';
 const SUBJECT_NAME_DNS = 2;
 const SUBJECT_NAME_IP = 7;
 
-/** A certificate for the hosts, signed by an authority that was made for it. PEM, all of it. */
+/** Creates a certificate for the hosts and an authority that signs it, all as PEM. */
 export async function issueCertificate(commonName: string, hosts: readonly string[]) {
-  // Loaded by those tests alone that need it.
+  // Loaded lazily, because only few tests need it.
   const { generate } = await import('selfsigned');
   const authority = await generate([{ name: 'commonName', value: 'authority' }], {
     algorithm: 'sha256',

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { readDockerHost } from './environment.js';
 
-/** Whether a Docker engine answers at once; a slow or missing one is not waited for. */
+/** Returns whether a Docker engine answers at once, without waiting for a slow or missing one. */
 export async function isDockerAnswering(timeoutMs = 1_000): Promise<boolean> {
   const host = new URL(readDockerHost());
   const target =

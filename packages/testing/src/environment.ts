@@ -1,7 +1,7 @@
-/** The environment variable that hands the server of the run to Jest's workers. */
+/** The environment variable that passes the server of the run to Jest's workers. */
 export const ADMIN_URL_VARIABLE = 'TEST_POSTGRES_ADMIN_URL';
 
-/** The server that the caller of the tests wants to be used; its user must be able to create databases. */
+/** The server given by the caller of the tests; its user must be able to create databases. */
 export function readGivenUrl(): string | undefined {
   return process.env['TEST_DATABASE_URL'] || undefined;
 }
@@ -14,7 +14,7 @@ export function readAdminUrl(): string {
   return url;
 }
 
-/** Where the Docker engine listens, if anywhere. */
+/** Returns the address of the Docker engine, if there is one. */
 export function readDockerHost(): string {
   return process.env['DOCKER_HOST'] || 'unix:///var/run/docker.sock';
 }

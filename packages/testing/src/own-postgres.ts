@@ -15,9 +15,9 @@ export interface OwnPostgres {
   readonly port: number;
   /** Starts it again after `stop` or `kill`. */
   start(): Promise<void>;
-  /** Fast shutdown: clients see their connections closed, and new ones refused. */
+  /** Stops the server with a fast shutdown: connections are closed and new ones refused. */
   stop(): Promise<void>;
-  /** SIGKILL to all of its processes: the next start recovers what was committed. */
+  /** Kills all of its processes with SIGKILL; the next start recovers committed data. */
   kill(): Promise<void>;
   /** Suspends every process of it: connections stay open and new ones are accepted, but nothing answers. */
   pause(): Promise<void>;
@@ -26,7 +26,7 @@ export interface OwnPostgres {
   close(): Promise<void>;
 }
 
-/** Starts an embedded PostgreSQL for faults: what is given or shared must not be broken. */
+/** Starts an embedded PostgreSQL for tests of faults, which must not break a given or shared server. */
 export async function startOwnPostgres(): Promise<OwnPostgres> {
   const root = await makeTemporaryDir('platform-own-postgres-');
   const dataDir = join(root, 'data');

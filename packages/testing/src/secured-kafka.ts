@@ -4,7 +4,7 @@ import { type OwnKafka, startOwnKafka } from './lazy/test-servers.js';
 import { issueCertificate } from './certificates.js';
 import { makeTemporaryDir } from './temporary-dir.js';
 
-/** A broker that takes nobody without TLS and an account. */
+/** A broker that requires TLS and an account. */
 export interface SecuredKafka {
   readonly kafka: OwnKafka;
   /** For SCRAM-SHA-512 and PLAIN. */
@@ -32,7 +32,7 @@ export async function startSecuredKafka(): Promise<SecuredKafka> {
   const kafka = await startOwnKafka({
     accounts: { [account.username]: account.password },
     settings: {
-      // The name of the listener is a name; this says what it speaks.
+      // The listener's name is arbitrary; this setting defines its protocol.
       'listener.security.protocol.map': 'PLAINTEXT:SASL_SSL,CONTROLLER:PLAINTEXT',
       'sasl.enabled.mechanisms': 'SCRAM-SHA-512,PLAIN',
       'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',

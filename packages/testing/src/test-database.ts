@@ -18,10 +18,10 @@ export interface TestDatabaseOptions {
   readonly adminUrl?: string;
 }
 
-/** A database that nobody else uses. */
+/** A database for one caller only. */
 export interface TestDatabase {
   readonly url: string;
-  /** Ends what is still connected and removes the database. */
+  /** Closes the remaining connections and removes the database. */
   drop(): Promise<void>;
 }
 
@@ -30,10 +30,10 @@ const BUSY_TIMEOUT_MS = 15_000;
 const SESSION_END_TIMEOUT_MS = 1_000;
 
 /**
- * Makes a database of the caller's own by cloning a migrated template.
+ * Creates a database for the caller by cloning a migrated template.
  *
- * The template is built by whoever asks first; other workers wait for it. It gets its final name as the last
- * act, so a build that failed leaves nothing that could be mistaken for it.
+ * The first worker that needs the template builds it, and the others wait. It receives its final name in the last step,
+ * so that a failed build is never mistaken for a template.
  */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const adminUrl = options.adminUrl ?? readAdminUrl();
@@ -60,7 +60,7 @@ async function buildTemplateOnce(
   migrate: (url: string) => Promise<void>,
 ): Promise<void> {
   if (await exists(admin, template)) return;
-  // Held by this connection: it falls with it, whatever happens to the build.
+  // The lock belongs to this connection and ends with it, whatever happens to the build.
   await admin.query('select pg_advisory_lock(hashtextextended($1, 0))', [template]);
   try {
     if (await exists(admin, template)) return;
@@ -68,7 +68,7 @@ async function buildTemplateOnce(
     await admin.query(`drop database if exists ${quote(draft)} with (force)`);
     await admin.query(`create database ${quote(draft)} template template0`);
     await migrate(databaseUrl(adminUrl, draft));
-    // A template that takes no connections can't be in use when it is cloned.
+    // A template that accepts no connections cannot be in use when it is cloned.
     await admin.query(`alter database ${quote(draft)} allow_connections false`);
     await whenFree(() => admin.query(`alter database ${quote(draft)} rename to ${quote(template)}`));
   } finally {
@@ -81,7 +81,7 @@ async function exists(admin: pg.Client, name: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-// A connection that was just closed lives on in the server for a moment.
+// The server keeps the session of a closed connection for a moment.
 async function whenFree(statement: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + BUSY_TIMEOUT_MS;
   for (;;) {

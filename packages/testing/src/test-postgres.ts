@@ -16,7 +16,7 @@ export interface TestPostgres {
 const IMAGE = 'postgres:18-alpine';
 const CONTAINER_TIMEOUT_MS = 120_000;
 
-/** What is lost by these in a power cut is a test's data. */
+/** Settings that risk data in a power cut, which does not matter for tests. */
 const FAST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -24,7 +24,7 @@ const FAST_SETTINGS = {
   max_connections: '400',
 } as const;
 
-/** Takes the server given in TEST_DATABASE_URL, else one from Testcontainers, else an embedded one. */
+/** Uses the server in TEST_DATABASE_URL, otherwise one from Testcontainers, otherwise an embedded one. */
 export async function startTestPostgres(
   log: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<TestPostgres> {

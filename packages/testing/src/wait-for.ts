@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Options of {@link waitFor}. */
 export interface WaitOptions {
-  /** What is waited for; completes the sentence "… did not happen". */
+  /** The event to wait for; completes the sentence "… did not happen". */
   readonly what: string;
   /** Ends a hang, and measures nothing: a busy machine has {@link PATIENCE_MS} in any case. */
   readonly timeoutMs?: number;
-  /** Pause between two questions. Default: 20 at first, and up to 100 in a long wait. */
+  /** Pause between two checks, in ms. Default: 20 at first, and up to 100 in a long wait. */
   readonly intervalMs?: number;
 }
 
-/** Questions cost the machine that is waited for, so the pause is a part of what has been waited so far. */
+/** Checks slow down the machine that is waited for, so the pause grows with the time waited so far. */
 const pauseAfter = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, 20), 100);
 
 /** No state takes this long on a machine that does anything at all. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Asks until the answer is truthy, and returns it. A question that throws counts as "not yet"; the last error
- * is the cause of the failure in the end. A test of a promised time measures it with a clock of its own.
+ * Repeats a check until its result is truthy, and returns that. A check that throws counts as "not yet"; its last error
+ * becomes the cause of the failure. A test of a time limit measures it with a stopwatch.
  */
 export async function waitFor<Answer>(
   condition: () => Answer | Promise<Answer>,

@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const isAnswering = async (): Promise<boolean> => (await pool.query('select one from kept')).rowCount === 1;
 
-test('a stopped server refuses, and is back on the same port with its data', async () => {
+test('a stopped server refuses connections, and restarts on the same port with its data', async () => {
   await server.stop();
   await expect(pool.query('select 1')).rejects.toThrow();
   await server.start();

@@ -7,7 +7,7 @@ function holdUp(ms: number): void {
   while (performance.now() < end);
 }
 
-test('counts what passes while this process can run', async () => {
+test('counts the time in which this process can run', async () => {
   const watch = startStopwatch();
   await delay(200);
   expect(watch.stop()).toBeGreaterThan(20);

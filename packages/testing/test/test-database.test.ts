@@ -47,7 +47,7 @@ test('a migration that fails leaves no template, and the next one builds it', as
   await expect(query(database.url, 'select * from item')).resolves.toEqual([]);
 });
 
-test('databases asked for at once are separate clones of a template that is built once', async () => {
+test('databases created at the same time are separate clones of a template that is built once', async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, create));
   await Promise.all(databases.map(({ url }, id) => query(url, `insert into item values (${id}, 'x')`)));
   const contents = await Promise.all(databases.map(({ url }) => query(url, 'select id from item')));
@@ -56,7 +56,7 @@ test('databases asked for at once are separate clones of a template that is buil
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-test('drop removes the database although somebody is still connected, and can be called again', async () => {
+test('drop removes the database despite open connections, and can be called again', async () => {
   const database = await create();
   const client = new pg.Client({ connectionString: database.url });
   const isClosed = new Promise<void>((resolve) => client.on('error', () => resolve()));

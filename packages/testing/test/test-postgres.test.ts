@@ -18,7 +18,7 @@ async function startFakeDocker(): Promise<Server> {
   return server;
 }
 
-test('a given server is used as it is', async () => {
+test('uses a given server unchanged', async () => {
   const url = process.env['TEST_POSTGRES_ADMIN_URL'] as string;
   process.env['TEST_DATABASE_URL'] = url;
   const server = await startTestPostgres();
@@ -26,12 +26,12 @@ test('a given server is used as it is', async () => {
   await server.stop();
 });
 
-test('a given server that can’t be reached is an error, not a reason to take another', async () => {
+test('fails when a given server cannot be reached, instead of using another', async () => {
   process.env['TEST_DATABASE_URL'] = 'postgresql://nobody@127.0.0.1:1/none';
   await expect(startTestPostgres()).rejects.toThrow(/TEST_DATABASE_URL is set, but .*ECONNREFUSED/);
 });
 
-test('an engine that can’t have the image is one line, and the embedded server takes its place', async () => {
+test('warns in one line when the engine cannot provide the image, and uses the embedded server', async () => {
   const docker = await startFakeDocker();
   delete process.env['TEST_DATABASE_URL'];
   process.env['DOCKER_HOST'] = `tcp://127.0.0.1:${(docker.address() as AddressInfo).port}`;

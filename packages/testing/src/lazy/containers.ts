@@ -13,7 +13,7 @@ const KAFKA_IMAGE = 'confluentinc/cp-kafka:7.9.1';
 const REDIS_IMAGE = 'redis:7-alpine';
 const TIMEOUT_MS = 120_000;
 
-/** Starts a container; an engine that can't have the image in time is an error. */
+/** Starts a container; throws when the engine cannot provide the image in time. */
 export async function startContainer(service: LazyService): Promise<LazyServer> {
   const timer = new AbortController();
   const late = delay(TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {

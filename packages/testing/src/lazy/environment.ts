@@ -1,7 +1,7 @@
-/** Servers that are started when the first test of a run asks for them. */
+/** Servers that are started when the first test of a run needs them. */
 export type LazyService = 'kafka' | 'redis';
 
-/** The environment variable that tells Jest's workers whom to ask for a lazy service. */
+/** The environment variable with the address from which Jest's workers request lazy services. */
 export const LAZY_SERVICES_VARIABLE = 'TEST_LAZY_SERVICES_URL';
 
 /** The variable that gives a server to the tests. */
@@ -10,7 +10,7 @@ export const GIVEN_VARIABLE: Readonly<Record<LazyService, string>> = {
   redis: 'REDIS_URL',
 };
 
-/** The server that the caller of the tests wants to be used. */
+/** Returns the server given by the caller of the tests. */
 export const readGiven = (service: LazyService): string | undefined =>
   process.env[GIVEN_VARIABLE[service]] || undefined;
 

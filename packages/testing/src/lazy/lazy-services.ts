@@ -5,7 +5,7 @@ import { LAZY_SERVICES_VARIABLE, type LazyService } from './environment.js';
 import { startSharedIdentity } from './identity.js';
 import { startLazyServer } from './sources.js';
 
-/** The part of a test run that starts servers when they are asked for, and stops them in the end. */
+/** Starts the servers of a test run on demand, and stops them in the end. */
 export interface LazyServices {
   /** For the environment of Jest's workers. */
   readonly variables: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export async function startLazyServices(
 ): Promise<LazyServices> {
   const servers = createOnce((service: LazyService) => startLazyServer(service, log));
   const identity = createOnce(() => startSharedIdentity());
-  // One after the other: each is a process, and many at once make a busy machine busier.
+  // Servers start one after another, because starting many at once overloads a busy machine.
   let creating: Promise<unknown> = Promise.resolve();
   const organisations = createOnce(() => {
     const created = creating.then(async () => (await identity.get('')).createOrganisation());
@@ -54,7 +54,7 @@ export async function startLazyServices(
   };
 }
 
-/** Creates what is asked for by a key the first time, and hands the same out from then on. */
+/** Creates a value for each key once, and returns the same value from then on. */
 function createOnce<Key, Value>(create: (key: Key) => Promise<Value>) {
   const created = new Map<Key, Promise<Value>>();
   return {

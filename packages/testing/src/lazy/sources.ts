@@ -4,7 +4,7 @@ import { makeTemporaryDir } from '../temporary-dir.js';
 import { type LazyServer, startContainer } from './containers.js';
 import { GIVEN_VARIABLE, type LazyService, readGiven } from './environment.js';
 
-/** Takes the server that is given, else one from Testcontainers, else an embedded one. */
+/** Uses the given server, otherwise one from Testcontainers, otherwise an embedded one. */
 export async function startLazyServer(
   service: LazyService,
   log: (line: string) => void,

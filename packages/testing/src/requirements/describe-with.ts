@@ -1,12 +1,12 @@
 import { isEverythingRequired, readMissing } from './environment.js';
 import type { Requirement } from './requirements.js';
 
-/** What the groups around the running test have declared; Jest gives each file a module of its own. */
+/** The requirements that the groups around the current test declared; Jest loads this module once per file. */
 const declared: Requirement[] = [];
 
 /**
- * A `describe` of tests that need something beyond Node and npm. They are skipped where it can't be had, and the last
- * lines of the run say so; with REQUIRE_ALL=1 they fail instead.
+ * A `describe` for tests that need something beyond Node and npm. They are skipped where it is not available, and the
+ * last lines of the run report that; with REQUIRE_ALL=1 they fail instead.
  */
 export function describeWith(requirement: Requirement, title: string, body: () => void): void {
   const reason = readMissing()[requirement];
@@ -34,5 +34,5 @@ export function assertDeclared(requirement: Requirement): void {
   throw new Error(`these tests need ${requirement}: put them into describeWith('${requirement}', …)`);
 }
 
-/** How the title of a skipped group says why; the reporter counts by it. */
+/** Builds the title of a skipped group, which contains the reason; the reporter counts by it. */
 export const mark = (requirement: Requirement): string => `[needs ${requirement}]`;

@@ -1,7 +1,7 @@
 import { mark } from './describe-with.js';
 import { type Missing, type Requirement, REQUIREMENTS } from './requirements.js';
 
-/** As much of a test's result as is looked at. */
+/** The parts of a test's result that are used here. */
 export interface TestOutcome {
   readonly status: string;
   readonly ancestorTitles: readonly string[];
@@ -24,7 +24,7 @@ function describeOne(
   skipped: readonly TestOutcome[],
   missing: Missing,
 ): string | undefined {
-  // Counted once, under the outermost group that is skipped.
+  // A test is counted once, under the outermost skipped group.
   const own = skipped.filter(({ ancestorTitles }) =>
     ancestorTitles.find((title) => title.includes('[needs '))?.endsWith(mark(requirement)),
   );
