@@ -1,13 +1,13 @@
 import type { Options } from '../options.mjs';
 import { generatePassword, hashPassword, isPassword, type Secrets } from './secrets.js';
 
-/** The first admin as far as this start knows: to pass to identity, to keep, and to print. */
+/** The first admin as this start knows it: for identity, for the kept secrets, and for the output. */
 export interface AdminChoice {
   readonly email: string;
   /** Undefined when it was given at an earlier start and not again. */
   readonly password: string | undefined;
   readonly kept: Secrets['admin'];
-  /** What of the options has no effect, and why. */
+  /** Describes the options that have no effect, and why. */
   readonly notes: readonly string[];
 }
 

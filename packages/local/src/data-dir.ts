@@ -6,7 +6,7 @@ const MARKER = '.platform-data';
 const MARKER_TEXT =
   'The data of a local platform. `npm start -- --fresh` deletes everything in this folder.\n';
 
-/** Makes the data folder, or makes sure that it is one of ours: nothing is ever written to a foreign folder. */
+/** Creates the data folder, or verifies that this program created it, so that nothing is written to a foreign folder. */
 export async function openDataDir(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];

@@ -30,7 +30,7 @@ export async function ensureDatabases(url: string, names: readonly string[]): Pr
   }
 }
 
-/** The URL of another database on the same server, parameters kept. */
+/** Returns the URL of another database on the same server, with the same parameters. */
 export function urlOfDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

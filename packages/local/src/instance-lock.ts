@@ -9,14 +9,14 @@ import type { Stoppable } from './teardown.js';
 /** Name of the lock inside the data folder. */
 export const LOCK_NAME = 'instance.lock';
 
-/** What the kernel takes for the path of a socket: 108 bytes on Linux, 104 on macOS, the final NUL included. */
+/** The longest path of a socket: 108 bytes on Linux, 104 on macOS, the final NUL included. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
  * Makes this process the only launcher on a data folder.
  *
- * The lock is a listening Unix socket: the kernel closes it with the process, however that ends, so a lock is held
- * exactly when somebody answers on it, and a file left by `kill -9` means nothing. Whoever asks is told who holds it.
+ * The lock is a listening Unix socket. The kernel closes it when the process ends, so the lock is held exactly when a
+ * process answers on it, and a file left by `kill -9` has no effect. The holder tells other processes its pid.
  */
 export async function acquireLock(dataDir: string, description: string): Promise<Stoppable> {
   const path = socketPath(join(dataDir, LOCK_NAME));
@@ -33,7 +33,7 @@ export async function acquireLock(dataDir: string, description: string): Promise
   });
   server.listen(path);
   await once(server, 'listening');
-  // Two starts at once may both have found nobody: the later socket replaced the earlier one, whose owner yields.
+  // Two concurrent starts may both have found no holder. The later socket then replaced the earlier one, whose owner yields.
   if ((await askHolder(path)) !== description) {
     throw new LaunchError(`Another platform was started on ${dataDir} at the same moment.`);
   }

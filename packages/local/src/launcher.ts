@@ -23,7 +23,7 @@ import { setSmtpDefault } from './smtp-default.js';
 import { type PlannedService, planServices, startServices } from './start-services.js';
 import type { Teardown } from './teardown.js';
 
-/** How long requests under way may take to end before their connections are cut. */
+/** How long, in ms, requests in progress may take before their connections are closed. */
 const GATEWAY_DRAIN_MS = 5_000;
 
 export interface LaunchContext {
@@ -57,7 +57,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
   const planned = await planServices(services);
-  // Both come to their end, also when one fails: what has been opened must be known before it is closed.
+  // Both are awaited even when one fails, because everything that was opened must be known before it is closed.
   const [stores, inbox] = await Promise.allSettled([
     startStores(context, logsDir),
     startInbox(options, teardown),
@@ -95,7 +95,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   };
 }
 
-/** The stores that no option names are embedded ones. */
+/** Starts embedded stores for those that no option names. */
 async function startStores(context: LaunchContext, logsDir: string): Promise<Stores> {
   const { options } = context;
   const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
@@ -108,7 +108,7 @@ interface Stores {
   readonly redisUrl: string | undefined;
 }
 
-/** The services on their databases. */
+/** Starts the services on their databases. */
 async function startBackend(
   planned: readonly PlannedService[],
   { databaseServerUrl, redisUrl }: Stores,

@@ -13,7 +13,7 @@ const FOLLOW_MS = 250;
 /** The log of one process. */
 export interface LogFile {
   readonly path: string;
-  /** For the process to write to. A file, not a pipe: it takes the last words of one that outlives its launcher. */
+  /** The process writes to this file rather than to a pipe, so that the output of one that outlives its launcher is kept. */
   readonly fd: number;
   write(line: string): void;
   /** Calls back with each line that is added from now on, a moment later. */
@@ -57,12 +57,12 @@ export async function openLogFile(logsDir: string, name: string): Promise<LogFil
   };
 }
 
-/** A full disk must not take the platform down with it, so what can't be written is dropped. */
+/** Drops lines that cannot be written, so that a full disk does not stop the platform. */
 function writeLine(fd: number, line: string): void {
   try {
     writeSync(fd, `${line}\n`);
   } catch {
-    // Nowhere left to say it.
+    // There is no other place to report this.
   }
 }
 

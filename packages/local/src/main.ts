@@ -7,7 +7,7 @@ import { readyMessage } from './ready-message.js';
 import { type ServiceDefinition, SERVICES } from './services.js';
 import { createTeardown, type Teardown } from './teardown.js';
 
-/** npm passes on the Ctrl-C that the terminal has sent to us already: what follows this soon is the same one. */
+/** npm forwards the Ctrl-C that the terminal also sends to this process; a second signal within this time is the same one. */
 const SAME_SIGNAL_MS = 500;
 const KILL_TIMEOUT_MS = 3_000;
 const PARENT_CHECK_MS = 1_000;
@@ -36,7 +36,7 @@ export async function main(
   if (options.environment['npm_lifecycle_event']) watchParent(stopping);
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  // The terminal may be gone before we are.
+  // The terminal may close before this process ends.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   try {
@@ -47,7 +47,7 @@ export async function main(
   } catch (error) {
     fail(error);
   }
-  // Told before the stop, which may take a while.
+  // Printed before the stop, which may take a while.
   if (fault !== undefined) process.stderr.write(`\n${describeFault(fault)}\n`);
   if (!teardown.isEmpty) await showStep('Stopping', (note) => teardown.run(note));
   process.exit(fault === undefined ? 0 : 1);
@@ -66,7 +66,7 @@ function watchSignals(stopping: AbortController, teardown: Teardown): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 }
 
-/** npm that was killed can't pass on a signal, and nobody would be left to stop the platform. */
+/** A killed npm forwards no signal, and nothing else would stop the platform. */
 function watchParent(stopping: AbortController): void {
   const parentPid = process.ppid;
   setInterval(() => {

@@ -1,9 +1,9 @@
-/** What the person at the terminal needs once everything runs. */
+/** The data that is printed once everything runs. */
 export interface ReadyFacts {
   readonly baseUrl: string;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
-  /** Where the mail that the platform sends can be read. */
+  /** The URL of the inbox with the platform's mail. */
   readonly inboxUrl: string;
   readonly dataDir: string;
   readonly logsDir: string;
@@ -11,7 +11,7 @@ export interface ReadyFacts {
   readonly seconds: string;
 }
 
-/** The main job, to paste into any POSIX shell that has curl and sed. */
+/** Returns example commands for any POSIX shell with curl and sed. */
 function curlLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts): string {
   const login = JSON.stringify({ email: adminEmail, password: adminPassword ?? '<the admin password>' });
   const token = JSON.stringify({ name: 'first token', scopes: ['user:read'], expiryDays: 30 });
@@ -50,5 +50,5 @@ Stop with Ctrl-C; the data stays.
 `;
 }
 
-/** Single quotes, safe for whatever is in the text. */
+/** Quotes any text for a shell, in single quotes. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

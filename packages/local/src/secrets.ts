@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LaunchError } from './launch-error.js';
 
-/** What one data folder was set up with. The database in it can't be read without these. */
+/** The secrets of one data folder, without which its database cannot be read. */
 export interface Secrets {
   /** `<id>:<base64 of 32 bytes>`, comma-separated; the first encrypts. */
   readonly encryptionKeys: string;
@@ -11,11 +11,11 @@ export interface Secrets {
   readonly clientSecrets: Readonly<Record<string, string>>;
   readonly admin: {
     readonly email: string;
-    /** Kept only when it was generated; one that was given is its owner's to keep. */
+    /** Stored only when it was generated. */
     readonly password?: string;
-    /** Tells whether a given password is the one that the admin was made with. */
+    /** Verifies whether a given password is the one that the admin was created with. */
     readonly passwordHash: string;
-    /** Once true, identity has made the admin, and later wishes change nothing. */
+    /** Whether identity has created the admin; other options have no effect from then on. */
     readonly isCreated: boolean;
   };
 }
@@ -35,7 +35,7 @@ export const generatePassword = (): string => randomBytes(15).toString('base64ur
 
 export const generateEncryptionKeys = (): string => `1:${randomBytes(32).toString('base64')}`;
 
-/** Those that are kept, and new ones for the services that have none yet. */
+/** Returns the stored secrets, and new ones for services without. */
 export const completeClientSecrets = (
   services: readonly string[],
   kept: Secrets['clientSecrets'] = {},
@@ -44,7 +44,7 @@ export const completeClientSecrets = (
   ...kept,
 });
 
-/** What a folder of an earlier version kept may lack the secrets of services that have come since. */
+/** The stored secrets of an earlier version may lack those of newer services. */
 export type KeptSecrets = Omit<Secrets, 'clientSecrets'> & Partial<Pick<Secrets, 'clientSecrets'>>;
 
 export async function readSecrets(dataDir: string): Promise<KeptSecrets | undefined> {
@@ -59,7 +59,7 @@ export async function readSecrets(dataDir: string): Promise<KeptSecrets | undefi
   }
 }
 
-/** Replaces the file as a whole: a crash leaves the old one or the new one, never a half. */
+/** Replaces the file atomically: a crash leaves either the old or the new one. */
 export async function writeSecrets(dataDir: string, secrets: Secrets): Promise<void> {
   const path = join(dataDir, FILE);
   await writeFile(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });

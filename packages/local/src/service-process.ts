@@ -11,7 +11,7 @@ const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
 /** Exit code of a service whose database lacks a migration: `EXIT_CODE_NOT_MIGRATED` of service-kit. */
 const NOT_MIGRATED_EXIT_CODE = 78;
-/** As in the images: short-lived objects of requests fit, and the heap stays small. */
+/** The same setting as in the images: short-lived objects of requests fit, and the heap stays small. */
 const SEMI_SPACE_MB = 8;
 
 interface ProcessOptions {
@@ -26,7 +26,7 @@ interface ProcessOptions {
 
 /** A service that runs as a child of the launcher. */
 export interface ServiceProcess extends Stoppable {
-  /** Resolves with how the process ended, whenever and why ever it does. */
+  /** Resolves with how the process ended, for whatever reason. */
   readonly exited: Promise<string>;
   /**
    * Resolves when the service is ready, or has ended because its database lacks a migration.

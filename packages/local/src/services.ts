@@ -1,23 +1,23 @@
 import { fileURLToPath } from 'node:url';
 
-/** What a service is started with, beyond what every service gets. */
+/** The parameters of a service beyond those that every service receives. */
 export interface ServiceContext {
   readonly encryptionKeys: string;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
   /** Secrets with which services call identity and one another, by service. */
   readonly clientSecrets: Readonly<Record<string, string>>;
-  /** More of identity's SERVICE_CLIENTS, given by whoever starts the platform. */
+  /** Additional SERVICE_CLIENTS of identity from the launcher's environment. */
   readonly otherClients: string | undefined;
-  /** Undefined: BullMQ keeps its queues in PostgreSQL. */
+  /** When undefined, the queues are kept in PostgreSQL. */
   readonly redisUrl: string | undefined;
-  /** Undefined: events stay in the feed. */
+  /** When undefined, events stay in the feed. */
   readonly kafkaBrokers: string | undefined;
-  /** Where a service listens, known before any of them runs. */
+  /** Returns the address of a service, which is known before any of them runs. */
   getUrl(service: string): string;
 }
 
-/** How a client of the service expects an error that the gateway gives in its place. */
+/** The format of errors that the gateway sends in place of the service. */
 export type ErrorShape = 'standard' | 'crawl';
 
 /** One service of the platform: everything that the launcher and the gateway know about it. */
@@ -26,14 +26,14 @@ export interface ServiceDefinition {
   readonly name: string;
   /** Folder with `dist/server.js` and `dist/cli.js`. */
   readonly directory: string;
-  /** Paths that the gateway gives to it, each with everything below. */
+  /** Paths that the gateway forwards to it, each with everything below. */
   readonly prefixes: readonly string[];
-  /** What of these is for other services only, with everything below: the gateway has no such paths. */
+  /** Paths among these for other services only, with everything below; the gateway hides them. */
   readonly internal: readonly string[];
   readonly errorShape: ErrorShape;
   /** Bound of the heap in MiB; without one, V8 lets the heap of a service grow well past what it uses. */
   readonly heapMb: number;
-  /** What a machine of one's own differs in from production; the launcher's environment may say otherwise. */
+  /** Settings that differ from production on a developer's machine; the launcher's environment overrides them. */
   readonly defaults?: Readonly<Record<string, string>>;
   env(context: ServiceContext): Readonly<Record<string, string>>;
 }
@@ -71,7 +71,7 @@ const identity: ServiceDefinition = {
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
     ].join(),
-    // Without a password the admin is made: it was, at the first start.
+    // Without a password there is nothing to create: the first start has created the admin.
     ...(adminPassword !== undefined && {
       BOOTSTRAP_ADMIN_EMAIL: adminEmail,
       BOOTSTRAP_ADMIN_PASSWORD: adminPassword,
@@ -110,7 +110,7 @@ const crawl: ServiceDefinition = {
   }),
 };
 
-/** They start in any order. */
+/** All services; they start in any order. */
 export const SERVICES: readonly ServiceDefinition[] = [identity, mail, crawl];
 
 /** The services that have a secret with identity. */

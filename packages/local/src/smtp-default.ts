@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where the platform's mail is caught. */
+/** The address of the SMTP catcher. */
 export interface SmtpDefault {
   readonly dataDir: string;
   readonly identityUrl: string;
   readonly adminEmail: string;
-  /** Undefined when it isn't kept: then the start that knew it has done this. */
+  /** Undefined when it is not stored; the start that knew it has then set the server already. */
   readonly adminPassword: string | undefined;
   readonly smtpPort: number;
 }
@@ -18,7 +18,7 @@ interface SmtpConfiguration {
 
 /** Holds the port that an earlier start has set, so that a server that somebody chose is never taken for the catcher. */
 const PORT_FILE = 'smtp-catcher-port';
-/** As every start sets it, but for the port. */
+/** The configuration that every start sets, except for the port. */
 const CATCHER = { host: '127.0.0.1', fromEmail: 'noreply@example.com', tls: 'none' } as const;
 const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
 

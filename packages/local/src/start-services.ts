@@ -20,14 +20,14 @@ export interface PlannedService extends ServiceDefinition, Upstream {
 interface StartContext {
   readonly options: Options;
   readonly databaseServerUrl: string;
-  /** Databases that were created just now, and have no tables yet. */
+  /** Databases that were just created and have no tables yet. */
   readonly newDatabases: readonly string[];
   readonly service: Omit<ServiceContext, 'getUrl'>;
   readonly logsDir: string;
   readonly teardown: Teardown;
   /** Aborted when the platform has to stop. */
   readonly signal: AbortSignal;
-  /** Called when something that has to run has ended by itself. */
+  /** Called when a process that has to run has ended by itself. */
   onCrash(error: LaunchError): void;
 }
 
@@ -115,7 +115,7 @@ function spawnService({ service, log, env }: Prepared): ServiceProcess {
   return startService({ name, args: [join(directory, 'dist/server.js')], heapMb, env, log });
 }
 
-/** The launcher's own environment, without what npm adds and what would contradict the values set here. */
+/** Returns the launcher's environment without npm's variables and those that contradict the values set here. */
 function toEnvironment(
   service: PlannedService,
   serviceContext: ServiceContext,

@@ -1,13 +1,13 @@
-/** Something that runs, and has to be ended when the platform stops. */
+/** A running thing that has to be stopped with the platform. */
 export interface Stoppable {
   readonly name: string;
-  /** Orderly; never rejects for a thing that has ended already. */
+  /** Stops it in order; never rejects for a thing that has ended already. */
   stop(): Promise<void>;
-  /** At once, whatever is lost; for a second signal. */
+  /** Stops it at once, even if data is lost; for a second signal. */
   kill(): Promise<void> | void;
 }
 
-/** What has been opened so far; closed in reverse, so a thing outlives everything that was opened after it. */
+/** The things that were opened so far. They are closed in reverse, so each outlives everything opened after it. */
 export interface Teardown {
   add(stoppable: Stoppable): void;
   readonly isEmpty: boolean;

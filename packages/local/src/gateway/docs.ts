@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { NOT_FOUND, sendError } from './errors.js';
 import type { Upstream } from './upstream.js';
 
-/** The plugin's own document: it would describe the gateway's routes, which are none. */
+/** The plugin's own document, which would describe the gateway's routes and is therefore empty. */
 const ownDocument = /^\/docs\/(?:json|yaml)(?:\?|$)/;
 
-/** One page at `/docs` over the documentation of all services, each read from `/docs/<service>/json`. */
+/** Serves one page at `/docs` for all services, whose documents are read from `/docs/<service>/json`. */
 export async function registerDocs(app: FastifyInstance, upstreams: readonly Upstream[]): Promise<void> {
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'Gateway', version: '1' } } });
   await app.register(swaggerUi, {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ErrorShape } from '../services.js';
 
-/** An answer that the gateway gives in the place of a service. */
+/** An error that the gateway sends in place of a service. */
 export interface GatewayError {
   readonly status: number;
   readonly code: string;
@@ -37,7 +37,7 @@ const TIMEOUT: GatewayError = {
   message: 'The service did not answer in time',
 };
 
-/** The body of an error as the clients of the service expect it. */
+/** Renders the body of an error in the format that the clients of the service expect. */
 export function renderError({ code, message }: GatewayError, shape: ErrorShape): unknown {
   return shape === 'crawl'
     ? { success: false, message, error: { code, details: [] } }
@@ -53,10 +53,10 @@ export function sendError(
   return reply.code(error.status).send(renderError(error, shape));
 }
 
-/** The code of the error that ends the body of a request which stopped. */
+/** The code of the error for a request body that stopped. */
 export const BODY_STALLED = 'BODY_STALLED';
 
-/** What a fault of the connection to a service is to the client. */
+/** Translates a fault of the connection to a service for the client. */
 export function explainUpstreamFault(thrown: unknown): GatewayError {
   const codes = getCodes(thrown);
   if (codes.includes(BODY_STALLED)) return REQUEST_TIMEOUT;
@@ -64,14 +64,14 @@ export function explainUpstreamFault(thrown: unknown): GatewayError {
   return codes.some((code) => /TIMEOUT/.test(code)) ? TIMEOUT : BAD_GATEWAY;
 }
 
-/** The proxy wraps the error of the connection, so the codes are along the chain. */
+/** Returns the codes along the chain of causes, because the proxy wraps the error of the connection. */
 function getCodes(thrown: unknown): string[] {
   if (typeof thrown !== 'object' || thrown === null) return [];
   const { code, cause } = thrown as NodeJS.ErrnoException;
   return [...(code === undefined ? [] : [code]), ...getCodes(cause)];
 }
 
-/** What a fault that Fastify or Node's parser finds is to the client. */
+/** Translates a fault from Fastify or Node's parser for the client. */
 export function explainRequestFault(statusCode: number | undefined): GatewayError {
   if (statusCode === 404) return NOT_FOUND;
   if (statusCode === 431) return HEADERS_TOO_LARGE;

@@ -15,7 +15,7 @@ export function isForwardable(target: string): boolean {
     .some((segment) => /^\.{1,2}$/.test(segment.replace(/%2e/gi, '.')) || hidesDots(segment));
 }
 
-/** An encoded separator beside dots (`..%2f`, `%5c..`) is a dot segment to whoever decodes it once. */
+/** Matches an encoded separator beside dots (`..%2f`, `%5c..`), which becomes a dot segment when decoded once. */
 function hidesDots(segment: string): boolean {
   if (!/%(2f|5c)/i.test(segment)) return false;
   const parts = segment.replace(/%2e/gi, '.').split(/%2f|%5c/i);

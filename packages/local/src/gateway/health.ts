@@ -3,7 +3,7 @@ import type { Upstream } from './upstream.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** `/health/live`: the gateway answers. `/health/ready`: every service is ready. */
+/** Registers `/health/live`, which shows that the gateway responds, and `/health/ready`, which checks every service. */
 export function registerHealth(app: FastifyInstance, upstreams: readonly Upstream[]): void {
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'live' }));
   app.get('/health/ready', { schema: { hide: true } }, async (_request, reply) => {

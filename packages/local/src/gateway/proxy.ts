@@ -5,26 +5,26 @@ import { explainUpstreamFault, NOT_FOUND, sendError } from './errors.js';
 import type { Upstream } from './upstream.js';
 
 /**
- * Until the first byte of an answer: more than the minute that mail may take to deliver. Between two bytes there is no
- * limit: a stream may pause as long as it likes.
+ * The time limit until the first byte of a response, longer than the minute that delivering a mail may take. There is no
+ * limit between two bytes, because a stream may pause.
  */
 const ANSWER_TIMEOUT_MS = 75_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_CONNECTIONS = 128;
 
 /**
- * What services ask one another is not there for anybody else. The router that chooses the service decides this too, so
- * no spelling of a path passes the one and not the other.
+ * Hides the routes between services from clients. The router that chooses the service decides this, too, so that no
+ * spelling of a path reaches a hidden route.
  */
 function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream): void {
   const refuse = (_request: FastifyRequest, reply: FastifyReply) =>
     void sendError(reply, NOT_FOUND, errorShape);
   for (const path of internal.flatMap((prefix) => [prefix, `${prefix}/*`]))
-    // In the hook: whatever the body is, it isn't read.
+    // The hook refuses before the body is read.
     app.all(path, { schema: { hide: true }, onRequest: refuse }, refuse);
 }
 
-/** Passes everything below the service's prefixes on, bodies as streams both ways, and its documentation. */
+/** Forwards everything below the service's prefixes and its documentation, with bodies as streams in both directions. */
 export async function registerProxy(
   app: FastifyInstance,
   upstream: Upstream,
@@ -37,12 +37,12 @@ export async function registerProxy(
     connect: { timeout: CONNECT_TIMEOUT_MS },
   };
   const replyOptions = {
-    // A retry is the client's to decide: the proxy would repeat a GET on every 503.
+    // The client decides about retries; the proxy would repeat a GET on every 503.
     retryDelay: () => null,
     onError: (reply: unknown, { error }: { error: unknown }) =>
       void sendError(reply as FastifyReply, explainUpstreamFault(error), upstream.errorShape),
     rewriteRequestHeaders: forwardedHeaders,
-    // They speak of the connection to the service, not of the client's (RFC 9110 §7.6.1).
+    // These headers describe the connection to the service rather than that of the client (RFC 9110 §7.6.1).
     rewriteHeaders: ({
       connection: _connection,
       'keep-alive': _keepAlive,
@@ -74,7 +74,7 @@ export async function registerProxy(
 
 type Caller = Pick<FastifyRequest, 'id' | 'ip' | 'method' | 'protocol' | 'headers'>;
 
-/** Says who called. What the client says about that itself is dropped: the services believe the gateway. */
+/** Sets the headers about the caller. The client's own are dropped, because the services trust the gateway. */
 function forwardedHeaders(request: Caller, headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const {
     forwarded: _forwarded,

@@ -5,23 +5,23 @@ import { BODY_STALLED } from './errors.js';
 const ignore = (): void => undefined;
 
 /**
- * The proxy destroys the body that it passes on when a service answers before its end, or is away: so that is a copy. A
- * body that stands still for `stallMs` ends as a fault of the request.
+ * Returns a copy of the body to forward, because the proxy destroys it when the service is away or responds before its end.
+ * A body that pauses for `stallMs` ends with an error of the request.
  */
 const copyBody =
   (stallMs: number): preParsingHookHandler =>
   (request, reply, payload, done) => {
     const { raw, method } = request;
-    // Fastify reads none of these.
+    // Fastify does not read the bodies of these methods.
     if (method === 'GET' || method === 'HEAD') {
       done(null, payload);
       return;
     }
     const copy = new PassThrough();
-    // Who reads it hears of faults by the request that it sends.
+    // The reader receives faults through the request that it sends.
     copy.on('error', ignore);
     const stall = setTimeout(() => {
-      // A service that doesn't read on is no fault of the client.
+      // The client is not at fault when the service does not continue reading.
       if (copy.writableNeedDrain) stall.refresh();
       else copy.destroy(Object.assign(new Error('the body stands still'), { code: BODY_STALLED }));
     }, stallMs);
@@ -34,7 +34,7 @@ const copyBody =
       clearTimeout(stall);
       raw.resume();
     });
-    // Answered, or the client has gone.
+    // The request was answered, or the client has disconnected.
     reply.raw.once('close', () => copy.destroy());
     done(null, copy);
   };
@@ -50,7 +50,7 @@ const holdEnd: onSendHookHandler = (request, reply, payload, done) => {
     return;
   }
   if (reply.statusCode === 408) {
-    // The rest doesn't come.
+    // The rest of the body does not arrive.
     void reply.header('connection', 'close');
     body.destroy();
     done(null, payload);
@@ -62,7 +62,7 @@ const holdEnd: onSendHookHandler = (request, reply, payload, done) => {
       finished(raw, () => {
         end();
       });
-      // Nobody wants the rest.
+      // The rest of the body is not needed.
       body.destroy();
     },
   });
@@ -71,8 +71,8 @@ const holdEnd: onSendHookHandler = (request, reply, payload, done) => {
 };
 
 /**
- * What a service leaves of a body is read and thrown away, until the gateway's time-out for requests at the latest. A
- * connection that is closed while the client still writes is reset, and the answer lost.
+ * Reads and discards the part of a body that the service did not read, until the gateway's request timeout at the latest.
+ * A connection that is closed while the client still writes is reset, and the response lost.
  */
 export function readToTheEnd(app: FastifyInstance, stallMs: number): void {
   app.addHook('preParsing', copyBody(stallMs));

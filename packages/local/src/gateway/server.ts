@@ -26,21 +26,21 @@ const MAX_HEADER_BYTES = 15 * KIB;
 /** Headers up to here are read to their end, so that the client gets an answer and not a closed connection. */
 const HEADER_BYTES_READ = 256 * KIB;
 
-/** From the first byte of a request to its last, and between two of them: longer than the services', who know their errors. */
+/** The time limits of a whole request and of a pause in it, longer than those of the services, which send better errors. */
 const REQUEST_TIMEOUT_MS = 50_000;
 const CONNECTIONS_CHECK_MS = 5_000;
 const BODY_STALL_MS = 15_000;
 
 export interface GatewayOptions {
-  /** Addresses and CIDR ranges of proxies that are believed about who the client is and that it came by HTTPS. */
+  /** Addresses and CIDR ranges of the proxies that are trusted about the client's address and its use of HTTPS. */
   readonly trustedProxies?: readonly string[];
-  /** How long a body may stand still. */
+  /** How long a body may pause, in ms. */
   readonly bodyStallMs?: number;
 }
 
 const SANE_REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
-/** Makes the one entrance to the platform; it doesn't listen yet. */
+/** Creates the gateway, the only entrance to the platform; it does not listen yet. */
 export async function createGateway(
   upstreams: readonly Upstream[],
   { trustedProxies = [], bodyStallMs = BODY_STALL_MS }: GatewayOptions = {},
@@ -53,7 +53,7 @@ export async function createGateway(
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Node's own refusals have no shape: the hook below refuses instead.
+    // Node's own refusals do not have the error format, so the hook below refuses instead.
     http: {
       maxHeaderSize: HEADER_BYTES_READ,
       requireHostHeader: false,
@@ -68,7 +68,7 @@ export async function createGateway(
   requests.watch(app.server);
   for (const method of PASSED_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  // Fastify would refuse one without a content type; no service takes it, with or without a body.
+  // No service accepts this method, but Fastify would refuse it only for its missing content type.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   app.setNotFoundHandler(({ url }, reply) =>
     app.hasRoute({ method: 'GET', url: url.split('?', 1)[0] ?? '' })
@@ -97,21 +97,21 @@ export async function createGateway(
   return app;
 }
 
-/** Every method that Node's parser knows: which a path takes is for its service to say. */
+/** Every method that Node's parser knows; the services decide which of them a path accepts. */
 const PASSED_METHODS = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
-/** Of TRACE, which would show what the gateway adds, and CONNECT: the gateway itself refuses them. */
+/** The methods that the gateway refuses: CONNECT, and TRACE, which would reveal the headers that the gateway adds. */
 const OWN_ALLOW = 'DELETE, GET, HEAD, PATCH, POST';
 
-/** As the services say it themselves. RFC 6797 §7.2: only where the client came by TLS. */
+/** The services send the same header themselves, only where the client used TLS (RFC 6797 §7.2). */
 const STRICT_TRANSPORT_SECURITY = 'max-age=31536000; includeSubDomains';
 
-/** Not exactly one `Host` in HTTP/1.1 (RFC 9112 §3.2), or chunks in HTTP/1.0 (RFC 9112 §6.1). */
+/** Returns whether HTTP/1.1 lacks exactly one `Host` (RFC 9112 §3.2), or HTTP/1.0 has chunks (RFC 9112 §6.1). */
 function isMalformed({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
   if (httpVersion === '1.0') return headers['transfer-encoding'] !== undefined;
   return rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length !== 1;
 }
 
-/** The caller's id when it is short and plain, else a new one. */
+/** Returns the caller's id when it is short and plain, otherwise a new one. */
 function getRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
@@ -120,7 +120,7 @@ function getRequestId(request: IncomingMessage): string {
 const headerBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
   rawHeaders.reduce((bytes, text) => bytes + text.length + 2, url.length);
 
-/** Faults that Node's parser finds before there is a request. */
+/** Answers requests that Node's parser rejects. */
 function answerParserFault(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const status =

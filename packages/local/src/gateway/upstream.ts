@@ -6,7 +6,7 @@ export interface Upstream {
   /** Origin without a path, for example `http://127.0.0.1:4001`. */
   readonly url: string;
   readonly prefixes: readonly string[];
-  /** What below the prefixes is not routed. */
+  /** Paths below the prefixes that are not routed. */
   readonly internal: readonly string[];
   readonly errorShape: ErrorShape;
 }

@@ -26,7 +26,7 @@ export async function startInbox(options: InboxOptions, teardown: Teardown): Pro
   await once(catcher.server, 'listening').catch(explain('smtp-catcher-port', options.smtpCatcherPort));
   teardown.add({
     name: 'SMTP catcher',
-    // It waits for its clients, whose pools are gone with the services; then it cuts.
+    // It waits for its clients, whose pools have ended with the services, and then closes their connections.
     stop: () => new Promise((done) => catcher.close(done)),
     kill: () => undefined,
   });

@@ -7,11 +7,11 @@ const MIB = 1_048_576;
 const MAX_MAILS = 500;
 const MAX_BYTES = 128 * MIB;
 
-/** What the list shows of a mail. */
+/** The data of a mail that the list shows. */
 export interface CaughtMail {
   readonly id: string;
   readonly receivedAt: string;
-  /** Of the envelope: who really got it, copies included. */
+  /** The recipients of the envelope, copies included. */
   readonly from: string;
   readonly to: readonly string[];
   readonly subject: string;
@@ -70,7 +70,7 @@ export async function openMailbox(folder: string) {
       mails = [mail, ...mails];
       await removeOldest();
     },
-    /** Newest first. */
+    /** Lists the mails, newest first. */
     list: (): readonly CaughtMail[] => mails,
     find: (id: string): CaughtMail | undefined => mails.find((mail) => mail.id === id),
     readRaw: ({ id }: CaughtMail): Promise<Buffer> => readFile(join(folder, `${id}.eml`)),
@@ -106,7 +106,7 @@ function parseMail(text: string): CaughtMail | undefined {
   }
 }
 
-/** Of the header alone: the body may be 35 MB of base64. */
+/** Reads only the header, because the body may be 35 MB of base64. */
 async function readSubject(raw: Buffer): Promise<string> {
   const end = raw.indexOf('\r\n\r\n');
   const { subject } = await PostalMime.parse(end < 0 ? raw : raw.subarray(0, end));

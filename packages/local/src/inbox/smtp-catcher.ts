@@ -5,7 +5,7 @@ import type { Mailbox } from './mailbox.js';
 
 const MAX_MAIL_BYTES = 50 * 1_048_576;
 
-/** An SMTP server that accepts everything from everybody, any login included, and delivers into the mailbox. */
+/** Creates an SMTP server that accepts any mail and any login, and delivers into the mailbox. */
 export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
   const onAccepted = callbackify((stream: SMTPServerDataStream, session: SMTPServerSession) =>
     accept(mailbox, stream, session),
@@ -22,7 +22,7 @@ export function createSmtpCatcher(mailbox: Mailbox): SMTPServer {
       onAccepted(stream, session, callback);
     },
   });
-  // A client that drops its connection is its own affair.
+  // A client that drops its connection needs no handling.
   server.on('error', () => undefined);
   return server;
 }

@@ -26,12 +26,12 @@ const toDetail = (mail: CaughtMail, { html, text, headers, attachments }: Email)
   })),
 });
 
-/** The page over a mailbox, and the API below it; it doesn't listen yet. */
+/** Creates the server of the inbox page and its API; it does not listen yet. */
 export async function createInboxWeb(mailbox: Mailbox): Promise<FastifyInstance> {
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    // Another site that has its name resolve to this machine must not read the mail.
+    // Another site whose name resolves to this machine must not read the mail.
     if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(request.hostname)) done();
     else sendFault(reply, 403, 'The inbox answers to localhost only');
   });

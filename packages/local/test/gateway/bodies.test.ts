@@ -7,7 +7,7 @@ import { useGateway } from './use-gateway.js';
 
 const platform = useGateway();
 
-describe('a body that does not come whole, or is not wanted', () => {
+describe('an incomplete or unwanted body', () => {
   it.each([
     ['that its service refuses', '/mcp/refused', 413],
     ['for a service that is away', '/api/v1/mail/x', 503],
@@ -32,7 +32,7 @@ describe('a body that does not come whole, or is not wanted', () => {
     upload.destroy();
   });
 
-  it('a service hears of a client that leaves in the middle of a body', async () => {
+  it('a service notices a client that disconnects in the middle of a body', async () => {
     const upload = request({
       port: platform.port,
       path: '/mcp',

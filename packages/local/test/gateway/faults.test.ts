@@ -51,7 +51,7 @@ describe('a proxy in front', () => {
     expect(refused.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
   });
 
-  it('is not believed when it is not', async () => {
+  it('is ignored when it is not trusted', async () => {
     const options = { localAddress: '127.0.0.6', headers };
     const { body } = await send<Echo>(platform.port, '/mcp', options);
     expect(body.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.6', 'x-forwarded-proto': 'http' });

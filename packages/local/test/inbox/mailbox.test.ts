@@ -15,7 +15,7 @@ const mail = (subject: string) => ({
   raw: Buffer.from(`Subject: ${subject}\r\n\r\nHello`),
 });
 
-test('mails are there after a restart, newest first, as they were received', async () => {
+test('lists the received mails after a restart, newest first', async () => {
   const before = await openMailbox(folder);
   await before.add(mail('First'));
   // Times in the list have milliseconds.
@@ -31,7 +31,7 @@ test('mails are there after a restart, newest first, as they were received', asy
   expect(await after.readRaw(newest)).toEqual(mail('Second').raw);
 });
 
-test('a mail that was written by half is removed, and the others stay', async () => {
+test('removes a half-written mail, and keeps the others', async () => {
   const before = await openMailbox(folder);
   await before.add(mail('Whole'));
   await writeFile(join(folder, 'half.eml'), 'Subject: Half');
@@ -54,7 +54,7 @@ test('only the owner can read the files, and nothing of them is left once they a
   expect(mailbox.list()).toEqual([]);
 });
 
-test('the oldest mails are deleted when there are more than 500', async () => {
+test('deletes the oldest mails when there are more than 500', async () => {
   const mailbox = await openMailbox(folder);
   for (let index = 0; index <= 500; index += 1) await mailbox.add(mail(`Mail ${index}`));
   expect(mailbox.list()).toHaveLength(500);
