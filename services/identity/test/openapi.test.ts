@@ -4,7 +4,7 @@ import { startIdentity } from './identity.js';
 
 const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
 
-test('openapi.json is what the service documents (renew it with UPDATE_OPENAPI=1)', async () => {
+test('openapi.json equals the generated document (update it with UPDATE_OPENAPI=1)', async () => {
   const identity = await startIdentity();
   const { body } = await identity.call('GET', '/docs/json');
   await identity.close();

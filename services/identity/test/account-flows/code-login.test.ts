@@ -28,7 +28,7 @@ async function requestCode(email: string, count = 1): Promise<string> {
 /** Another code than the right one. */
 const wrong = (code: string, offset = 1) => String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
-test('a mailed code logs in once, in any case of the address, and stands in no table, log or audit', async () => {
+test('a mailed code logs in once, whatever the case of the address, and is in no table, log or audit entry', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email.toUpperCase());
   expect(code).toMatch(/^\d{6}$/);
@@ -48,7 +48,7 @@ test('a mailed code logs in once, in any case of the address, and stands in no t
   expect(platform.identity.logged()).not.toContain(code);
 }); // prettier-ignore
 
-test('of ten right guesses at once one logs in', async () => {
+test('only one of ten concurrent logins with the right code succeeds', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   const answers = await Promise.all(Array.from({ length: 10 }, () => login(email, code)));
@@ -67,7 +67,7 @@ async function guessWrongly(email: string, code: string, count: number): Promise
 }
 let networks = 0;
 
-test('thirty wrong guesses in a day end the codes of an account, until its owner follows a mailed link', async () => {
+test('thirty wrong guesses in a day disable the codes of an account until its owner follows a mailed link', async () => {
   const { email } = await platform.createUser();
   await guessWrongly(email, await requestCode(email), 15);
   // Another code brings no more guesses.
@@ -85,7 +85,7 @@ test('thirty wrong guesses in a day end the codes of an account, until its owner
   expect((await login(email, await requestCode(email, 3))).status).toBe(200);
 }, 60_000); // prettier-ignore
 
-test('guesses from one network leave the code to its owner elsewhere', async () => {
+test('wrong guesses from one network do not lock out the owner in another', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   const headers = { 'x-forwarded-for': '203.0.113.99' };
@@ -96,7 +96,7 @@ test('guesses from one network leave the code to its owner elsewhere', async () 
   expect((await login(email, code)).status).toBe(200);
 });
 
-test('thirty wrong guesses of a day are forgotten when it is over', async () => {
+test('the count of thirty wrong guesses is reset after a day', async () => {
   const { email } = await platform.createUser();
   await guessWrongly(email, await requestCode(email), 30);
   // Not by the clock: the administrator's session would end, too.
@@ -107,7 +107,7 @@ test('thirty wrong guesses of a day are forgotten when it is over', async () => 
   expect((await login(email, await requestCode(email, 2))).status).toBe(200);
 }, 60_000);
 
-test('an organisation can turn codes off: none are mailed, and those that were work no more', async () => {
+test('when an organisation disables codes, none are mailed and mailed ones are rejected', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   const set = (codesEnabled: boolean, token = platform.session) =>
@@ -125,7 +125,7 @@ test('an organisation can turn codes off: none are mailed, and those that were w
   expect(shown.body).toEqual({ signIn: { codesEnabled: true } });
 }, 60_000); // prettier-ignore
 
-test('the fifth guess may be the right one', async () => {
+test('accepts the right code at the fifth guess', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   for (let guess = 1; guess <= 4; guess += 1)
@@ -133,14 +133,14 @@ test('the fifth guess may be the right one', async () => {
   expect((await login(email, code)).status).toBe(200);
 });
 
-test('a code is good for its own account only', async () => {
+test('rejects a code of another account', async () => {
   const [one, other] = [await platform.createUser(), await platform.createUser()];
   const code = await requestCode(one.email);
   expect((await login(other.email, code)).status).toBe(401);
   expect((await login(one.email, code)).status).toBe(200);
 });
 
-test('asking again within a minute mails nothing, and soon after it the same code', async () => {
+test('a second request within a minute mails nothing, and one shortly after mails the same code', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   expect((await platform.post('otp', { email })).status).toBe(202);
@@ -153,7 +153,7 @@ test('asking again within a minute mails nothing, and soon after it the same cod
   expect((await login(email, code)).status).toBe(200);
 });
 
-test('a code that was used ends the pause: the next one is mailed at once', async () => {
+test('a used code ends the cooldown, so that the next code is mailed at once', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   expect((await login(email, code)).status).toBe(200);
@@ -161,7 +161,7 @@ test('a code that was used ends the pause: the next one is mailed at once', asyn
   expect((await login(email, next)).status).toBe(200);
 });
 
-test('a password reset ends the pause of the codes that it voids', async () => {
+test('a password reset ends the cooldown of the codes that it revokes', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   await platform.post('password/forgot', { email });
@@ -171,7 +171,7 @@ test('a password reset ends the pause of the codes that it voids', async () => {
   expect((await login(email, await requestCode(email, 2))).status).toBe(200);
 });
 
-test('a code whose time is half over is replaced, and works no more', async () => {
+test('a code past half of its lifetime is replaced and rejected', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   platform.identity.advance(6 * MINUTE);
@@ -183,7 +183,7 @@ test('a code whose time is half over is replaced, and works no more', async () =
   expect((await login(email, newer)).status).toBe(200);
 });
 
-test('a password that changes while the code is looked at leaves the code worth nothing', async () => {
+test('rejects a code when the password changes during its verification', async () => {
   const { email } = await platform.createUser();
   const code = await requestCode(email);
   const { db } = platform.identity;
@@ -198,7 +198,7 @@ test('a password that changes while the code is looked at leaves the code worth 
   expect((await answer).status).toBe(401);
 }); // prettier-ignore
 
-test('a removed member logs in with no code', async () => {
+test('rejects the code of a removed member', async () => {
   const { id, email } = await platform.createUser();
   const code = await requestCode(email);
   await platform.identity.call('DELETE', `/api/v1/users/${id}`, { token: platform.session });
@@ -214,12 +214,12 @@ test.each([
   { otp: '123456\n' },
   { otp: 123_456 },
   { otp: '123456', password },
-])('login refuses %j with 400', async (proof) => {
+])('login rejects %j with 400', async (proof) => {
   const { status, body } = await platform.post('login', { email: 'a@example.com', ...proof });
   expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
 });
 
-test('a code works for ten minutes and no longer', async () => {
+test('a code expires after ten minutes', async () => {
   const [early, late] = [await platform.createUser(), await platform.createUser()];
   const codes = [await requestCode(early.email), await requestCode(late.email)];
   platform.identity.advance(10 * MINUTE - 20_000);

@@ -7,14 +7,14 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('a sign-in code says how long it works', async () => {
+test('a mailed code states how long it is valid', async () => {
   const { email } = await platform.createUser();
   await platform.post('otp', { email });
   const { text } = await platform.mailTo(email, /^Your sign-in code$/);
   expect(text).toContain('This code can be used once and expires in 10 minutes.');
 });
 
-test('a reset says how long its link works, and when and from where it was requested', async () => {
+test('a reset mail states how long its link is valid, and when and from where it was requested', async () => {
   const { email } = await platform.createUser();
   await platform.post('password/forgot', { email });
   const { text } = await platform.mailTo(email, /^Choose a new password$/);
@@ -23,7 +23,7 @@ test('a reset says how long its link works, and when and from where it was reque
   expect(text).toMatch(/^Address: +127\.0\.0\.1$/m);
 });
 
-test('an invitation says who invites, and how long it works', async () => {
+test('an invitation states who invites and how long it is valid', async () => {
   const { email } = await platform.createUser({});
   const { text } = await platform.mailTo(email, /^You are invited to /);
   const { rows } = await platform.identity.db.query<{ name: string }>(

@@ -47,7 +47,7 @@ async function inviteMany(session: string): Promise<void> {
   await Promise.all(Array.from({ length: 4 }, work));
 }
 
-test('a login code arrives while another organisation has many invitations for a dead SMTP server', async () => {
+test('delivers a login code while another organisation has many invitations for a dead SMTP server', async () => {
   const member = await platform.createUser();
   await platform.drained();
   const other = await platform.identity.createOrganisation('admin@elsewhere.example');

@@ -35,7 +35,7 @@ const getAudit = async (id: string): Promise<string[]> =>
     )
   ).rows.map(({ action }) => action);
 
-test('an invited member gets a link, accepts it, is logged in, and is told that the account is ready', async () => {
+test('an invited member gets a link, accepts it, is logged in, and gets a mail that the account is ready', async () => {
   const { id, email, token } = await invite();
   const answer = await accept(token, { fullName: ' Ada Lovelace ' });
   expect(answer.status).toBe(200);
@@ -54,7 +54,7 @@ test('an invited member gets a link, accepts it, is logged in, and is told that 
   expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
 });
 
-test('the link leads to a page that can be followed, and that lets nothing but its own script run', async () => {
+test('the link leads to an existing page whose policy allows only its own script', async () => {
   const { email } = await platform.createUser({});
   const link = linkIn(await platform.mailTo(email, invited));
   expect(link.origin + link.pathname).toBe('http://127.0.0.1:8080/api/v1/auth/invite');
@@ -68,7 +68,7 @@ test('the link leads to a page that can be followed, and that lets nothing but i
   expect(page.text).toContain('data-endpoint="invitations/accept"');
 });
 
-test('who has not accepted yet logs in neither with a password nor with a code, and resets nothing', async () => {
+test('an invitee who has not accepted cannot log in with a password or a code, or reset a password', async () => {
   const { email } = await platform.createUser({});
   expect((await platform.post('login', { email, password })).status).toBe(401);
   expect((await platform.post('otp', { email })).status).toBe(202);
@@ -79,7 +79,7 @@ test('who has not accepted yet logs in neither with a password nor with a code, 
   expect(platform.mailsTo(email)).toHaveLength(2);
 });
 
-test('of ten at once one accepts; afterwards the link is dead', async () => {
+test('only one of ten concurrent requests accepts an invitation, and the link is then rejected', async () => {
   const { email, token } = await invite();
   const answers = await Promise.all(Array.from({ length: 10 }, () => accept(token)));
   expect(getStatuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
@@ -87,7 +87,7 @@ test('of ten at once one accepts; afterwards the link is dead', async () => {
   expect((await platform.post('login', { email, password })).status).toBe(200);
 });
 
-test('a forgotten password mails the same invitation again until it lapses, and says how long it still works', async () => {
+test('a forgotten password mails the same invitation again until it lapses, and states how long it is still valid', async () => {
   const { email, token } = await invite();
   expect((await platform.mailTo(email, invited)).text).toContain('7 days');
   // Not by the clock: the administrator's session would end, too.
@@ -104,24 +104,27 @@ test('a forgotten password mails the same invitation again until it lapses, and 
   expect((await accept(token)).status).toBe(200);
 }); // prettier-ignore
 
-test('a member who was removed meanwhile can not accept', async () => {
+test('a removed member cannot accept an invitation', async () => {
   const { id, token } = await invite();
   await platform.identity.call('DELETE', `/api/v1/users/${id}`, { token: platform.session });
   const answer = await accept(token);
   expect([answer.status, answer.body]).toEqual([400, linkInvalid]);
 });
 
-test.each(['', 'x', 'x'.repeat(43), 'x'.repeat(129), 'a\u0000b'])('the token %j is 400', async (token) => {
-  expect((await accept(token)).status).toBe(400);
-});
+test.each(['', 'x', 'x'.repeat(43), 'x'.repeat(129), 'a\u0000b'])(
+  'rejects the token %j with 400',
+  async (token) => {
+    expect((await accept(token)).status).toBe(400);
+  },
+);
 
-test('a link of one purpose is none of the other', async () => {
+test('rejects an invitation link used as a reset link, and the reverse', async () => {
   const { token } = await invite();
   expect((await platform.post('password/reset', { token, password })).body).toEqual(linkInvalid);
   expect((await accept(token)).status).toBe(200);
 });
 
-test('a token invites nobody: whoever accepted would have a session that no scope bounds', async () => {
+test('a token cannot invite members, because they would get sessions without scopes', async () => {
   const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
   for (const role of ['member', 'admin']) {
     const answer = await platform.identity.call('POST', '/api/v1/users', {
@@ -132,7 +135,7 @@ test('a token invites nobody: whoever accepted would have a session that no scop
   }
 });
 
-test('a link says whose it is, without being used up', async () => {
+test('describes the account of a link without consuming it', async () => {
   const { email, token } = await invite();
   const describe = (given: string) => platform.post('links', { token: given });
   for (let count = 0; count < 2; count += 1) {
@@ -151,7 +154,7 @@ test('a link says whose it is, without being used up', async () => {
   expect((await describe('x')).body).toEqual(linkInvalid);
 });
 
-test('an invitation works for seven days; then the member is withdrawn, and the address is free', async () => {
+test('an invitation expires after seven days, which removes the member and frees the address', async () => {
   const [early, late] = [await invite(), await invite()];
   const boss = { email: 'boss@elsewhere.example', password: 'correct-horse-battery' };
   const { orgId } = await platform.identity.createOrganisation(boss.email);
@@ -177,7 +180,7 @@ test('an invitation works for seven days; then the member is withdrawn, and the 
   expect(old.status).toBe(404);
 });
 
-test('the sweep withdraws lapsed invitations by itself, and nobody can put that off by asking for the link', async () => {
+test('the expiry job removes lapsed invitees, and requesting the link again does not delay that', async () => {
   const session = await platform.identity.login();
   const inviteNow = async () => {
     const email = `lapsing-${String(Math.random()).slice(2)}@example.com`;

@@ -19,7 +19,7 @@ interface Row {
 const rows = async (): Promise<Row[]> =>
   (await platform.identity.db.query<Row>('select * from outgoing_mails order by id')).rows;
 
-test('while the mail service is away everything is answered, and what was to be mailed comes later, once', async () => {
+test('requests succeed while the mail service is down, and the mails are delivered later, once', async () => {
   const member = await platform.createUser();
   await platform.drained();
   await platform.mail.stop();
@@ -40,7 +40,7 @@ test('while the mail service is away everything is answered, and what was to be 
   for (const secret of [token, otp, member.email]) expect(platform.identity.logged()).not.toContain(secret);
 }); // prettier-ignore
 
-test('an SMTP server that refuses for now gets the same link later, under another key', async () => {
+test('retries a temporary SMTP failure with the same link and a new idempotency key', async () => {
   platform.inbox.isBusy = true;
   const { email } = await platform.createUser({});
   const [refused] = await waitFor(
@@ -59,7 +59,7 @@ test('an SMTP server that refuses for now gets the same link later, under anothe
   expect(platform.mailsTo(email).filter(({ subject }) => /invited/.test(subject ?? ''))).toHaveLength(1);
 });
 
-test('an organisation gets its mails once it has an SMTP server', async () => {
+test('delivers waiting mails once the organisation has configured an SMTP server', async () => {
   const other = await platform.identity.createOrganisation('admin@elsewhere.example');
   const create = { email: 'new@elsewhere.example', fullName: 'New\u00a0 \u3000Name' };
   await platform.identity.call('POST', '/api/v1/users', { token: other.session, body: create });
@@ -71,7 +71,7 @@ test('an organisation gets its mails once it has an SMTP server', async () => {
   expect(mail.text).toContain('Hello New Name,');
 }); // prettier-ignore
 
-test('a mail carries the id of the request that caused it to the mail service, and from there to identity', async () => {
+test('passes the id of the causing request to the mail service, which passes it back to identity', async () => {
   const { email } = await platform.createUser();
   const requestId = 'asked-for-a-code';
   await platform.post('otp', { email }, { 'x-request-id': requestId });
@@ -92,7 +92,7 @@ const getInvitation = async (id: string) => {
     ?.invitation;
 };
 
-test('a mail whose outcome stays unknown is tried twice and given up, and the member shows it', async () => {
+test('gives up a mail after two unknown outcomes, and shows that at the member', async () => {
   platform.inbox.isForgetful = true;
   const invited = await platform.createUser({});
   const member = await platform.createUser();
@@ -115,7 +115,7 @@ test('a mail whose outcome stays unknown is tried twice and given up, and the me
   expect((await platform.post('invitations/accept', { token: first ?? '', password })).status).toBe(200);
 });
 
-test('an invitation to somebody who does not exist is tried once, and its member shows why', async () => {
+test('attempts an invitation to an unknown recipient once, and shows the reason at the member', async () => {
   const email = 'nobody-here@example.com';
   platform.inbox.unknown.add(email);
   const create = { email, fullName: 'Ada Typo' };
@@ -139,7 +139,7 @@ test('an invitation to somebody who does not exist is tried once, and its member
 });
 
 // The last one, because it moves the clock of identity and not that of the mail service.
-test('a mail whose code or link has run out is not sent any more', async () => {
+test('does not send a mail whose code or link has expired', async () => {
   const { email } = await platform.createUser();
   await platform.drained();
   await platform.mail.stop();

@@ -28,7 +28,7 @@ describeWith('chromium', 'the account pages in a browser', () => {
     await page.goto(`${platform.identity.url}${mailed.pathname}${mailed.search}${mailed.hash}`);
   }
 
-  test('an invitation names the account and its organisation, clears the address, and takes a name and a password', async () => {
+  test('the invitation page shows the account and its organisation, clears the address bar, and takes a name and a password', async () => {
     const { email } = await platform.createUser({});
     const link = linkIn(await platform.mailTo(email, /invited/));
     await open(link);
@@ -44,7 +44,7 @@ describeWith('chromium', 'the account pages in a browser', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a reset changes the password', async () => {
+  test('the reset page changes the password', async () => {
     const { email } = await platform.createUser();
     await platform.post('password/forgot', { email });
     await open(linkIn(await platform.mailTo(email, /Choose a new password/)));

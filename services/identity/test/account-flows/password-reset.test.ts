@@ -28,7 +28,7 @@ async function requestReset(email: string, count = 1): Promise<string> {
   return tokenIn(await platform.mailTo(email, subject, count));
 }
 
-test('a mailed link changes the password once, ends all sessions, and leaves the tokens alone', async () => {
+test('a mailed link changes the password once and ends all sessions, but no tokens', async () => {
   const { id, email } = await platform.createUser();
   const sessions = await Promise.all(
     [1, 2].map(async () => (await login(email, password)).body.accessToken as string),
@@ -49,14 +49,14 @@ test('a mailed link changes the password once, ends all sessions, and leaves the
   expect(rows).toEqual([{ actor_id: id, reason: 'reset', detail: { sessionsEnded: '2' } }]);
 });
 
-test("the link is the web app's, where there is one", async () => {
+test('the link leads to the web app when there is one', async () => {
   const { email } = await platform.createUser();
   const mail = (await platform.post('password/forgot', { email })) && (await platform.mailTo(email, subject));
   expect(mail.text).toMatch(/^https:\/\/app\.example\.com\/reset-password#token=[\w-]{43}$/m);
   expect((await platform.mailTo(email, /account is ready/)).text).toContain('https://app.example.com/login');
 });
 
-test('of ten at once one changes the password', async () => {
+test('only one of ten concurrent requests changes the password', async () => {
   const { email } = await platform.createUser();
   const token = await requestReset(email);
   const chosen = Array.from({ length: 10 }, (_, index) => `chosen-password-${index}`);
@@ -66,7 +66,7 @@ test('of ten at once one changes the password', async () => {
   expect((await login(email, winner)).status).toBe(200);
 });
 
-test('no session of the old password survives a reset that it races', async () => {
+test('no session opened with the old password survives a concurrent reset', async () => {
   const { email } = await platform.createUser();
   const token = await requestReset(email);
   const logins = Array.from({ length: 8 }, () => login(email, password));
@@ -76,7 +76,7 @@ test('no session of the old password survives a reset that it races', async () =
   expect(await Promise.all(opened.map(me))).toEqual(opened.map(() => 401));
 });
 
-test('a reset ends the codes and links that were mailed before', async () => {
+test('a reset revokes the codes and links that were mailed before', async () => {
   const { email } = await platform.createUser();
   await platform.post('otp', { email });
   const otp = codeIn(await platform.mailTo(email, /sign-in code/));
@@ -84,7 +84,7 @@ test('a reset ends the codes and links that were mailed before', async () => {
   expect((await platform.post('login', { email, otp })).status).toBe(401);
 });
 
-test('a removed member resets nothing, and a weak password uses nothing up', async () => {
+test('rejects a removed member, and does not consume the link when the password is too weak', async () => {
   const { id, email } = await platform.createUser();
   const token = await requestReset(email);
   expect((await reset(token, 'short')).body.error.code).toBe('VALIDATION_ERROR');
@@ -92,7 +92,7 @@ test('a removed member resets nothing, and a weak password uses nothing up', asy
   expect((await reset(token)).body.error.code).toBe('LINK_INVALID');
 });
 
-test('a link works for an hour and no longer; asking again mails the same while it is fresh', async () => {
+test('a link expires after an hour, and is mailed again while it is fresh', async () => {
   const { email } = await platform.createUser();
   const older = await requestReset(email);
   await platform.minutePassed();

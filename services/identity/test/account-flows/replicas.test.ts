@@ -34,7 +34,7 @@ async function invite(url: string, round: string): Promise<string[]> {
 const copies = (emails: readonly string[]) => emails.map((email) => platform.mailsTo(email).length);
 const once = Array.from({ length: INVITATIONS }, () => 1);
 
-test('two replicas send from one outbox: no mail twice, none lost', async () => {
+test('two replicas send each mail of a shared outbox exactly once', async () => {
   const replica = await startReplica();
   const emails = (
     await Promise.all([invite(platform.identity.url, 'first'), invite(replica.url, 'second')])
@@ -45,7 +45,7 @@ test('two replicas send from one outbox: no mail twice, none lost', async () => 
   expect((await replica.exit).code).toBe(0);
 });
 
-test('what a killed replica had in hand is sent by the other one, once', async () => {
+test('a replica sends the mails that a killed one had claimed, once', async () => {
   await platform.mail.stop();
   const replica = await startReplica();
   const emails = (
@@ -61,7 +61,7 @@ test('what a killed replica had in hand is sent by the other one, once', async (
   expect(copies(emails)).toEqual(once);
 });
 
-test('the outbox can be watched: how many mails wait, and how old the oldest is', async () => {
+test('the metrics show how many mails wait and the age of the oldest', async () => {
   const value = async (name: string) => {
     const { text } = await platform.identity.call('GET', '/metrics');
     return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);

@@ -23,7 +23,7 @@ const visible = ({ status, text, headers }: Answer) => [
   [...headers.keys()].toSorted((a, b) => a.localeCompare(b)),
 ];
 
-test.each(['otp', 'password/forgot'])('%s answers 202 alike, whether or not there is an account', async (path) => {
+test.each(['otp', 'password/forgot'])('%s responds with the same 202 whether or not the account exists', async (path) => {
   const { email } = await identity.createMember(await identity.login());
   const [known, unknown] = [
     await post(path, { email }, newAddress()),
@@ -33,7 +33,7 @@ test.each(['otp', 'password/forgot'])('%s answers 202 alike, whether or not ther
   expect(visible(unknown)).toEqual(visible(known));
 }); // prettier-ignore
 
-test('a guess at a code does the same work, whether or not there is an account', async () => {
+test('verifying a code does the same work whether or not the account exists', async () => {
   const { email } = await identity.createMember(await identity.login());
   const nobody = 'nobody-with-a-code@example.com';
   for (const each of [email, nobody]) await post('otp', { email: each }, newAddress());
@@ -58,7 +58,7 @@ test('a guess at a code does the same work, whether or not there is an account',
   ]);
 });
 
-test.each(['otp', 'password/forgot'])('%s is limited per account and network, and per network: nobody uses up what is another’s', async (path) => {
+test.each(['otp', 'password/forgot'])('%s is limited per account and network, and per network, without locking other networks out', async (path) => {
   const ask = (email: string, address: string) => post(path, { email }, address);
   const email = `limited-${path.length}@example.com`;
   const stranger = newAddress();
@@ -78,7 +78,7 @@ const mailsFor = async (email: string): Promise<string[]> =>
   ).rows.map(({ kind }) => kind); // prettier-ignore
 const minutePassed = () => identity.db.query(`delete from rate_limits where key like 'mail:minute:%'`);
 
-test('an address is mailed 20 codes and links a day, whoever asks; its owner at a known place gets more', async () => {
+test('mails an address at most 20 codes and links a day, and more only to a known device of its owner', async () => {
   const { email, password } = await identity.createMember(await identity.login());
   const home = newAddress();
   expect((await post('login', { email, password }, home)).status).toBe(200);
@@ -104,7 +104,7 @@ test('an address is mailed 20 codes and links a day, whoever asks; its owner at 
   identity.advance(-24 * 60 * 60_000);
 });
 
-test.each(['otp', 'password/forgot'])('%s that could not be stored takes no pause: the next one is mailed', async (path) => {
+test.each(['otp', 'password/forgot'])('%s that could not be stored starts no cooldown, so that the next one is mailed', async (path) => {
   // A mail to an address without an account is dropped at once.
   const { email } = await identity.createMember(await identity.login());
   await identity.db.query('alter table outgoing_mails add constraint broken check (false) not valid');
@@ -132,14 +132,14 @@ test.each([
   expect(many.filter(({ status }) => status === 400)).toHaveLength(50);
 });
 
-test('neither the addresses asked for nor the tokens tried stand in the limits', async () => {
+test('the limits contain neither the requested addresses nor the attempted tokens', async () => {
   const { rowCount } = await identity.db.query(
     `select key from rate_limits where key like '%@%' or key like '%same%'`,
   );
   expect(rowCount).toBe(0);
 });
 
-test('without a mail service nobody is invited, members are still made, and the public answers stay the same', async () => {
+test('without a mail service, invitations fail, members can still be created, and public responses stay the same', async () => {
   const silent = await startIdentity();
   try {
     const token = await silent.login();

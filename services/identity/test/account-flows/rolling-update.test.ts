@@ -20,7 +20,7 @@ async function replaceAsOlderReplica(purpose: string, email: string): Promise<vo
   expect(rowCount).toBe(1);
 }
 
-test('a code that an older replica replaced is not mailed again', async () => {
+test('does not mail a code again that an older replica has replaced', async () => {
   const { email } = await platform.createUser();
   await platform.post('otp', { email });
   await platform.mailTo(email, /^Your sign-in code$/);
@@ -31,7 +31,7 @@ test('a code that an older replica replaced is not mailed again', async () => {
   expect((await platform.post('login', { email, otp })).status).toBe(200);
 });
 
-test('a link that an older replica replaced is not mailed again', async () => {
+test('does not mail a link again that an older replica has replaced', async () => {
   const { email } = await platform.createUser();
   await platform.post('password/forgot', { email });
   await platform.mailTo(email, /^Choose a new password$/);

@@ -21,7 +21,7 @@ async function countAlarms(email: string): Promise<number> {
   return platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? '')).length;
 }
 
-test('the first sign-in, and later ones from the same network and program, are told to nobody', async () => {
+test('sends no notice of the first sign-in or of later ones from the same device', async () => {
   const { email } = await platform.createUser();
   expect(await login(email, '192.0.2.1')).toBe(200);
   expect(await login(email, '192.0.2.200', chrome(141))).toBe(200);
@@ -32,7 +32,7 @@ test.each([
   ['network', '198.51.100.7', chrome(140), /Chrome on Windows/],
   ['program', '192.0.2.1', 'curl/8.5.0', /curl/],
   ['IPv6 network', '2001:db8::1', chrome(140), /Chrome on Windows/],
-])('a sign-in from another %s is told, once, with when and from where', async (_what, address, agent, device) => {
+])('sends one notice of a sign-in from another %s, with the time and the origin', async (_what, address, agent, device) => {
   const { email } = await platform.createUser();
   await login(email, '192.0.2.1');
   expect(await login(email, address, agent)).toBe(200);
@@ -44,14 +44,14 @@ test.each([
   expect(await countAlarms(email)).toBe(1);
 }); // prettier-ignore
 
-test('a wrong password from anywhere is no sign-in', async () => {
+test('sends no notice of a failed sign-in', async () => {
   const { email } = await platform.createUser();
   await login(email, '192.0.2.1');
   expect(await login(email, '203.0.113.9', chrome(140), 'not-the-password')).toBe(401);
   expect(await countAlarms(email)).toBe(0);
 });
 
-test('what is stored is bounded, names no network, and keeps what was seen last', async () => {
+test('stores a bounded number of devices, the latest ones, without naming a network', async () => {
   const { id, email } = await platform.createUser();
   const at = (index: number) => `10.0.${index}.1`;
   for (let index = 0; index < 55; index += 1) expect(await login(email, at(index))).toBe(200);
@@ -68,7 +68,7 @@ test('what is stored is bounded, names no network, and keeps what was seen last'
   expect(await countAlarms(email)).toBe(before + 1);
 });
 
-test('what signs in from this machine past every gateway, as the launcher does, is not where the person does', async () => {
+test('does not record a sign-in from this machine that passed no gateway, such as the launcher', async () => {
   const { email } = await platform.createUser();
   const body = { email, password };
   expect((await platform.post('login', body, { 'user-agent': 'node' })).status).toBe(200);

@@ -28,7 +28,7 @@ interface Entry {
 const page = (number: number, limit: number, token = session) =>
   identity.call('GET', `/api/v1/audit?page=${number}&limit=${limit}`, { token });
 
-test('everything of the list is written down, once, with who did it and to what', async () => {
+test('records every listed action once, with the actor and the subject', async () => {
   const { id: adminId } = (await identity.call('GET', '/api/v1/users/me', { token: session })).body.user;
   const member = await identity.createMember(session);
   const token = await identity.createToken(member.session, { name: 'ci', scopes: ['user:read'] });
@@ -109,7 +109,7 @@ test('everything of the list is written down, once, with who did it and to what'
   expect(new Set([...entries.map(({ action }) => action), ...mailed])).toEqual(new Set(auditActions));
 });
 
-test('what was refused is not written down as done', async () => {
+test('does not record a rejected change as done', async () => {
   const before = (await page(1, 1)).body.pagination.total as number;
   const unknown = '01900000-0000-7000-8000-000000000000';
   await identity.call('DELETE', `${tokensPath}/${unknown}`, { token: session });
@@ -122,13 +122,13 @@ test('what was refused is not written down as done', async () => {
 });
 
 test.each(["update audit_entries set reason = 'x'", 'delete from audit_entries', 'truncate audit_entries'])(
-  'the database refuses: %s',
+  'the database rejects: %s',
   async (statement) => {
     await expect(identity.db.query(statement)).rejects.toThrow('audit_entries is append-only');
   },
 );
 
-test('every entry says with which credential, from which address and with which program', async () => {
+test('every entry contains the credential, the address and the user agent', async () => {
   const agent = 'audit-probe/1.0';
   const call = (method: string, path: string, token: string, body?: object) =>
     identity.call(method, path, { token, headers: { 'user-agent': agent }, ...(body && { body }) });
@@ -155,7 +155,7 @@ test('every entry says with which credential, from which address and with which 
   }
 });
 
-test('a sign-in that failed is in the audit of the account, and of an unknown one in none', async () => {
+test('records a failed sign-in in the audit of the account, and none for an unknown account', async () => {
   const member = await identity.createMember(session);
   const unknown = `nobody-${member.email}`;
   const login = (email: string, fields: object) =>
@@ -186,7 +186,7 @@ test('a sign-in that failed is in the audit of the account, and of an unknown on
   expect(failed.text).not.toMatch(/a-wrong-password|000000|nobody-/);
 });
 
-test('the pages hold every entry of the organisation once, newest first, and no other', async () => {
+test('the pages contain every entry of the organisation once, newest first, and no other', async () => {
   const other = await identity.createOrganisation('other@example.com');
   await identity.createToken(other.session);
   const { rows } = await identity.db.query<{ id: string }>(
@@ -206,7 +206,7 @@ test('the pages hold every entry of the organisation once, newest first, and no 
   expect((await page(1, 100, other.session)).body.pagination.total).toBe(3);
 });
 
-test("members and tokens are refused, an administrator's too", async () => {
+test("rejects members and tokens, including an administrator's token", async () => {
   const member = await identity.createMember(session);
   const pat = await identity.createToken(session, { scopes: ['user:read', 'config:read'] });
   const answers = [await page(1, 20, member.session), await page(1, 20, pat.accessToken)];

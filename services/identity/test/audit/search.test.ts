@@ -19,7 +19,7 @@ interface Entry {
 const page = (number: number, limit: number, token: string) =>
   identity.call('GET', `/api/v1/audit?page=${number}&limit=${limit}`, { token });
 
-test('filters by actor, action, target and time, alone and together, find what fits and no more', async () => {
+test('finds exactly the entries that match filters by actor, action, target and time, alone and combined', async () => {
   const { orgId, session: own } = await identity.createOrganisation('filters@example.com');
   const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;
   const member = await identity.createMember(own);
@@ -63,7 +63,7 @@ test('filters by actor, action, target and time, alone and together, find what f
     expect((await identity.call('GET', `/api/v1/audit?${wrong}`, { token: own })).status).toBe(400);
 });
 
-test('a filter reads a bounded range of one index, however much there is, and says where it stopped', async () => {
+test('a search reads a bounded range of one index and reports where it stopped', async () => {
   const { orgId, session: own } = await identity.createOrganisation('long@example.com');
   const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;
   await identity.db.query(
@@ -84,7 +84,7 @@ test('a filter reads a bounded range of one index, however much there is, and sa
   expect(body.pagination.total + older.body.pagination.total).toBe(25_000);
 });
 
-test('the retention deletes what is older, counts it no more, and the last 30 days cannot be deleted', async () => {
+test('the retention deletes older entries and corrects the count, but entries of the last 30 days cannot be deleted', async () => {
   const { orgId, session: own } = await identity.createOrganisation('old@example.com');
   const getTotal = async () => (await page(1, 1, own)).body.pagination.total as number;
   const before = await getTotal();

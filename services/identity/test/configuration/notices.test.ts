@@ -56,7 +56,7 @@ beforeEach(async () => {
   clear();
 });
 
-test('the first server, and a save that changes nothing, are told to nobody', async () => {
+test('sends no notice of the first server or of a save that changes nothing', async () => {
   const { session } = await platform.identity.createOrganisation('first@elsewhere.example');
   const first = await platform.identity.call('POST', path, { token: session, body: oldServer() });
   expect([first.status, (await save(oldServer())).status]).toEqual([200, 200]);
@@ -64,7 +64,7 @@ test('the first server, and a save that changes nothing, are told to nobody', as
   expect(noticesIn(platform.inbox)).toEqual([]);
 });
 
-test('a change is told through both servers, to all administrators who can log in: who, when, from where', async () => {
+test('sends a notice of a change through both servers to all administrators who can log in, with who, when and from where', async () => {
   expect((await save(newServer())).status).toBe(200);
   await platform.drained();
   const everybody = ['admin@example.com', other.email];
@@ -85,7 +85,7 @@ test('a change is told through both servers, to all administrators who can log i
     }
 });
 
-test('a removal is told through the server that was', async () => {
+test('sends a notice of a removal through the removed server', async () => {
   expect((await platform.identity.call('DELETE', path, { token: platform.session })).status).toBe(200);
   await platform.drained();
   expect(addressees(platform.inbox)).toEqual(['admin@example.com', other.email]);
@@ -93,7 +93,7 @@ test('a removal is told through the server that was', async () => {
   expect(noticesIn(next)).toEqual([]);
 });
 
-test('a server that is set after a removal is told too: the one before is named, and no change goes unnoticed', async () => {
+test('sends a notice of a server set after a removal, which names the removed one', async () => {
   const remove = () => platform.identity.call('DELETE', path, { token: platform.session });
   for (let round = 0; round < 2; round += 1) {
     expect((await remove()).status).toBe(200);
@@ -115,7 +115,7 @@ test('a server that is set after a removal is told too: the one before is named,
   expect(noticesIn(next)).toEqual([]);
 });
 
-test('a dead old server holds nothing up, and is told when it is back', async () => {
+test('a dead old server does not delay the change, and sends the notice when it is back', async () => {
   platform.inbox.isBusy = true;
   expect((await save(newServer())).status).toBe(200);
   await waitFor(() => noticesIn(next).length === 2, { what: 'the notices through the new server' });
@@ -132,7 +132,7 @@ test('a dead old server holds nothing up, and is told when it is back', async ()
   ]);
 });
 
-test('what waits for a server is stored sealed: no password in the database, the audit, a mail or the log', async () => {
+test('stores waiting notices sealed, without a password in the database, the audit, a mail or the log', async () => {
   const password = 's3cret-value-of-the-server';
   const dead = { ...newServer(), port: await findFreePort(), username: 'u', password };
   expect((await save(dead)).status).toBe(200);

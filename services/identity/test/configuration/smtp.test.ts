@@ -32,7 +32,7 @@ const save = (body: object, token = session) => identity.call('POST', path, { to
 const fetchAs = (token: string, orgId = identity.orgId) =>
   identity.call('GET', `${internalPath}?orgId=${orgId}`, { token });
 
-test('what is saved is read back without the password, with the defaults filled in', async () => {
+test('returns the saved configuration without the password and with defaults', async () => {
   const body = { host: 'smtp.corp.example', fromEmail: 'noreply@corp.example', username: 'u', password };
   const saved = await save(body);
   const smtp = { host: body.host, port: 587, fromEmail: body.fromEmail, username: 'u', tls: 'auto' };
@@ -41,7 +41,7 @@ test('what is saved is read back without the password, with the defaults filled 
   expect([read.status, read.body]).toEqual([200, { smtp }]);
 });
 
-test('the password is at rest sealed, and bound to its organisation', async () => {
+test('stores the password sealed and bound to its organisation', async () => {
   await save({ ...working, username: 'u', password });
   const { rows } = await identity.db.query<{ password_sealed: string }>('select * from smtp_configurations');
   expect(JSON.stringify(rows)).not.toContain(password);
@@ -55,7 +55,7 @@ test('the password is at rest sealed, and bound to its organisation', async () =
   expect((await fetchAs(await serviceToken('mail'), other.orgId)).status).toBe(500);
 });
 
-test('only the mail service gets the password', async () => {
+test('returns the password to the mail service only', async () => {
   await save({ ...working, username: 'u', password });
   const fetched = await fetchAs(await serviceToken('mail'));
   expect(fetched.body).toEqual({ smtp: { ...working, username: 'u', password, tls: 'auto' } });
@@ -70,7 +70,7 @@ test('only the mail service gets the password', async () => {
   );
 });
 
-test('which client is the mail service is a setting', async () => {
+test('CONFIG_CLIENT_ID sets which client is the mail service', async () => {
   const { id, secret } = serviceClient;
   const other = await startIdentity({
     environment: { SERVICE_CLIENTS: `mail:${secret},${id}:${secret}`, CONFIG_CLIENT_ID: id },
@@ -93,14 +93,14 @@ test('which client is the mail service is a setting', async () => {
   }
 });
 
-test('a save replaces all of it: a password does not follow to another server', async () => {
+test('a save replaces the whole configuration, so that the password is not sent to another server', async () => {
   await save({ ...working, username: 'u', password });
   await save({ ...working, host: 'elsewhere.example' });
   const fetched = await fetchAs(await serviceToken('mail'));
   expect(fetched.body.smtp).toEqual({ ...working, host: 'elsewhere.example', tls: 'auto' });
 });
 
-test('a removed configuration is 404', async () => {
+test('responds with 404 after the configuration is removed', async () => {
   await save(working);
   expect((await identity.call('DELETE', path, { token: session })).status).toBe(200);
   for (const method of ['GET', 'DELETE']) {
@@ -109,7 +109,7 @@ test('a removed configuration is 404', async () => {
   }
 });
 
-test('a token changes nothing, whatever its scopes', async () => {
+test('rejects a change by a token, whatever its scopes', async () => {
   await save(working);
   const scopes = ['config:read', 'config:write', 'FETCH_CONFIG'];
   const { accessToken } = await identity.createToken(session, { scopes });
@@ -122,7 +122,7 @@ test('a token changes nothing, whatever its scopes', async () => {
   expect([read.status, read.body.smtp]).toEqual([200, { ...working, tls: 'auto' }]);
 });
 
-test('members are refused, tokens need the scope, an administrator of elsewhere sees only their own', async () => {
+test('rejects members and tokens without the scope, and shows administrators only their own organisation', async () => {
   await save(working);
   const member = await identity.createMember(session);
   for (const method of ['GET', 'DELETE'])
@@ -148,14 +148,14 @@ test.each([
   ['a password without a user name', { password }],
   ['an unknown tls mode', { tls: 'maybe' }],
   ['a field that is not known', { secure: true }],
-])('%s is 400', async (_name, fields) => {
+])('rejects %s with 400', async (_name, fields) => {
   const refused = await save({ ...working, ...fields });
   expect(refused.status).toBe(400);
   expect(refused.body.error.details).toHaveLength(1);
   expect(refused.text).not.toContain(password);
 });
 
-test('saving and removing are in the audit, the password is not', async () => {
+test('records saves and removals in the audit, without the password', async () => {
   await save({ ...working, username: 'u', password });
   await identity.call('DELETE', path, { token: session });
   const audit = await identity.call('GET', '/api/v1/audit?limit=2', { token: session });

@@ -62,26 +62,23 @@ const faults: { what: string; raw: string; statuses: number[]; headers?: Record<
   { what: 'with a name of 10,000 characters', raw: JSON.stringify({ name: 'x'.repeat(10_000), fullName: 'x'.repeat(10_000), reason: 'x'.repeat(10_000), email: `${'x'.repeat(10_000)}@example.com`, password: 'x'.repeat(10_000), token: 'x'.repeat(10_000) }), statuses: [400] },
 ]; // prettier-ignore
 
-test.each(faults)(
-  'a body $what is refused by every route that reads one',
-  async ({ raw, statuses, headers }) => {
-    const routesWithBody = withBody();
-    expect(routesWithBody.length).toBeGreaterThan(6);
-    const answers = await Promise.all(routesWithBody.map((route) => send(route, raw, headers)));
-    for (const [index, answer] of answers.entries()) {
-      const { method, path, isJson } = routesWithBody[index] as Route;
-      const where = `${method} ${path}`;
-      expectRefusal(answer, where);
-      // A form endpoint and the tool endpoint refuse some of it for reasons of their own.
-      expect([where, isJson ? statuses : [answer.status]]).toEqual([
-        where,
-        expect.arrayContaining([answer.status]),
-      ]);
-    }
-  },
-);
+test.each(faults)('every route with a body rejects a body $what', async ({ raw, statuses, headers }) => {
+  const routesWithBody = withBody();
+  expect(routesWithBody.length).toBeGreaterThan(6);
+  const answers = await Promise.all(routesWithBody.map((route) => send(route, raw, headers)));
+  for (const [index, answer] of answers.entries()) {
+    const { method, path, isJson } = routesWithBody[index] as Route;
+    const where = `${method} ${path}`;
+    expectRefusal(answer, where);
+    // A form endpoint and the tool endpoint refuse some of it for reasons of their own.
+    expect([where, isJson ? statuses : [answer.status]]).toEqual([
+      where,
+      expect.arrayContaining([answer.status]),
+    ]);
+  }
+});
 
-test('a valid body with a key twice creates nothing, and says why', async () => {
+test('rejects a valid body with a duplicate key, and says why', async () => {
   const raw = '{"name": "a", "scopes": ["user:read"], "scopes": ["user:write"]}';
   const { status, body } = await identity.call('POST', '/api/v1/personal-access-tokens', {
     token: session,
@@ -90,14 +87,14 @@ test('a valid body with a key twice creates nothing, and says why', async () => 
   expect([status, body.error.details]).toEqual([400, [{ field: 'body', message: 'has a key twice' }]]);
 });
 
-test('nothing of it was stored, nothing secret was logged, and the service goes on', async () => {
+test('stores nothing, logs no secret and keeps serving after all of it', async () => {
   const { rows } = await identity.db.query('select (select count(*) from users) users, (select count(*) from personal_access_tokens) tokens');
   expect(rows).toEqual([{ users: '1', tokens: '0' }]);
   expectCleanLog(identity, [session, serviceToken, basic.slice(6), admin.password, serviceClient.secret]);
   expect((await identity.call('GET', '/api/v1/users/me', { token: session })).status).toBe(200);
 }); // prettier-ignore
 
-test('a prototype key is named, rather than called no JSON', async () => {
+test('names a prototype key in the error instead of reporting invalid JSON', async () => {
   const [route] = withBody().filter(({ isJson }) => isJson);
   for (const raw of ['{"__proto__": {"role": "admin"}}', '{"a": [{"constructor": {"prototype": 1}}]}']) {
     const { status, body } = await send(route as Route, raw);

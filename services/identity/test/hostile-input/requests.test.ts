@@ -29,7 +29,7 @@ test.each([
   ['bad percent encoding', '%zz'],
   ['a half of an UTF-8 character', '%c3'],
   ['SQL', "'%20or%201=1--"],
-])('an id in the path that is %s is refused', async (_what, id) => {
+])('rejects an id in the path that is %s', async (_what, id) => {
   expect(withPathId().length).toBeGreaterThan(3);
   for (const route of withPathId())
     expectRefusal(await callWith(identity, route, { token: session, id }), `${route.method} ${route.path}`);
@@ -43,14 +43,14 @@ test.each(['page=0', 'page=-1', 'page=x', 'page=1.5', 'page=', 'page=%00', 'page
   },
 ); // prettier-ignore
 
-test('a page far past the end is empty', async () => {
+test('returns an empty page far past the end', async () => {
   for (const route of lists()) {
     const { status, body } = await callWith(identity, route, { token: session, query: '?page=1000000000&limit=100' });
     expect([status, body.data]).toEqual([200, []]);
   }
 }); // prettier-ignore
 
-test('an unknown path is 404, and a known one with another method 405 with what it allows', async () => {
+test('responds with 404 to an unknown path, and with 405 and Allow to an unsupported method', async () => {
   for (const path of ['/', '/api', '/api/v1', '/api/v2/users', '//api/v1/users', '/API/V1/users', '/.env', '/%2e%2e/%2e%2e/etc/passwd', '/docs/../../package.json', '/docs/static/..%2f..%2fpackage.json', `/${'x'.repeat(10_000)}`, '/%00']) {
     const answer = await identity.call('GET', path, { token: session });
     expectRefusal(answer, path);
@@ -69,7 +69,7 @@ test('an unknown path is 404, and a known one with another method 405 with what 
   }
 }); // prettier-ignore
 
-test('without a living credential every route that needs one answers 401 with a challenge', async () => {
+test('every protected route responds with 401 and a challenge without a live credential', async () => {
   const closed = routes.filter(({ isOpen }) => !isOpen);
   expect(closed.length).toBeGreaterThan(10);
   for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic YTpi', `bearer ${'.'.repeat(300)}`, 'Bearer a.b.c', `Bearer ${session.slice(0, -2)}`, `Bearer ${session} x`, `Bearer pat_pat_${session}`, 'Bearer Ünï', `Digest ${session}`]) {
@@ -90,7 +90,7 @@ const raw = async (bytes: string) => {
 };
 const inShape = { error: { code: expect.any(String), message: expect.any(String) } };
 
-test('two Authorization headers are refused, whichever comes first', async () => {
+test('rejects two Authorization headers, whichever comes first', async () => {
   const good = `Authorization: Bearer ${session}\r\n`;
   const other = 'authorization: Bearer a.b.c\r\n';
   for (const headers of [good + other, other + good, good + good]) {
@@ -112,7 +112,7 @@ test.each([
   ['a length and chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked\r\n', 400],
   ['a folded header', 'X-A: a\r\n  b: c\r\n', 400],
   ['a bare line feed and a second request', 'X-A: b\n\nGET /metrics HTTP/1.1\r\n', 400],
-])('%s is one refusal, in shape, and the connection ends', async (_what, headers, status) => {
+])('responds to %s with one well-formed error and closes the connection', async (_what, headers, status) => {
   const answer = await raw(`POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\n${headers}\r\n`);
   expect([answer.status, answer.json, answer.count]).toEqual([status, inShape, 1]);
   expect(answer.headers.get('x-request-id')).toBeTruthy();
@@ -128,13 +128,13 @@ test.each([
   ['HTTP/2 by prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['an expectation', 'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: the-impossible\r\nContent-Length: 2\r\n\r\n{}'],
   ['an upgrade', 'GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\n\r\n'],
-])('%s over a raw connection is a 4xx in shape', async (_what, bytes) => {
+])('responds to %s on a raw connection with a well-formed 4xx', async (_what, bytes) => {
   const answer = await raw(bytes);
   expect([answer.status >= 400 && answer.status < 500, answer.json, answer.count]).toEqual([true, inShape, 1]);
   expect(answer.headers.get('x-request-id')).toBeTruthy();
 }); // prettier-ignore
 
-test("a caller's request id is kept when it is sane, and never let into a header or the log when not", async () => {
+test("keeps a caller's valid request id, and lets no invalid one into a header or the log", async () => {
   const echo = async (id: string) =>
     (await identity.call('GET', '/health/live', { headers: { 'x-request-id': id } })).headers.get(
       'x-request-id',
@@ -144,7 +144,7 @@ test("a caller's request id is kept when it is sane, and never let into a header
     expect(await echo(id)).toMatch(/^[\da-f]{24}-[\da-z]+$/);
 });
 
-test('after all of it the log holds no fault and no secret, and the service goes on', async () => {
+test('logs no error and no secret, and keeps serving after all of it', async () => {
   expectCleanLog(identity, [session, admin.password]);
   expect((await identity.call('GET', '/api/v1/users/me', { token: session })).status).toBe(200);
 });

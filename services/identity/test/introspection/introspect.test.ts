@@ -32,7 +32,7 @@ const ask = (token: string, as = service) =>
 const askMany = (tokens: unknown, as = service) =>
   identity.call('POST', `${path}/batch`, { token: as, body: { tokens } });
 
-test('a client with the right secret gets a credential of five minutes, in the words of RFC 6749', async () => {
+test('issues a credential of five minutes to a client with the right secret, in the format of RFC 6749', async () => {
   const { status, headers, body } = await issue(serviceClient.id, serviceClient.secret);
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
   expect(body).toEqual({
@@ -43,7 +43,7 @@ test('a client with the right secret gets a credential of five minutes, in the w
   });
 });
 
-test('a wrong secret, an unknown client and no client are 401 invalid_client with a challenge', async () => {
+test('rejects a wrong secret, an unknown client and a missing client with 401 invalid_client and a challenge', async () => {
   const answers = [
     await issue(serviceClient.id, `${serviceClient.secret}x`),
     await issue('nobody', serviceClient.secret),
@@ -71,13 +71,13 @@ test.each([
   ['grant_type=client_credentials&grant_type=client_credentials', 'invalid_request'],
   ['grant_type=client_credentials&scope=FETCH_CONFIG', 'invalid_scope'],
   ['grant_type=client_credentials&scope=token:introspect+x', 'invalid_scope'],
-])('the token request %j is refused with %s', async (raw, error) => {
+])('rejects the token request %j with %s', async (raw, error) => {
   const { status, body, headers } = await issue(serviceClient.id, serviceClient.secret, raw);
   expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
-test('a token request may name its scope, leave it empty, and add what no server knows', async () => {
+test('accepts a token request with a scope, with an empty scope, and with unknown parameters', async () => {
   for (const more of ['scope=token:introspect', 'scope=', 'audience=x']) {
     const raw = `grant_type=client_credentials&${more}`;
     const { status, body } = await issue(serviceClient.id, serviceClient.secret, raw);
@@ -85,14 +85,14 @@ test('a token request may name its scope, leave it empty, and add what no server
   }
 });
 
-test('client credentials are form-encoded, as RFC 6749 section 2.3.1 has it, or as services sent them before', async () => {
+test('accepts client credentials form-encoded by RFC 6749 section 2.3.1, or unencoded as older services send them', async () => {
   const encode = (text: string) => text.replaceAll(/./g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   expect((await issue(encode(oddClient.id), encode(oddClient.secret))).status).toBe(200);
   expect((await issue(oddClient.id, oddClient.secret)).status).toBe(200);
   expect((await issue(oddClient.id, encode(`${oddClient.secret}x`))).status).toBe(401);
 });
 
-test('a living token and a living session are described as RFC 7662 says', async () => {
+test('describes a live token and a live session as RFC 7662 specifies', async () => {
   const pat = await identity.createToken(session, { scopes: ['user:read', 'config:read'] });
   const { user } = (await identity.call('GET', '/api/v1/users/me', { token: session })).body;
   const expected = {
@@ -122,14 +122,14 @@ test('a living token and a living session are described as RFC 7662 says', async
   expect((await ask(never.accessToken)).body).not.toHaveProperty('exp');
 });
 
-test('scopes that the owner has lost are left out', async () => {
+test('omits scopes that the owner has lost', async () => {
   const other = await identity.createMember(session, 'admin');
   const pat = await identity.createToken(other.session, { scopes: ['user:read', 'config:read'] });
   await identity.call('PATCH', `/api/v1/users/${other.id}`, { token: session, body: { role: 'member' } });
   expect((await ask(pat.accessToken)).body).toMatchObject({ role: 'member', scope: 'user:read' });
 });
 
-test('garbage, revoked, ended and a removed owner: inactive, and nothing more is told', async () => {
+test('responds with nothing but inactive for garbage, a revoked token, an ended session and a removed owner', async () => {
   const member = await identity.createMember(session);
   const [revoked, orphan] = [await identity.createToken(session), await identity.createToken(member.session)];
   const ended = await identity.login();
@@ -148,7 +148,7 @@ test('garbage, revoked, ended and a removed owner: inactive, and nothing more is
   ]);
 });
 
-test('a service credential is told by its client and scopes; one that was only signed is not alive', async () => {
+test('describes a service credential by its client and scopes, and one that was only signed as inactive', async () => {
   const { status, body } = await ask(service);
   expect([status, body]).toEqual([
     200,
@@ -172,7 +172,7 @@ test('a service credential is told by its client and scopes; one that was only s
     expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
 });
 
-test('the caller and what it asks about are verified in one statement', async () => {
+test('verifies the caller and the introspected token in one statement', async () => {
   await askMany([session]);
   const query = jest.spyOn(pg.Client.prototype, 'query');
   const { body } = await askMany([session]);
@@ -181,7 +181,7 @@ test('the caller and what it asks about are verified in one statement', async ()
   query.mockRestore();
 });
 
-test('a batch holds 1 to 200 tokens, each answered in its place, the same one too', async () => {
+test('a batch takes 1 to 200 tokens and returns results in their order, also for duplicates', async () => {
   const pat = await identity.createToken(session);
   const tokens = Array.from({ length: 200 }, (_, index) => (index % 2 ? 'garbage' : pat.accessToken));
   const { status, body } = await askMany(tokens);
@@ -193,7 +193,7 @@ test('a batch holds 1 to 200 tokens, each answered in its place, the same one to
     expect((await askMany(wrong)).status).toBe(400);
 });
 
-test('only a service asks: a session, a token and nobody are refused', async () => {
+test('rejects introspection by a session, by a token and without a credential', async () => {
   const pat = await identity.createToken(session);
   for (const as of [session, pat.accessToken])
     for (const answer of [await ask(session, as), await askMany([session], as)])
@@ -202,7 +202,7 @@ test('only a service asks: a session, a token and nobody are refused', async () 
   expect(nobody.status).toBe(401);
 });
 
-test('a service credential is no member, and ends after its five minutes', async () => {
+test('a service credential is rejected as a member, and expires after five minutes', async () => {
   const routes: [string, string][] = [
     ['GET', '/api/v1/users/me'],
     ['GET', '/api/v1/users'],

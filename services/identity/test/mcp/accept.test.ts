@@ -95,7 +95,7 @@ describe.each(eras)('%s', (era) => {
     expect(messages.map(({ params, id }) => params?.progress ?? id)).toEqual([0, 50, 100, 1]);
   });
 
-  test('answers with a stream when the client takes nothing else', async () => {
+  test('answers with a stream when the client accepts nothing else', async () => {
     for (const accept of [STREAM_TYPE, 'Text/Event-Stream', 'text/*', 'text/event-stream, */*;q=0']) {
       const list = await send(era, accept, 'tools/list');
       expect(list).toMatchObject({ status: 200, type: STREAM_TYPE, messages: [{ id: 1, result: { tools: {} } }] });
@@ -103,7 +103,7 @@ describe.each(eras)('%s', (era) => {
     }
   }); // prettier-ignore
 
-  test('answers 406 when the client takes neither form', async () => {
+  test('answers 406 when the client accepts neither form', async () => {
     for (const accept of ['text/html', '*/*;q=0', 'image/*, application/json;q=0'])
       expect(await send(era, accept, 'tools/list')).toMatchObject({
         status: 406,
@@ -112,14 +112,14 @@ describe.each(eras)('%s', (era) => {
   }); // prettier-ignore
 });
 
-test('a subscription, which is a stream by nature, is 406 for a client that takes JSON alone', async () => {
+test('answers 406 to a subscription, which is always a stream, when the client accepts only JSON', async () => {
   const listen = (accept: string) =>
     send('modern', accept, 'subscriptions/listen', { notifications: { toolsListChanged: true } });
   expect(await listen('*/*')).toMatchObject({ status: 406 });
   expect(await listen('text/event-stream')).toMatchObject({ status: 200, type: STREAM_TYPE });
 });
 
-test('a client of an older revision can begin without Accept', async () => {
+test('lets a client of an older revision initialise without an Accept header', async () => {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   expect(await send('legacy', undefined, 'initialize', params)).toMatchObject({
     status: 200,

@@ -32,7 +32,7 @@ async function callTimes(token: CreatedToken, times: number) {
   return written(token, times);
 }
 
-test('each call is told with its tool, outcome, duration, request id and client, in both eras', async () => {
+test('lists each call with its tool, outcome, duration, request id and client, in both eras', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read', 'pat:write', 'crawl:read'] });
   const { legacy, modern } = createCaller(identity, token.accessToken);
   const call = (name: string, args: object, id: string, headers = {}) =>
@@ -67,7 +67,7 @@ test('each call is told with its tool, outcome, duration, request id and client,
   expect(JSON.parse(failed ?? '{}')).toMatchObject({ tool: 'crawl_stats', requestId: 'call-6' });
 }); // prettier-ignore
 
-test('hostile client names are kept short and harmless', async () => {
+test('cuts and cleans hostile client names', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const { post } = createCaller(identity, token.accessToken);
   const statuses: number[] = [];
@@ -86,7 +86,7 @@ test('hostile client names are kept short and harmless', async () => {
   expect(clients).toEqual([`'; drop table tool_calls; -- 1`, 'x'.repeat(100), '1']);
 }); // prettier-ignore
 
-test('pages follow one another, newest first, each call once', async () => {
+test('the pages contain each call once, newest first', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const all = await callTimes(token, 5);
   const seen: object[] = [];
@@ -105,7 +105,7 @@ test('pages follow one another, newest first, each call once', async () => {
     expect((await getActivity(token, session, query)).status).toBe(400);
 });
 
-test("the owner reads it, and an administrator's session; nobody else learns that there is such a token", async () => {
+test("shows the activity to the owner and to an administrator's session, and 404 to everybody else", async () => {
   const owner = await identity.createMember(session);
   const other = await identity.createMember(session);
   const token = await identity.createToken(owner.session, { scopes: ['user:read', 'pat:read'] });
@@ -129,7 +129,7 @@ test("the owner reads it, and an administrator's session; nobody else learns tha
   expect((await getActivity(token, owner.session)).body.data).toEqual([call]);
 });
 
-test('what is gathered is written at the end, what can not be written is kept and never doubled', async () => {
+test('writes collected calls at shutdown, and keeps those that cannot be written without duplicating them', async () => {
   const { orgId } = identity;
   const principal = { orgId, userId: randomUUID(), kind: 'pat', credentialId: randomUUID() } as never;
   let isAway = true;
@@ -166,7 +166,7 @@ function recordFor(caller: ReturnType<typeof someCaller>, pool: typeof identity.
   return { record: () => recorder.record(call), stop: recorder.stop };
 } // prettier-ignore
 
-test('while the table can not be written calls wait for it, and none is lost', async () => {
+test('calls wait while the table cannot be written, and none is lost', async () => {
   const caller = someCaller();
   const { record, stop } = recordFor(caller, identity.db);
   const locker = await identity.db.connect();
@@ -192,7 +192,7 @@ test('while the table can not be written calls wait for it, and none is lost', a
   expect(await countKept(caller)).toBe(15_000);
 });
 
-test('a connection that breaks at the end costs no call', async () => {
+test('loses no call when the connection breaks at shutdown', async () => {
   const caller = someCaller();
   let failures = 1;
   const query = async (statement: { text: string; values: unknown[] }) => {
@@ -206,7 +206,7 @@ test('a connection that breaks at the end costs no call', async () => {
   expect(await countKept(caller)).toBe(1);
 });
 
-test('calls are deleted when their days are over, and not before; none is changed', async () => {
+test('deletes calls after their retention and not before, and never changes one', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   await callTimes(token, 3);
   await expect(identity.db.query('update tool_calls set tool = $1', ['x'])).rejects.toThrow('append-only');

@@ -70,7 +70,7 @@ async function readChecks(folder: string) {
 test.each([
   ['2025-11-25', 30],
   ['2026-07-28', 37],
-])('of %s every required scenario passes but those that do not apply, which all fail', async (revision, count) => {
+])('every required scenario of %s passes, except those that do not apply, which all fail', async (revision, count) => {
   const folder = join(output, revision);
   await runSuite(revision, folder);
   const required = await requiredBy(revision);

@@ -29,7 +29,7 @@ afterAll(async () => {
 const callTool = async (name: string, args: object = {}, headers = {}, token = session) =>
   (await createCaller(identity, token).legacy('tools/call', { name, arguments: args }, headers)).body.result;
 
-test('a refusal names the scopes and the role, and nothing reaches the service', async () => {
+test('a denied call names the missing scopes and role, and does not reach the service', async () => {
   listen = () => {
     throw new Error('the service was called');
   };
@@ -46,7 +46,7 @@ test.each<[string, RequestListener, RegExp]>([
   ['hangs up', (request) => request.socket.destroy(), /gave no answer in time/],
   ['answers rubbish', (_request, response) => response.end('<html>'), /can't be understood/],
   ['answers another shape', (_request, response) => response.end('{"success":true}'), /can't be understood/],
-])('a service that %s is an error of the tool that says so', async (_what, listener, message) => {
+])('a service that %s causes a tool error that says so', async (_what, listener, message) => {
   listen = listener;
   const result = await callTool('crawl_stats');
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
@@ -57,7 +57,7 @@ const answerError = (status: number, message: string, code = 'X'): RequestListen
 const logLines = () =>
   identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
 
-test('a server error says that the outcome of a change is unknown, and is logged with its request and credential', async () => {
+test('a server error states that the outcome of a change is unknown, and is logged with its request and credential', async () => {
   listen = answerError(503, 'Later');
   const unknown = await callTool('pause_crawl', { connector: 'wiki_1' });
   expect(unknown).toMatchObject({ isError: true, content: [{ text: 'Later; whether it was done is unknown' }] });
@@ -72,7 +72,7 @@ test('a server error says that the outcome of a change is unknown, and is logged
   expect(await callTool('crawl_stats')).toMatchObject({ isError: true, content: [{ text: 'Broken' }] });
 }); // prettier-ignore
 
-test('where nothing was done, a change says so', async () => {
+test('a change that was certainly not made says so', async () => {
   listen = answerError(503, 'Later', 'NOTHING_DONE');
   expect(await callTool('pause_crawl', { connector: 'wiki_1' })).toMatchObject({
     isError: true,
@@ -80,7 +80,7 @@ test('where nothing was done, a change says so', async () => {
   });
 });
 
-test('a database that does not answer leaves the outcome of a revocation unknown', async () => {
+test('an unresponsive database leaves the outcome of a revocation unknown', async () => {
   const { id } = await identity.createToken(session);
   const other = await identity.db.connect();
   try {
@@ -96,7 +96,7 @@ test('a database that does not answer leaves the outcome of a revocation unknown
   }
 });
 
-test('a service that is away is logged once a second, however many calls it fails', async () => {
+test('logs an outage of a service once a second, however many calls fail', async () => {
   listen = (request) => request.socket.destroy();
   const ids = Array.from({ length: 20 }, (_, index) => `away-${index}`);
   await Promise.all(ids.map((id) => callTool('crawl_stats', {}, { 'x-request-id': id })));
@@ -106,7 +106,7 @@ test('a service that is away is logged once a second, however many calls it fail
   expect(lines.length).toBeLessThan(ids.length / 2);
 });
 
-test('a call that its client gives up is no error', async () => {
+test('does not log a cancelled call as an error', async () => {
   const isLevel = ({ requestId, tool }: Record<string, unknown>) => requestId === 'given-up' && tool !== undefined;
   const controller = new AbortController();
   listen = () => controller.abort();
@@ -122,12 +122,12 @@ test('a call that its client gives up is no error', async () => {
   expect(logLines().filter(isLevel)).toMatchObject([{ level: 'debug', msg: 'the client cancelled the tool call' }]);
 }); // prettier-ignore
 
-test('an error is never longer than 2,000 characters', async () => {
+test('cuts error texts to 2,000 characters', async () => {
   listen = answerError(400, 'x'.repeat(100_000));
   expect((await callTool('crawl_stats')).content[0].text).toHaveLength(2_000);
 });
 
-test("a call carries the caller's credential, the request id and the trace context", async () => {
+test("passes the caller's credential, the request id and the trace context to the service", async () => {
   const seen: unknown[] = [];
   listen = ({ headers }, response) => {
     seen.push([headers.authorization, headers['x-request-id'], headers.traceparent, headers.tracestate]);

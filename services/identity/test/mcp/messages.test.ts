@@ -26,7 +26,7 @@ test.each([
   ['tools/call', whoami],
   ['tools/call', { name: 'whoami', arguments: { a: 1 } }],
   ['tools/call', { name: 'no_such_tool' }],
-])('a plain message and one for the SDK are answered alike: %s %j', async (method, params) => {
+])('a plain message gets the same response as one handled by the SDK: %s %j', async (method, params) => {
   // Metadata that is nobody's, and a name that is encoded or uncalled for: those are left to the SDK.
   const plain = await caller.legacy(method, params);
   expect(plain.body.id).toBe(1);
@@ -41,11 +41,11 @@ test.each([
 
 const listWithId = (id: string) => caller.post(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
 
-test.each(['"x"', '""', '0', '-7'])('the id %s comes back', async (id) => {
+test.each(['"x"', '""', '0', '-7'])('responds with the id %s of the request', async (id) => {
   expect((await listWithId(id)).body).toMatchObject({ id: JSON.parse(id), result: {} });
 });
 
-test.each(['null', '1.5', 'true', '[1]', '{}'])('%s is no id', async (id) => {
+test.each(['null', '1.5', 'true', '[1]', '{}'])('rejects %s as an id', async (id) => {
   expectFault(await listWithId(id), 400);
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['a number', '7', /object/],
   ['JSON-RPC 1.0', '{"jsonrpc":"1.0","id":1,"method":"tools/list"}', undefined],
   ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":7}', undefined],
-])('%s is refused', async (_what, raw, message) => {
+])('rejects %s', async (_what, raw, message) => {
   expectFault(await caller.post(raw), 400, message);
 }); // prettier-ignore
 
@@ -67,7 +67,7 @@ test.each<[string, unknown]>([
   ['text', 'x'],
   ['an array', [1]],
   ['a number', 1],
-])('parameters that are %s are a fault of the protocol', async (_what, params) => {
+])('rejects parameters that are %s with a protocol error', async (_what, params) => {
   expectFault(await caller.legacy('tools/call', params as object), [200, 400]);
 });
 
@@ -78,7 +78,7 @@ test.each(['../whoami', 'whoami/..', 'tools/whoami', '', 'WHOAMI', '__proto__', 
   },
 ); // prettier-ignore
 
-test('a list has one page: any cursor is unknown', async () => {
+test('rejects any cursor, because the list has one page', async () => {
   for (const cursor of ['x', 'x'.repeat(100_000)])
     expectFault(await caller.legacy('tools/list', { cursor }), 200, /cursor/);
 });
@@ -95,13 +95,13 @@ test.each<[string, unknown, RegExp]>([
   ['tools/call', {}, /^Invalid tools\/call request: params\.name: [^[]*$/],
   ['tools/call', { name: 7 }, /name/],
   ['tools/call', { name: 'whoami', arguments: [] }, /arguments/],
-])('parameters that %s can not have are the fault of the client, and named: %j', async (method, params, message) => {
+])('rejects invalid parameters of %s as a client error that names them: %j', async (method, params, message) => {
   const answer = await caller.legacy(method, params as object);
   expectFault(answer, 200, message);
   expect(answer.body.error.code).toBe(-32_602);
 }); // prettier-ignore
 
-test('a stream for changes ends at once: nothing changes that a client could be told of', async () => {
+test('ends a subscription at once, because there are no changes to report', async () => {
   const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
   const { status, text } = await caller.modern('subscriptions/listen', { notifications });
   const messages = text.split('\n').filter((line) => line.startsWith('data: ')).map((line) => JSON.parse(line.slice(6))); // prettier-ignore
@@ -109,7 +109,7 @@ test('a stream for changes ends at once: nothing changes that a client could be 
 });
 
 test.each([['a stray byte', [0xff]], ['a sequence that is cut off', [0xf0, 0x9f, 0x98]]])(
-  'bytes that are no UTF-8 are no JSON: %s',
+  'rejects bytes that are not UTF-8: %s',
   async (_what, bytes) => {
     const whole = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: { a: '?' } } });
     const at = whole.indexOf('?');
@@ -123,11 +123,11 @@ test.each([['a stray byte', [0xff]], ['a sequence that is cut off', [0xf0, 0x9f,
   },
 ); // prettier-ignore
 
-test('a message over 1 MiB is 413', async () => {
+test('rejects a message over 1 MiB with 413', async () => {
   expectFault(await caller.legacy('tools/call', { ...whoami, arguments: { a: 'x'.repeat(1_048_577) } }), 413);
 });
 
-test('headers that are missing, wrong or contradict the body are refused, in both eras', async () => {
+test('rejects headers that are missing, wrong or contradict the body, in both eras', async () => {
   const named = { ...whoami };
   for (const headers of [
     { 'mcp-protocol-version': '2025-11-25' },
@@ -142,7 +142,7 @@ test('headers that are missing, wrong or contradict the body are refused, in bot
     expectFault(await caller.legacy('tools/list', undefined, { 'mcp-protocol-version': version }), 400);
 });
 
-test('of a message that is wrong twice, the headers are told before the parameters', async () => {
+test('reports invalid headers before invalid parameters', async () => {
   const cursor = { cursor: 7 };
   const mismatch = await caller.modern('tools/list', cursor, { 'mcp-method': 'tools/call' });
   expect([mismatch.status, mismatch.body]).toMatchObject([400, { error: { code: -32_020 } }]);
@@ -152,7 +152,7 @@ test('of a message that is wrong twice, the headers are told before the paramete
   }
 }); // prettier-ignore
 
-test('an envelope of an unknown version is refused with those that are known', async () => {
+test('rejects an unknown version and names the supported ones', async () => {
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} };
   const raw = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } });
   const answer = await caller.post(raw, { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/list' });

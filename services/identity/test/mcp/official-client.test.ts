@@ -28,7 +28,7 @@ async function connect(token: string): Promise<Client> {
 
 const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-test('a session and a token initialise, list and call; the structured content is what the text says', async () => {
+test('a session and a token can initialise, list and call, and the text equals the structured content', async () => {
   const pat = await identity.createToken(session, { name: 'agent', scopes: ['user:read', 'pat:read'] });
   for (const [token, kind] of [
     [session, 'session'],
@@ -54,7 +54,7 @@ test('a session and a token initialise, list and call; the structured content is
   }
 });
 
-test('every tool has a title, a description, an object schema both ways and all four hints', async () => {
+test('every tool has a title, a description, object schemas for input and output, and all four hints', async () => {
   const { tools } = await (await connect(session)).listTools();
   for (const tool of tools)
     expect(tool).toMatchObject({
@@ -71,7 +71,7 @@ test('every tool has a title, a description, an object schema both ways and all 
     });
 });
 
-test('the list holds what the token can call, and what it can not is refused by name', async () => {
+test('lists the tools that the token can call, and denies the others by name', async () => {
   const reader = await identity.createToken(session, { scopes: ['user:read'] });
   const client = await connect(reader.accessToken);
   expect(await listNames(client)).toEqual(['whoami']);
@@ -85,7 +85,7 @@ test('the list holds what the token can call, and what it can not is refused by 
   expect(await listNames(await connect(none.accessToken))).toEqual([]);
 });
 
-test('wrong arguments are an error of the tool that names them, an unknown tool one of the protocol', async () => {
+test('responds to invalid arguments with a tool error that names them, and to an unknown tool with a protocol error', async () => {
   const client = await connect(session);
   expect(await client.callTool({ name: 'whoami', arguments: { verbose: true } })).toMatchObject({
     isError: true,
@@ -94,7 +94,7 @@ test('wrong arguments are an error of the tool that names them, an unknown tool 
   await expect(client.callTool({ name: 'no_such_tool' })).rejects.toMatchObject({ code: -32_602 });
 });
 
-test('a client whose token is revoked is refused at its next call', async () => {
+test('rejects the next call of a client whose token is revoked', async () => {
   const pat = await identity.createToken(session, { scopes: ['user:read'] });
   const client = await connect(pat.accessToken);
   await client.callTool({ name: 'whoami' });

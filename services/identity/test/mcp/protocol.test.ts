@@ -52,7 +52,7 @@ test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('initialize speaks %s', as
   expect([status, body.result]).toMatchObject([200, { protocolVersion, capabilities: { tools: {} } }]);
 });
 
-test('2026-07-28 discovers, lists and calls without initialize', async () => {
+test('2026-07-28 supports discovery, list and call without initialize', async () => {
   const discovered = await modern('server/discover');
   expect(discovered.status).toBe(200);
   expect(discovered.body.result.supportedVersions).toContain(VERSION);
@@ -70,7 +70,7 @@ test('2026-07-28 discovers, lists and calls without initialize', async () => {
   });
 });
 
-test('2026-07-28: headers that do not match the body, an unknown version and an unknown method are refused', async () => {
+test('2026-07-28 rejects headers that contradict the body, an unknown version and an unknown method', async () => {
   expectError(await modern('tools/list', {}, { 'mcp-method': 'tools/call' }), 400, -32_020);
   expectError(
     await modern('tools/call', { name: 'whoami', arguments: {} }, { 'mcp-name': 'x' }),
@@ -80,7 +80,7 @@ test('2026-07-28: headers that do not match the body, an unknown version and an 
   expectError(await modern('no/such/method'), 404, -32_601);
 });
 
-test('an unknown method of the older revisions is 200 with -32601, an unknown version 400', async () => {
+test('older revisions answer an unknown method with 200 and -32601, and an unknown version with 400', async () => {
   expectError(await legacy('no/such/method'), 200, -32_601);
   expect((await legacy('tools/list', undefined, '1999-01-01')).status).toBe(400);
 });
@@ -95,11 +95,11 @@ test.each([
   ['no JSON-RPC', '{"id": 1, "method": "tools/list"}', CODE],
   ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', CODE],
   ['10,000 levels', `${'['.repeat(10_000)}${']'.repeat(10_000)}`, CODE],
-])('%s is 400 with a JSON-RPC error', async (_what, raw, code) => {
+])('rejects %s with 400 and a JSON-RPC error', async (_what, raw, code) => {
   expectError(await post(raw), 400, code);
 });
 
-test('a batch is refused whole, and one that cancels itself holds nobody up', async () => {
+test('rejects a batch, also one that cancels itself, without blocking others', async () => {
   const one = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' });
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
   for (const batch of [
@@ -109,12 +109,12 @@ test('a batch is refused whole, and one that cancels itself holds nobody up', as
     expectError(await post(JSON.stringify(batch), { 'mcp-protocol-version': '2025-03-26' }), 400, CODE);
 });
 
-test('a notification is accepted without a body', async () => {
+test('accepts a notification and responds without a body', async () => {
   const { status, text } = await post('{"jsonrpc":"2.0","method":"notifications/initialized"}');
   expect([status, text]).toEqual([202, '']);
 });
 
-test('GET, DELETE and the rest are 405 that allow POST', async () => {
+test('rejects GET, DELETE and other methods with 405 and Allow: POST', async () => {
   for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
     const answer = await identity.call(method, '/mcp', {
       token: session,
@@ -124,7 +124,7 @@ test('GET, DELETE and the rest are 405 that allow POST', async () => {
   }
 });
 
-test('another site is refused before anything else, the own one is not', async () => {
+test('rejects a foreign origin before anything else, and accepts its own', async () => {
   const raw = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:8081', 'http://127.0.0.1:8080.evil.example'])
     expect((await post(raw, { origin })).status).toBe(403);
@@ -132,7 +132,7 @@ test('another site is refused before anything else, the own one is not', async (
   expect((await post(raw, { origin: 'http://127.0.0.1:8080' })).status).toBe(200);
 }); // prettier-ignore
 
-test('a 401 names the metadata of RFC 9728, which says what the resource is', async () => {
+test('a 401 refers to the resource metadata of RFC 9728', async () => {
   const pat = await identity.createToken(session, { scopes: ['user:read'] });
   const raw = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   expect((await post(raw, {}, pat.accessToken)).status).toBe(200);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-test('a credential has so many requests a minute, another its own; they come back with time', async () => {
+test('limits the requests per minute of each credential separately, and refills over time', async () => {
   const busy = createCaller(identity, (await identity.createToken(session)).accessToken);
   const calm = createCaller(identity, (await identity.createToken(session)).accessToken);
   expect((await busy.legacy('tools/list')).status).toBe(200);

@@ -25,7 +25,7 @@ const callTool = async (name: string, args: object = {}, headers = {}, token = s
 
 const readOnly = ['whoami', 'list_my_tokens', 'list_connectors', 'get_crawl', 'list_crawls', 'crawl_stats'];
 
-test('a client can narrow the list, and what is left out can not be called', async () => {
+test('a client can filter the tools, and cannot call those that are left out', async () => {
   for (const flag of ['true', '1', 'TRUE']) expect(await namesFor(session, { 'x-mcp-readonly': flag })).toEqual(readOnly);
   expect(await namesFor(session, {}, '/mcp?readonly=1')).toEqual(readOnly);
   expect(await namesFor(session, { 'x-mcp-readonly': 'false' }, '/mcp?readonly=true')).toEqual(readOnly);
@@ -38,7 +38,7 @@ test('a client can narrow the list, and what is left out can not be called', asy
   expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('narrowed') }] });
 }); // prettier-ignore
 
-test('a flag that is neither yes nor no is refused: it must not mean all tools', async () => {
+test('rejects a flag that is neither true nor false, because it must not mean all tools', async () => {
   expect(await namesFor(session, { 'x-mcp-readonly': 'yes' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
   expect(await namesFor(session, { 'x-mcp-readonly': '' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
   for (const query of ['readonly=maybe', 'readonly=1&readonly=0'])
@@ -47,7 +47,7 @@ test('a flag that is neither yes nor no is refused: it must not mean all tools',
     expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'The query can have readonly, and nothing else']);
 }); // prettier-ignore
 
-test('a list of tools that is there twice is refused: it must not mean both', async () => {
+test('rejects a repeated list of tools, because it must not mean both', async () => {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   const answer = await sendRaw(identity.url, [
     'POST /mcp HTTP/1.1', 'host: a', `authorization: Bearer ${session}`, 'content-type: application/json',
@@ -57,12 +57,12 @@ test('a list of tools that is there twice is refused: it must not mean both', as
   expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Send one X-MCP-Tools header')]);
 }); // prettier-ignore
 
-test('a narrowing gives nothing that the credential has not', async () => {
+test('a filter does not add tools that the credential lacks', async () => {
   const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
   expect(await namesFor(accessToken, { 'x-mcp-tools': 'whoami,list_my_tokens,schedule_crawl' })).toEqual(['whoami']);
 }); // prettier-ignore
 
-test('send_email tells exactly what a credential lacks: a token, the scope, or the role', async () => {
+test('send_email states exactly what a credential lacks: a token, the scope or the role', async () => {
   const mailing = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
   const own = await mailing.login();
   const textFor = async (token: string): Promise<string> =>
@@ -82,7 +82,7 @@ test('send_email tells exactly what a credential lacks: a token, the scope, or t
   ]);
 }); // prettier-ignore
 
-test("all own tokens can be reached in pages, newest first, and nobody else's; one can be revoked", async () => {
+test('the tools page through all own tokens and no others, newest first, and can revoke one', async () => {
   const { session: owner } = await identity.createMember(session);
   await identity.createToken((await identity.createMember(session)).session);
   // More than the REST list shows.
@@ -129,7 +129,7 @@ test.each<[tool: string, args: object, fault: RegExp]>([
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(fault) }] });
 });
 
-test('without the other services there are only the own tools', async () => {
+test('lists only the tools of identity when there are no other services', async () => {
   const alone = await startIdentity();
   const { body } = await createCaller(alone, await alone.login()).legacy('tools/list');
   await alone.close();

@@ -83,7 +83,7 @@ function startWait(url: string, token: string) {
   return { answer, told, close: () => controller.abort() };
 } // prettier-ignore
 
-test('a wait is over after its time, and says so', async () => {
+test('a wait ends after its maximum time, and says so', async () => {
   listRuns = answerRun('active');
   const brief = await startIdentity({ environment: { CRAWL_URL, TOOL_WAIT_MAX_MS: '1000' } });
   const { structuredContent } = await startWait(brief.url, await brief.login()).answer;
@@ -91,7 +91,7 @@ test('a wait is over after its time, and says so', async () => {
   expect(structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'too_long' });
 });
 
-test('a crawl service that is away for a moment ends no wait', async () => {
+test('a wait survives a short outage of the crawl service', async () => {
   const moments: RequestListener[] = [
     answerRun('active'),
     (request) => request.socket.destroy(),
@@ -109,13 +109,13 @@ test.each([
   [401, '{"success":false,"message":"Revoked"}', /is scheduled, but .*: Revoked$/],
   [500, '{"success":false,"message":"Broken"}', /is scheduled, but .*: Broken$/],
   [200, '{', /is scheduled, but .* can't be understood/],
-])('a wait that crawl fails with %d %s says that the schedule stands', async (status, body, text) => {
+])('a wait that crawl fails with %d %s states that the crawl is scheduled', async (status, body, text) => {
   listRuns = (_request, response) => response.writeHead(status).end(body);
   const { isError, content } = await startWait(identity.url, session).answer;
   expect([isError, content[0].text, scheduled]).toEqual([true, expect.stringMatching(text), 1]);
 });
 
-test('a credential has so many waits at once, and an organisation a quarter of all; one more schedules nothing', async () => {
+test('limits concurrent waits per credential and organisation, and schedules nothing beyond the limit', async () => {
   listRuns = answerRun('active');
   const other = (await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write'] })).accessToken;
   const one = startWait(identity.url, session);
@@ -136,7 +136,7 @@ test('a credential has so many waits at once, and an organisation a quarter of a
   expect((await startWait(identity.url, session).answer).structuredContent.waitEnded).toBe('run_ended');
 }); // prettier-ignore
 
-test('a wait is cancelled by closing its connection; a notification that names its id cancels nothing', async () => {
+test('closing the connection cancels a wait, a notification with its id does not', async () => {
   listRuns = answerRun('active');
   const token = await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write', 'pat:read'] });
   const outcomes = async () => {
@@ -158,7 +158,7 @@ test('a wait is cancelled by closing its connection; a notification that names i
   expect(await outcomes()).toEqual(['cancelled', 'completed']);
 }); // prettier-ignore
 
-test('SIGTERM ends a wait with an answer, and the process, also while crawl is silent', async () => {
+test('SIGTERM ends a wait with a response, and then the process, even while crawl does not respond', async () => {
   const first = answerRun('active');
   let silent = (_asked: unknown): void => undefined;
   const asked = new Promise((resolve) => {

@@ -23,7 +23,7 @@ const storedToken = async (id: string) =>
 const getDays = ({ createdAt, expiresAt }: CreatedToken) =>
   expiresAt === null ? null : (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
 
-test('the answer has the decided shape, and the row holds a hash in place of the token', async () => {
+test('the response has the specified shape, and the row contains only a hash of the token', async () => {
   const { status, headers, body } = await create(session, { name: 'ci' });
   expect(status).toBe(201);
   expect(headers.get('cache-control')).toBe('no-store');
@@ -65,7 +65,7 @@ test.each([
   [90, 90],
   [365, 365],
   ['never', null],
-])('expiryDays %s is kept', async (expiryDays, days) => {
+])('stores expiryDays %s', async (expiryDays, days) => {
   const token = await identity.createToken(member.session, { expiryDays });
   const keptDays = getDays(token);
   expect(keptDays === null ? null : Math.round(keptDays)).toBe(days);
@@ -74,7 +74,7 @@ test.each([
   );
 });
 
-test.each([1, 100])('a name of %d characters is kept, whatever they are', async (length) => {
+test.each([1, 100])('stores a name of %d characters unchanged', async (length) => {
   for (const character of ['x', '💡', 'é', '字'])
     expect((await identity.createToken(session, { name: character.repeat(length) })).name).toBe(
       character.repeat(length),
@@ -110,7 +110,7 @@ test.each([
   { name: 'a', scopes: ['token:introspect'] },
   { name: 'a', scopes: Array.from({ length: 51 }, () => 'kb:read') },
   { name: 'a', userId: 'x' },
-])('%j is refused with 400, and stores nothing', async (body) => {
+])('rejects %j with 400 and stores nothing', async (body) => {
   const count = async () =>
     (await identity.db.query('select count(*)::int from personal_access_tokens')).rows[0] as unknown;
   const before = await count();
@@ -123,7 +123,7 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test('a member gets the default, and what only an administrator grants is 400', async () => {
+test('grants a member the default scopes, and rejects scopes of administrators with 400', async () => {
   expect((await identity.createToken(member.session)).scopes).toEqual(mcpScopes);
   for (const scope of ['user:write', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG']) {
     const refused = await create(member.session, { name: 'a', scopes: ['kb:read', scope] });
@@ -135,13 +135,13 @@ test('a member gets the default, and what only an administrator grants is 400', 
   }
 });
 
-test('scopes named twice are granted once', async () => {
+test('grants duplicate scopes once', async () => {
   const token = await identity.createToken(session, { scopes: ['kb:read', 'user:read', 'kb:read'] });
   expect(token.scopes).toEqual(['kb:read', 'user:read']);
   expect((await storedToken(token.id)).scopes).toEqual(token.scopes);
 });
 
-test('a token gives neither a scope that it lacks nor a later end than its own', async () => {
+test('a token grants no scope that it lacks and no later expiry than its own', async () => {
   const parent = await identity.createToken(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 90 });
   const by = (body: object) => create(parent.accessToken, { name: 'child', ...body });
   expect((await by({})).body.token.scopes).toEqual(['kb:read']);
@@ -157,7 +157,7 @@ test('a token gives neither a scope that it lacks nor a later end than its own',
   expect((await create(bare.accessToken, { name: 'child' })).status).toBe(400);
 });
 
-test('two creations at once are two tokens, and both work', async () => {
+test('two concurrent requests create two valid tokens', async () => {
   const body = { name: 'twin', scopes: ['user:read'] };
   const answers = await Promise.all(Array.from({ length: 20 }, () => create(session, body)));
   expect(new Set(answers.map((answer) => answer.body.token.id as string)).size).toBe(20);
@@ -170,7 +170,7 @@ test('two creations at once are two tokens, and both work', async () => {
   expect(used.every(({ status }) => status === 200)).toBe(true);
 });
 
-test('no credential is anywhere in the database or in the log: only hashes', async () => {
+test('the database and the log contain no credentials, only hashes', async () => {
   const pat = await identity.createToken(member.session, { scopes: ['user:read'] });
   await identity.call('GET', '/api/v1/users/me', { token: pat.accessToken });
   await identity.call('GET', `/api/v1/users/${pat.accessToken}?token=${pat.accessToken}`, {
@@ -194,7 +194,7 @@ test('no credential is anywhere in the database or in the log: only hashes', asy
     expect(secrets.filter((secret) => where.includes(secret))).toEqual([]);
 });
 
-test("a default end is cut to the creating token's own, an expired token creates nothing", async () => {
+test('limits the default expiry to that of the creating token, and rejects an expired one', async () => {
   const parent = await identity.createToken(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 30 });
   identity.advance(10 * DAY_MS);
   const child = await create(parent.accessToken, { name: 'child' });

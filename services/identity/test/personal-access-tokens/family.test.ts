@@ -34,7 +34,7 @@ async function createFamily() {
   return { root, child, sibling, grandchild };
 }
 
-test('both lists show what a token is revoked with, and null for one made with a session', async () => {
+test('both lists show the parent of a token, and null for one created with a session', async () => {
   const { root, child, grandchild } = await createFamily();
   const own = await listed();
   expect([root, child, grandchild].map(({ id }) => own.get(id))).toEqual([null, root.id, child.id]);
@@ -45,7 +45,7 @@ test('both lists show what a token is revoked with, and null for one made with a
   expect([root, child, grandchild].map(({ id }) => everybodys.get(id))).toEqual([null, root.id, child.id]);
 });
 
-test('a revocation takes what the token made, and theirs, and nothing above or beside it', async () => {
+test('a revocation includes all descendants of the token, but no ancestors or siblings', async () => {
   const { root, child, sibling, grandchild } = await createFamily();
   const answer = await revoke(child.id, { reason: 'leaked' });
   expect([answer.status, answer.body]).toEqual([
@@ -64,7 +64,7 @@ test('a revocation takes what the token made, and theirs, and nothing above or b
   expect((await revoke(grandchild.id)).status).toBe(404);
 });
 
-test('keepDescendants revokes one; what it made goes with the token above it from then on', async () => {
+test('keepDescendants revokes one token and moves its children to its parent', async () => {
   const { root, child, sibling, grandchild } = await createFamily();
   const answer = await revoke(child.id, { keepDescendants: true });
   expect(answer.body).toEqual({ message: 'Token revoked', revokedCount: 1 });
@@ -78,7 +78,7 @@ test('keepDescendants revokes one; what it made goes with the token above it fro
   expect((await listed()).get(kept.id)).toBeNull();
 });
 
-test('a token cannot use keepDescendants, neither to outlive what made it nor to leave behind what it made', async () => {
+test('a token cannot use keepDescendants, neither to outlive its parent nor to leave descendants behind', async () => {
   const { root, child, sibling, grandchild } = await createFamily();
   for (const { id } of [root, child, sibling, grandchild]) {
     const refused = await revoke(id, { keepDescendants: true }, child.accessToken);
@@ -91,7 +91,7 @@ test('a token cannot use keepDescendants, neither to outlive what made it nor to
   expect(await alive([root, child, sibling, grandchild])).toEqual([false, false, false, false]);
 });
 
-test('the tool that revokes takes the whole family, and has no argument to keep any of it', async () => {
+test('the revoking tool revokes all descendants, and has no argument to keep any', async () => {
   const { root, child, grandchild } = await createFamily();
   const call = async (args: object) =>
     (
@@ -106,7 +106,7 @@ test('the tool that revokes takes the whole family, and has no argument to keep 
   expect(await alive([root, child, grandchild])).toEqual([false, false, false]);
 });
 
-test('an administrator takes the family of anybody; a token can revoke itself with its family', async () => {
+test('an administrator revokes the descendants of any token, and a token can revoke itself with its descendants', async () => {
   const member = await identity.createMember(session);
   const root = await make(member.session);
   const child = await make(root.accessToken);
@@ -118,14 +118,14 @@ test('an administrator takes the family of anybody; a token can revoke itself wi
   expect(await alive([root, child, other, otherChild])).toEqual([false, false, false, false]);
 });
 
-test('the body is checked', async () => {
+test('rejects an invalid body', async () => {
   const { id } = await make(session);
   for (const body of [{ keepDescendants: 'yes' }, { keepDescendants: null }, { keepdescendants: true }])
     expect((await revoke(id, body)).status).toBe(400);
   expect((await revoke(id, { keepDescendants: true, reason: 'x' })).status).toBe(200);
 });
 
-test('of tokens that are made while their maker is revoked, none lives on', async () => {
+test('no token created during the revocation of its parent stays valid', async () => {
   for (let round = 0; round < 10; round += 1) {
     const root = await make(session);
     const child = await make(root.accessToken);
@@ -150,7 +150,7 @@ test('of tokens that are made while their maker is revoked, none lives on', asyn
   }
 });
 
-test('a revocation waits for a creation under way, and takes what that makes', async () => {
+test('a revocation waits for a concurrent creation and includes the created token', async () => {
   const root = await make(session);
   const client = await identity.db.connect();
   try {
@@ -179,7 +179,7 @@ test('a revocation waits for a creation under way, and takes what that makes', a
   }
 });
 
-test('a session that ends while it makes a token makes none', async () => {
+test('a session that ends during a creation creates no token', async () => {
   const member = await identity.createMember(session);
   for (let round = 0; round < 5; round += 1) {
     const own = await identity.login({ email: member.email, password: member.password });
@@ -199,7 +199,7 @@ test('a session that ends while it makes a token makes none', async () => {
   }
 });
 
-test('a family of ten thousand, wide and deep, goes at once, and ended members cost nothing', async () => {
+test('revokes a wide and deep family of ten thousand at once, without reading ended tokens', async () => {
   const member = await identity.createMember(session);
   const root = await make(member.session);
   const insert = `

@@ -53,7 +53,7 @@ test('both lists show the time of the last use, within a few seconds of it', asy
   expect(Date.parse((await lastUsedAt(token)) ?? '')).toBeGreaterThanOrEqual(usedAt + HOUR);
 });
 
-test('it never goes backwards: a replica whose clock is behind, or that writes late, changes nothing', async () => {
+test('the time of last use never moves back when a replica has a slow clock or writes late', async () => {
   const token = await generateToken();
   identity.advance(2 * HOUR);
   await use(token);
@@ -65,7 +65,7 @@ test('it never goes backwards: a replica whose clock is behind, or that writes l
   expect(await lastUsedAt(token)).toBe(latest);
 });
 
-test('a flush that fails is tried again, with the time of the use and not of the flush', async () => {
+test('retries a failed flush with the time of the use, not of the flush', async () => {
   const token = await generateToken();
   const blocker = await identity.db.connect();
   try {

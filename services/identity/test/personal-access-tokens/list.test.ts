@@ -46,7 +46,7 @@ async function walk(limit: number, order: 'forward' | 'backward', token = sessio
   return numbers.flatMap((page) => pages.get(page) ?? []);
 }
 
-test('the own list holds the 100 newest active tokens, newest first, and nothing of others', async () => {
+test('the own list contains the 100 newest active tokens, newest first, and none of others', async () => {
   const member = await identity.createMember(session);
   const other = await identity.createMember(session);
   await createMany(other.session, 3);
@@ -97,7 +97,7 @@ test('the admin list shows every active token of the organisation exactly once, 
     ]);
 });
 
-test("a removed owner's tokens stay in the admin list with what was known last, and can be revoked there", async () => {
+test("the admin list keeps a removed owner's tokens with the last known details, and they can be revoked", async () => {
   const leaver: Member = await identity.createMember(session);
   const token = await identity.createToken(leaver.session, { expiryDays: 'never' });
   await identity.call('PATCH', `/api/v1/users/${leaver.id}`, {
@@ -117,14 +117,14 @@ test("a removed owner's tokens stay in the admin list with what was known last, 
   expect(await find()).toBeUndefined();
 });
 
-test('another organisation never shows, and its administrator sees its own only', async () => {
+test('an administrator sees only the tokens of their own organisation', async () => {
   const other = await identity.createOrganisation('other@example.com');
   const foreign = await identity.createToken(other.session);
   expect((await walk(100, 'forward')).some(({ id }) => id === foreign.id)).toBe(false);
   expect((await walk(100, 'forward', other.session)).map(({ id }) => id)).toEqual([foreign.id]);
 });
 
-test('a member gets 400 and a token 403', async () => {
+test('the admin list rejects a member with 400 and a token with 403', async () => {
   const member = await identity.createMember(session);
   const pat = await identity.createToken(session, { scopes: ['pat:read', 'pat:write', 'user:read'] });
   const refusals = [await adminPage(1, 20, member.session), await adminPage(1, 20, pat.accessToken)];
@@ -134,7 +134,7 @@ test('a member gets 400 and a token 403', async () => {
   ]);
 });
 
-test('the scopes are what this caller can grant, by category, with the defaults marked', async () => {
+test('returns the scopes that the caller can grant, by category, with the defaults marked', async () => {
   const member = await identity.createMember(session);
   const pat = await identity.createToken(session, { scopes: ['pat:read', 'user:read'] });
   const namesFor = async (token: string) => {
@@ -172,7 +172,7 @@ test('the scopes are what this caller can grant, by category, with the defaults 
   expect(await namesFor(pat.accessToken)).toEqual(['user:read*', 'pat:read']);
 });
 
-test('an expired token is in no list and no total, before and after the sweep', async () => {
+test('no list or total includes an expired token, before or after the expiry job runs', async () => {
   const member = await identity.createMember(session);
   const [short, long] = [
     await identity.createToken(member.session, { expiryDays: 30 }),

@@ -12,7 +12,7 @@ afterAll(() => identity.close());
 
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
 
-test('a revoked token is refused at its next use, and stays revoked', async () => {
+test('a revoked token is rejected at its next use, and stays revoked', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   expect((await me(token.accessToken)).status).toBe(200);
   const revoked = await identity.call('DELETE', `${tokensPath}/${token.id}`, {
@@ -34,7 +34,7 @@ test('a revoked token is refused at its next use, and stays revoked', async () =
   ).rejects.toThrow('never leaves the state revoked');
 });
 
-test('a revocation is audited once, with who and why', async () => {
+test('records a revocation in the audit once, with the actor and the reason', async () => {
   const token = await identity.createToken(session);
   const body = { reason: 'rotated' };
   const answers = await Promise.all(
@@ -50,7 +50,7 @@ test('a revocation is audited once, with who and why', async () => {
   expect(rows).toEqual([{ action: 'token.revoked', reason: 'rotated', actor_id: expect.any(String) }]);
 });
 
-test("another member's, another organisation's, an unknown, a revoked and an expired token are one 404", async () => {
+test("responds with the same 404 to another member's, another organisation's, an unknown, a revoked and an expired token", async () => {
   const member = await identity.createMember(session);
   const other = await identity.createOrganisation('other@example.com');
   const foreign = await identity.createToken(other.session);
@@ -71,7 +71,7 @@ test("another member's, another organisation's, an unknown, a revoked and an exp
   expect((await me(foreign.accessToken)).status).toBe(200);
 });
 
-test("an administrator revokes anyone's token; a member doesn't", async () => {
+test("an administrator can revoke anyone's token, a member cannot", async () => {
   const member = await identity.createMember(session);
   const token = await identity.createToken(member.session, { scopes: ['user:read'] });
   const path = `${tokensPath}/admin/${token.id}`;

@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 const command = (args: string[], more: NodeJS.ProcessEnv = {}) =>
   run('cli.js', { ...env, ...more }, args).exit;
 
-test('a mistake on the command line is one line and exit 2, help is help', async () => {
+test('reports a usage error in one line with exit code 2, and prints the help', async () => {
   for (const args of [['brew'], ['migrate', '--no-such'], ['create-organisation'], ['create-organisation', '--name', 'x', '--admin-email', 'no e-mail']]) {
     const { code, stderr } = await command(args);
     expect([args, code, stderr.trim().split('\n').length]).toEqual([args, 2, 1]);
@@ -24,14 +24,14 @@ test('a mistake on the command line is one line and exit 2, help is help', async
   expect(await command(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('create-organisation'), stderr: '' });
 }); // prettier-ignore
 
-test('commands on a database that is not migrated say so', async () => {
+test('commands report a database that is not migrated', async () => {
   for (const args of [['keys', 'list'], ['create-organisation', '--name', 'x', '--admin-email', 'a@example.com']]) {
     const { code, stderr } = await command(args, { ADMIN_PASSWORD: admin.password });
     expect([code, stderr]).toEqual([78, expect.stringMatching(/^The database lacks the migration [^\n]+\n$/)]);
   }
 }); // prettier-ignore
 
-test('migrate applies once, also when several run, and then has nothing to do', async () => {
+test('migrate applies each migration once, also when several run concurrently', async () => {
   const exits = await Promise.all([command(['migrate']), command(['migrate'])]);
   expect(exits.map(({ code }) => code)).toEqual([0, 0]);
   expect(exits.map(({ stdout }) => stdout).toSorted()).toEqual([
@@ -40,7 +40,7 @@ test('migrate applies once, also when several run, and then has nothing to do', 
   ]);
 });
 
-test("migrate on somebody else's database is one clear line", async () => {
+test("migrate reports another application's database in one clear line", async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const name = '20990101000000_other';
@@ -57,7 +57,7 @@ test("migrate on somebody else's database is one clear line", async () => {
   ]);
 });
 
-test('create-organisation makes an administrator who can log in, once', async () => {
+test('create-organisation creates an administrator who can log in, once', async () => {
   const args = ['create-organisation', '--name', 'Second', '--admin-email', 'Boss@Second.example'];
   expect(await command(args)).toMatchObject({ code: 1, stderr: expect.stringContaining('ADMIN_PASSWORD is missing') });
   const made = await command(args, { ADMIN_PASSWORD: 'a-fine-password' });
@@ -71,7 +71,7 @@ test('create-organisation makes an administrator who can log in, once', async ()
   await server.exit;
 }); // prettier-ignore
 
-test('make-administrator lets a locked-out operator in again, and ends the sessions of the account', async () => {
+test('make-administrator lets a locked-out operator log in again, and ends the sessions of the account', async () => {
   const server = await startServer(env);
   const login = (email: string, password: string) =>
     callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: { email, password } });
@@ -130,7 +130,7 @@ test('make-administrator lets a locked-out operator in again, and ends the sessi
 /** The administrator that `create-organisation` has made. */
 const boss = { email: 'boss@second.example', password: 'a-fine-password' };
 
-test('erase-mails deletes what waits for an address, and nothing else', async () => {
+test('erase-mails deletes the mails waiting for an address, and no others', async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   for (const email of ['one@second.example', 'two@second.example'])
@@ -147,7 +147,7 @@ test('erase-mails deletes what waits for an address, and nothing else', async ()
   expect((await command(['erase-mails'])).code).toBe(2);
 });
 
-test('reseal: after it the old encryption key can be left out', async () => {
+test('reseal makes the old encryption key removable', async () => {
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
   const both = { ENCRYPTION_KEYS: `${fresh},${env.ENCRYPTION_KEYS ?? ''}` };
   const smtpPassword = 's3cret-value-of-the-server';
@@ -184,7 +184,7 @@ test('reseal: after it the old encryption key can be left out', async () => {
   env.ENCRYPTION_KEYS = fresh;
 }); // prettier-ignore
 
-test('a key is listed, rotated, and removed only when another signs', async () => {
+test('keys lists and rotates keys, and removes a key only when another one signs', async () => {
   const list = async () => (await command(['keys', 'list'])).stdout.trim().split('\n').map((line) => line.split(/ +/));
   const [[first = '', state] = []] = await list();
   expect(state).toBe('active');

@@ -21,7 +21,7 @@ const startAndFail = async (environment: NodeJS.ProcessEnv, expectedCode = 1) =>
   return stderr.trim().split('\n');
 };
 
-test('every fault of the environment is told at once, and no value of it', async () => {
+test('reports all faults of the environment together, without values', async () => {
   const secret = 'not-to-be-printed-0123456789';
   const lines = await startAndFail({
     DATABASE_URL: `mysql://${secret}`,
@@ -46,7 +46,7 @@ test('every fault of the environment is told at once, and no value of it', async
   expect(missing.map((line) => /- (\w+) is missing/.exec(line)?.[1])).toEqual([undefined, 'DATABASE_URL', 'ENCRYPTION_KEYS']);
 }); // prettier-ignore
 
-test('variables that contradict one another stop the start, and are told together', async () => {
+test('fails the start when variables contradict each other, and reports them together', async () => {
   const client = `mail:${'s'.repeat(32)}`;
   const lines = await startAndFail({ ...env, BOOTSTRAP_ADMIN_PASSWORD: '', SERVICE_CLIENTS: `${client},${client}` });
   expect(lines).toEqual([
@@ -56,7 +56,7 @@ test('variables that contradict one another stop the start, and are told togethe
   ]);
 }); // prettier-ignore
 
-test('the command config describes every variable, shows no value, and fails where a start would', async () => {
+test('config describes every variable without values, and fails when a start would', async () => {
   const good = await run('cli.js', env, ['config']).exit;
   expect([good.code, good.stderr]).toEqual([0, '']);
   expect(good.stdout).toMatch(/^PORT\tdefault 0\ta TCP port/m);
@@ -68,7 +68,7 @@ test('the command config describes every variable, shows no value, and fails whe
   });
 });
 
-test('a database that is not migrated or not there is one clear line', async () => {
+test('reports a missing or unmigrated database in one clear line', async () => {
   const empty = await createTestDatabase({ template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined });
   try {
     expect(await startAndFail({ ...env, DATABASE_URL: empty.url }, 78)).toEqual([
@@ -82,7 +82,7 @@ test('a database that is not migrated or not there is one clear line', async () 
   expect(await startAndFail({ ...env, DATABASE_URL: absent.href })).toEqual([expect.stringMatching(/^The database can't be used .*no_such_database/)]);
 }); // prettier-ignore
 
-test('two that start at once make one organisation, one administrator and one signing key, and both serve', async () => {
+test('two replicas that start concurrently create one organisation, one administrator and one signing key, and both serve', async () => {
   const servers = await Promise.all([startServer(env), startServer(env)]);
   try {
     const client = new pg.Client({ connectionString: database.url });
@@ -104,7 +104,7 @@ test('two that start at once make one organisation, one administrator and one si
   }
 });
 
-test('later bootstrap values change nothing', async () => {
+test('ignores later bootstrap values', async () => {
   const server = await startServer({ ...env, BOOTSTRAP_ADMIN_PASSWORD: 'another-password' });
   try {
     const login = (password: string) =>
@@ -117,7 +117,7 @@ test('later bootstrap values change nothing', async () => {
   }
 });
 
-test('keys that do not open what is stored stop the start in one clear line, and rotation too', async () => {
+test('wrong encryption keys fail the start, and a rotation, with one clear line', async () => {
   const wrong = [`k1:${Buffer.alloc(32, 9).toString('base64')}`, `k2:${Buffer.alloc(32, 1).toString('base64')}`];
   for (const ENCRYPTION_KEYS of wrong) {
     const lines = await startAndFail({ ...env, ENCRYPTION_KEYS });
@@ -130,7 +130,7 @@ test('keys that do not open what is stored stop the start in one clear line, and
   expect((await both.exit).code).toBe(0);
 }); // prettier-ignore
 
-test('a taken port is one clear line', async () => {
+test('reports a port in use in one clear line', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;

@@ -36,7 +36,7 @@ async function createToken(session: string, name: string): Promise<{ id: string;
   return body.token as { id: string; accessToken: string };
 } // prettier-ignore
 
-test('SIGTERM ends with 0, and with the last-used times written', async () => {
+test('exits with 0 on SIGTERM, after writing the last-used times', async () => {
   const { id, accessToken } = await createToken(await logIn(), 'last');
   expect((await call('GET', '/api/v1/users/me', accessToken)).status).toBe(200);
   server.child.kill('SIGTERM');
@@ -47,7 +47,7 @@ test('SIGTERM ends with 0, and with the last-used times written', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test('kill -9 loses no token that was answered, and no revocation', async () => {
+test('loses no acknowledged token or revocation on kill -9', async () => {
   // One login for all: identity refuses what would wait too long for its turn to be hashed, on a busy machine sooner.
   const session = await logIn();
   const created = await Promise.all(Array.from({ length: 10 }, (_, index) => createToken(session, `t-${index}`)));

@@ -33,7 +33,7 @@ function expectLimited({ status, headers, body }: Answer): void {
   expect(seconds).toBeLessThanOrEqual(900);
 }
 
-test('30 guesses at once are 10 guesses; then the right password waits there, and not elsewhere', async () => {
+test('counts concurrent guesses, and then blocks the right password from that network but not from another', async () => {
   const { email } = await identity.createMember(await identity.login());
   const answers = await Promise.all(many(30, (index) => attempt(email, `guess-number-${index}`)));
   expect(getStatuses(answers)).toEqual([...many(10, () => 401), ...many(20, () => 429)]);
@@ -42,12 +42,12 @@ test('30 guesses at once are 10 guesses; then the right password waits there, an
   expect((await attempt(email, admin.password, '198.51.100.1')).status).toBe(200);
 });
 
-test('an account that does not exist is limited alike', async () => {
+test('limits an unknown account in the same way', async () => {
   const answers = await Promise.all(many(12, () => attempt('nobody@example.com', 'some-password')));
   expect(getStatuses(answers)).toEqual([...many(10, () => 401), 429, 429]);
 });
 
-test('an account gets 100 failures over all networks, and an IPv6 network is its /64', async () => {
+test('limits an account to 100 failures over all networks, where an IPv6 network is a /64', async () => {
   const { email } = await identity.createMember(await identity.login());
   const inOneNetwork = await Promise.all(
     many(12, (index) => attempt(email, 'guess-guess', `2001:db8::${index}`)),
@@ -59,7 +59,7 @@ test('an account gets 100 failures over all networks, and an IPv6 network is its
   expect(getStatuses(elsewhere).filter((status) => status === 401)).toHaveLength(90);
 });
 
-test('the right password forgets the failures of its account', async () => {
+test('resets the failures of an account after the right password', async () => {
   for (let round = 0; round < 2; round += 1) {
     await Promise.all(many(9, () => attempt(admin.email, 'not-the-password')));
     expect((await attempt(admin.email, admin.password)).status).toBe(200);
@@ -70,7 +70,7 @@ test('the right password forgets the failures of its account', async () => {
   expect(rows).toEqual([]);
 });
 
-test('one address gets 100 failures over all accounts, others go on', async () => {
+test('limits an address to 100 failures over all accounts, without affecting other addresses', async () => {
   const answers = await Promise.all(
     many(110, (index) => attempt(`nobody-${index}@example.com`, 'some-password')),
   );
@@ -79,7 +79,7 @@ test('one address gets 100 failures over all accounts, others go on', async () =
   expect((await attempt(admin.email, admin.password, '198.51.100.2')).status).toBe(200);
 });
 
-test('the longest e-mail there may be is limited as any other, and none is kept in clear', async () => {
+test('limits the longest possible e-mail address as any other, and stores none in clear text', async () => {
   const email = `${'x'.repeat(242)}@example.com`;
   const answers = await Promise.all(many(11, () => attempt(email, 'some-password')));
   expect(getStatuses(answers)).toEqual([...many(10, () => 401), 429]);

@@ -12,7 +12,7 @@ afterAll(() => identity.close());
 const login = (body: object) => identity.call('POST', '/api/v1/auth/login', { body });
 const me = async (token: string) => (await identity.call('GET', '/api/v1/users/me', { token })).status;
 
-test('a login answers a session of 24 hours in the decided shape, and stores its hash only', async () => {
+test('login returns a session of 24 hours in the specified shape, and stores only its hash', async () => {
   const { status, headers, body } = await login({ email: ' Admin@Example.com ', password: admin.password });
   expect(status).toBe(200);
   expect(headers.get('cache-control')).toBe('no-store');
@@ -30,7 +30,7 @@ test('a login answers a session of 24 hours in the decided shape, and stores its
   expect(rows).toEqual([{ token_hash: expect.stringMatching(/^[\w-]{43}$/), ended_at: null, user_id: body.user.id }]);
 }); // prettier-ignore
 
-test('an unknown account, one without a password, a removed one and a wrong password are one answer', async () => {
+test('responds in the same way to an unknown account, one without a password, a removed one and a wrong password', async () => {
   const session = await identity.login();
   const removed = await identity.createMember(session);
   const invited = await identity.createMember(session);
@@ -45,7 +45,7 @@ test('an unknown account, one without a password, a removed one and a wrong pass
   for (const { status, text } of answers) expect([status, text]).toEqual([401, answers[0]?.text]);
 });
 
-test('an account that is unknown costs the same hashing as one that is not', async () => {
+test('hashes as much for an unknown account as for a known one', async () => {
   const passwords = createPasswords();
   const known = await passwords.hash('a-known-password');
   const measureTime = async (hash: string | null | undefined) => {
@@ -65,14 +65,14 @@ test('an account that is unknown costs the same hashing as one that is not', asy
   expect(known).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test('bodies that are no login are 400 and count as no guess', async () => {
+test('rejects an invalid body with 400 without counting a guess', async () => {
   for (const body of [{}, { email: admin.email }, { password: 'x' }, { email: '', password: 'x' }, { email: 1, password: 'x' }, { email: admin.email, password: '' }, { email: admin.email, password: 'x'.repeat(257) }, { email: 'x'.repeat(255), password: 'x' }, { email: admin.email, password: 'x', role: 'admin' }])
     expect((await login(body)).status).toBe(400);
   const { rows } = await identity.db.query(`select max(points) as points from rate_limits where key like '%account%'`);
   expect(rows[0].points ?? 0).toBeLessThanOrEqual(1);
 }); // prettier-ignore
 
-test('logout ends that session at once, and no other and no token', async () => {
+test('logout ends its own session at once, but no other session and no token', async () => {
   const [first, second] = [await identity.login(), await identity.login()];
   const pat = await identity.createToken(first, { scopes: ['user:read'] });
   const logout = (token: string) => identity.call('POST', '/api/v1/auth/logout', { token });
@@ -89,7 +89,7 @@ test('logout ends that session at once, and no other and no token', async () => 
   expect(rows).toEqual([{ count: 1 }]);
 });
 
-test('a session is refused from its 24th hour on, and not before', async () => {
+test('rejects a session after 24 hours, and not before', async () => {
   const session = await identity.login();
   identity.advance(DAY_MS - 60_000);
   expect(await me(session)).toBe(200);

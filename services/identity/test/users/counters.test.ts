@@ -38,7 +38,7 @@ async function expectCountersRight(): Promise<void> {
     ]);
 }
 
-test('the counters are what a count would say, after any sequence of operations, four at a time', async () => {
+test('the counters equal the counted rows after any sequence of operations, four at a time', async () => {
   const pick = createRandom(20_261_121);
   const session = await identity.login();
   const other = await identity.createOrganisation('other@example.com');

@@ -24,7 +24,7 @@ const adminsLeft = async (orgId: string): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-test('the only administrator is neither removed nor demoted', async () => {
+test('the only administrator can be neither removed nor demoted', async () => {
   const { body } = await identity.call('GET', '/api/v1/users/me', { token: first });
   for (const act of [remove, demote]) {
     const answer = await act(first, body.user.id as string);
@@ -52,7 +52,7 @@ test('an invited administrator who has not accepted does not count as another on
   expect(await adminsLeft(orgId)).toHaveLength(1);
 });
 
-test('two administrators who demote one another at once leave one who can log in', async () => {
+test('two administrators who demote each other concurrently leave one who can log in', async () => {
   const { orgId, session } = await identity.createOrganisation('pair@example.org');
   const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
   await invite(session, 'never-accepts@example.org');
@@ -71,7 +71,7 @@ test('two administrators who demote one another at once leave one who can log in
   }
 });
 
-test('who is demoted does not become an administrator again by requests that were under way', async () => {
+test('a demoted administrator cannot regain the role with requests in flight', async () => {
   const { session } = await identity.createOrganisation('stays-demoted@example.org');
   for (let round = 0; round < 10; round += 1) {
     const other = await identity.createMember(session, 'admin');
@@ -93,20 +93,28 @@ const combinations: [what: string, one: Act, two: Act, isCrossed: boolean][] = [
   ['leave and step down', remove, demote, false],
 ];
 
-test.each(combinations)('two administrators who %s at once leave one', async (what, one, two, isCrossed) => {
-  const { orgId, session } = await identity.createOrganisation(`${what.replaceAll(' ', '-')}@example.org`);
-  const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
-  let a: Pick<Member, 'id' | 'session'> = { id: body.user.id as string, session };
-  for (let round = 0; round < 12; round += 1) {
-    const b = await identity.createMember(a.session, 'admin');
-    const [ofOne, ofTwo] = isCrossed ? [b.id, a.id] : [a.id, b.id];
-    const acts = [one(a.session, ofOne), two(b.session, ofTwo), one(a.session, ofOne), two(b.session, ofTwo)];
-    const answers = await Promise.all(acts);
-    // The loser hears that it was the last one, or that it is no administrator, or no member, any more.
-    for (const { status } of answers) expect([200, 401, 403, 404, 409]).toContain(status);
-    expect(answers.some(({ status }) => status === 200)).toBe(true);
-    const left = await adminsLeft(orgId);
-    expect(left).toHaveLength(1);
-    if (left[0] === b.id) a = b;
-  }
-});
+test.each(combinations)(
+  'two administrators who %s concurrently leave one',
+  async (what, one, two, isCrossed) => {
+    const { orgId, session } = await identity.createOrganisation(`${what.replaceAll(' ', '-')}@example.org`);
+    const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
+    let a: Pick<Member, 'id' | 'session'> = { id: body.user.id as string, session };
+    for (let round = 0; round < 12; round += 1) {
+      const b = await identity.createMember(a.session, 'admin');
+      const [ofOne, ofTwo] = isCrossed ? [b.id, a.id] : [a.id, b.id];
+      const acts = [
+        one(a.session, ofOne),
+        two(b.session, ofTwo),
+        one(a.session, ofOne),
+        two(b.session, ofTwo),
+      ];
+      const answers = await Promise.all(acts);
+      // The loser hears that it was the last one, or that it is no administrator, or no member, any more.
+      for (const { status } of answers) expect([200, 401, 403, 404, 409]).toContain(status);
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+      const left = await adminsLeft(orgId);
+      expect(left).toHaveLength(1);
+      if (left[0] === b.id) a = b;
+    }
+  },
+);

@@ -25,7 +25,7 @@ const storedUser = async (id: string) =>
 let emails = 0;
 const newEmail = () => `person-${++emails}@example.com`;
 
-test('a member is created in the decided shape, the e-mail in lower case, the password as argon2id', async () => {
+test('creates a member in the specified shape, with the e-mail in lower case and the password as argon2id', async () => {
   const { status, body } = await create({
     email: 'Ada.LOVELACE@Example.com',
     fullName: ' Ada Lovelace ',
@@ -51,7 +51,7 @@ test('a member is created in the decided shape, the e-mail in lower case, the pa
   expect((await identity.call('GET', `${path}/me`, { token: member })).body).toEqual({ user: body.user });
 });
 
-test('an e-mail is taken in any case, even when ten ask at once, and free again after removal', async () => {
+test('an e-mail address can be used once, in any case and by ten concurrent requests, and again after the removal', async () => {
   const email = newEmail();
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
@@ -93,12 +93,12 @@ test.each([
   { email: `a@${'x'.repeat(64)}.com`, fullName: 'A', password },
   { email: 'a@b@example.com', fullName: 'A', password },
   { email: 'a..b@example.com', fullName: 'A', password },
-])('create refuses %j with 400', async (body) => {
+])('create rejects %j with 400', async (body) => {
   const { status, body: answer } = await create(body);
   expect([status, answer.error.code]).toEqual([400, 'VALIDATION_ERROR']);
 });
 
-test('a member neither lists, creates, changes nor removes; a token needs the scope as well as the role', async () => {
+test('rejects every operation by a member, and by a token without both the scope and the role', async () => {
   const member = await identity.createMember(session);
   const readOnly = await identity.createToken(session, { scopes: ['user:read'] });
   const writeOnly = await identity.createToken(session, { scopes: ['user:write'] });
@@ -124,7 +124,7 @@ test('a member neither lists, creates, changes nor removes; a token needs the sc
   expect((await list(readOnly.accessToken)).status).toBe(200);
 });
 
-test('a token with user:write renames and removes members, and decides nothing about who can log in', async () => {
+test('a token with user:write can rename and remove members, but cannot change who can log in', async () => {
   const pat = (await identity.createToken(session, { scopes: ['user:write'] })).accessToken;
   const made = await create({ email: newEmail(), fullName: 'A', password });
   expect(made.status).toBe(201);
@@ -145,7 +145,7 @@ test('a token with user:write renames and removes members, and decides nothing a
   expect((await remove(made.body.user.id, pat)).status).toBe(200);
 });
 
-test('a token that removes a member meanwhile made an administrator is refused', async () => {
+test('rejects the removal by a token of a member who has just become an administrator', async () => {
   const pat = (await identity.createToken(session, { scopes: ['user:write'] })).accessToken;
   for (let round = 0; round < 5; round += 1) {
     const member = await identity.createMember(session);
@@ -161,7 +161,7 @@ test('a token that removes a member meanwhile made an administrator is refused',
   }
 });
 
-test("a demoted administrator's token loses the administrators' scopes at once, and gets them back", async () => {
+test("a demoted administrator's token loses the administrators' scopes at once, and regains them with the role", async () => {
   const other = await identity.createMember(session, 'admin');
   const pat = (await identity.createToken(other.session, { scopes: ['user:write', 'user:read'] }))
     .accessToken;
@@ -177,7 +177,7 @@ test("a demoted administrator's token loses the administrators' scopes at once, 
   expect(await rename()).toBe(200);
 });
 
-test("another organisation's, an unknown and a removed member are one 404, and nothing changes", async () => {
+test("responds with the same 404 to another organisation's, an unknown and a removed member, and changes nothing", async () => {
   const other = await identity.createOrganisation('boss@other.example');
   const foreign = await identity.createMember(other.session);
   const removed = await identity.createMember(session);
@@ -197,7 +197,7 @@ test("another organisation's, an unknown and a removed member are one 404, and n
   expect((await create({ email: foreign.email, fullName: 'A', password })).status).toBe(409);
 });
 
-test('every member is on exactly one page, newest first, whatever the size of the pages', async () => {
+test('lists every member on exactly one page, newest first, whatever the page size', async () => {
   const { rows } = await identity.db.query<{ id: string }>(
     'select id from users where org_id = $1 and removed_at is null order by id desc',
     [identity.orgId],
@@ -218,7 +218,7 @@ test('every member is on exactly one page, newest first, whatever the size of th
   }
 });
 
-test('two spellings of one address are one address', async () => {
+test('treats two spellings of an address as the same address', async () => {
   const local = newEmail().split('@')[0] ?? '';
   const made = await create({ email: `${local}@Bücher.example`, fullName: 'A', password });
   expect([made.status, made.body.user.email]).toEqual([201, `${local}@xn--bcher-kva.example`]);
@@ -228,7 +228,7 @@ test('two spellings of one address are one address', async () => {
   await identity.login({ email: `${local}@bücher.example`, password });
 });
 
-test('change refuses what is empty, unknown or no role', async () => {
+test('change rejects an empty body, an unknown field and an invalid role', async () => {
   const member = await identity.createMember(session);
   for (const body of [
     {},

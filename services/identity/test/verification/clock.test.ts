@@ -19,7 +19,7 @@ afterAll(async () => {
   await identity.close();
 });
 
-test('a session and a token pass in services whose clocks are behind, or ahead by less than a minute', async () => {
+test('services accept a session and a token when their clocks are slow, or fast by less than a minute', async () => {
   const session = await identity.login();
   const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
   for (const probe of probes) {
@@ -28,7 +28,7 @@ test('a session and a token pass in services whose clocks are behind, or ahead b
   }
 });
 
-test('an expired credential is refused everywhere, also where the clock is two days behind', async () => {
+test('every service rejects an expired credential, even when its clock is two days slow', async () => {
   const session = await identity.login();
   const { accessToken } = await identity.createToken(session, { scopes: ['user:read'], expiryDays: 30 });
   const forever = await identity.createToken(session, { scopes: ['user:read'], expiryDays: 'never' });

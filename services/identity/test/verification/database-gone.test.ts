@@ -73,14 +73,14 @@ const hasRecovered = async () => {
   return answers.every(({ status }) => status === 200 || status === 201 || status === 401);
 };
 
-test('a database that is gone is 503 within two seconds, and what comes back is used at once', async () => {
+test('responds with 503 within two seconds when the database is down, and recovers at once', async () => {
   await postgres.kill();
   await expectUnavailable();
   await postgres.start();
   await waitFor(hasRecovered, { what: 'recovery', timeoutMs: 15_000, intervalMs: 100 });
 });
 
-test('a database that hangs is 503 within two seconds, too', async () => {
+test('responds with 503 within two seconds when the database hangs', async () => {
   await postgres.pause();
   try {
     await expectUnavailable();

@@ -42,7 +42,7 @@ async function sendHeld(
   return { status: answer.statusCode, text: await text(answer) };
 }
 
-test('a token that is revoked while a body is held back makes no other', async () => {
+test('a token that is revoked while the body is delayed creates no token', async () => {
   const token = await identity.createToken(session, { scopes: ['pat:write'] });
   const revoke = () => identity.call('DELETE', `${tokensPath}/${token.id}`, { token: session });
   const body = { name: 'afterwards', scopes: ['pat:write'] };
@@ -53,7 +53,7 @@ test('a token that is revoked while a body is held back makes no other', async (
   expect(rowCount).toBe(0);
 });
 
-test('an administrator who is demoted while a body is held back changes nobody', async () => {
+test('an administrator who is demoted while the body is delayed changes no member', async () => {
   const other = await identity.createMember(session, 'admin');
   const token = await identity.createToken(other.session, { scopes: ['user:write'] });
   const demote = () =>
@@ -64,7 +64,7 @@ test('an administrator who is demoted while a body is held back changes nobody',
   });
 });
 
-test('a member who is promoted while a body is held back goes on', async () => {
+test('a member who is promoted while the body is delayed is accepted', async () => {
   const other = await identity.createMember(session);
   const token = await identity.createToken(other.session, { scopes: ['pat:write'] });
   const promote = () =>
@@ -73,7 +73,7 @@ test('a member who is promoted while a body is held back goes on', async () => {
   expect(await sendHeld('POST', tokensPath, token, body, promote)).toMatchObject({ status: 201 });
 });
 
-test('a body that is long in coming is taken from a credential that lives', async () => {
+test('accepts a slow body from a live credential', async () => {
   const token = await identity.createToken(session, { scopes: ['pat:write'] });
   const body = { name: 'late', scopes: ['pat:write'] };
   expect(await sendHeld('POST', tokensPath, token, body, () => Promise.resolve())).toMatchObject({

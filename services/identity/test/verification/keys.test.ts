@@ -43,7 +43,7 @@ async function signerOfIdentity(): Promise<(claims: object) => string> {
   return (claims) => sign(claims);
 }
 
-test('a leaked signing key alone forges nothing', async () => {
+test('a leaked signing key is not enough to forge a credential', async () => {
   const token = await identity.createToken(session, { scopes: ['kb:read'] });
   const [, claims] = getParts(token.accessToken);
   const sign = await signerOfIdentity();
@@ -56,7 +56,7 @@ test('a leaked signing key alone forges nothing', async () => {
   for (const forged of forgeries) expect((await me(sign(forged))).status).toBe(401);
 });
 
-test('a credential of another issuer, another key, another algorithm or the wrong form is refused', async () => {
+test('rejects a credential of another issuer, key or algorithm, or of the wrong form', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const [header, claims] = getParts(token.accessToken);
   const sign = await signerOfIdentity();
@@ -83,7 +83,7 @@ test('a credential of another issuer, another key, another algorithm or the wron
   expect((await me(token.accessToken)).status).toBe(200);
 });
 
-test('nobody is refused while the signing key is rotated under load, and the new key takes over', async () => {
+test('rotating the signing key under load rejects no request, and the new key takes over', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const [oldHeader] = getParts(token.accessToken);
   const traffic = [
@@ -108,7 +108,7 @@ test('nobody is refused while the signing key is rotated under load, and the new
   expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
 });
 
-test('lost keys give way all at once: when the new one cannot be kept, they stay as they are', async () => {
+test('a forced rotation leaves lost keys unchanged when the new key cannot be stored', async () => {
   const others = createSecretBox([{ id: 'k2', key: Buffer.alloc(32, 2) }]);
   const halves = async () => (await identity.db.query('select id, private_sealed from signing_keys order by id')).rows;
   const before = await halves();
@@ -120,7 +120,7 @@ test('lost keys give way all at once: when the new one cannot be kept, they stay
   await identity.db.query('drop function refuse cascade');
 }); // prettier-ignore
 
-test('a lost key behind one that is not gives way too, and the new one waits its time', async () => {
+test('a forced rotation also replaces a lost older key, and activates the new one after the usual delay', async () => {
   const ring = (...bytes: number[]) => createSecretBox(bytes.map((byte) => ({ id: `k${byte}`, key: Buffer.alloc(32, byte) })));
   const rows = async () => (await identity.db.query('select * from signing_keys order by active_from')).rows;
   const before = await rows();
@@ -136,7 +136,7 @@ test('a lost key behind one that is not gives way too, and the new one waits its
     await identity.db.query('update signing_keys set private_sealed = $2 where id = $1', [id, private_sealed]);
 }); // prettier-ignore
 
-test('the public keys never show a private one', async () => {
+test('the JWKS contains no private key', async () => {
   const { body, text } = await identity.call('GET', '/.well-known/jwks.json');
   expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
   expect(text).not.toContain('"d"');

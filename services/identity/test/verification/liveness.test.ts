@@ -48,13 +48,13 @@ function expectCutOff({ exchanges, ended }: { exchanges: Exchange[]; ended: numb
   expect(after.filter(({ status }) => status === 200)).toEqual([]);
 }
 
-test('no request that starts after a revocation was answered passes, in any service, with 200 in flight', async () => {
+test('every service rejects each request that starts after a revocation was acknowledged, with 200 in flight', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const path = `/api/v1/personal-access-tokens/${token.id}`;
   expectCutOff(await overTraffic(token.accessToken, () => identity.call('DELETE', path, { token: session })));
 });
 
-test('no request that starts after the removal of a member was answered passes, by token or session', async () => {
+test('every request that starts after the removal of a member was acknowledged is rejected, by token or session', async () => {
   const member = await identity.createMember(session);
   const token = await identity.createToken(member.session, { scopes: ['user:read'] });
   const path = `/api/v1/users/${member.id}`;
@@ -63,7 +63,7 @@ test('no request that starts after the removal of a member was answered passes, 
   expect((await probe.whoami(member.session)).status).toBe(401);
 });
 
-test('a session that was logged out is refused by every service', async () => {
+test('every service rejects a session after logout', async () => {
   const ending = await identity.login();
   expect((await probe.whoami(ending)).status).toBe(200);
   expect((await identity.call('POST', '/api/v1/auth/logout', { token: ending })).status).toBe(204);
@@ -71,7 +71,7 @@ test('a session that was logged out is refused by every service', async () => {
   expect((await probe.whoami(ending)).status).toBe(401);
 });
 
-test('a change of role counts at the next request, in every service', async () => {
+test('a change of role takes effect at the next request, in every service', async () => {
   const member = await identity.createMember(session, 'admin');
   const before = await probe.whoami(member.session);
   expect(before.body).toMatchObject({ userId: member.id, role: 'admin' });
@@ -79,7 +79,7 @@ test('a change of role counts at the next request, in every service', async () =
   expect((await probe.whoami(member.session)).body).toMatchObject({ role: 'member' });
 });
 
-test('another service asks for scopes as identity does', async () => {
+test('another service checks scopes as identity does', async () => {
   const token = await identity.createToken(session, { scopes: ['kb:read'] });
   const refused = await probe.whoami(token.accessToken);
   expect(refused.status).toBe(403);
@@ -88,7 +88,7 @@ test('another service asks for scopes as identity does', async () => {
   );
 });
 
-test('a service credential is no member', async () => {
+test('rejects a service credential where a member is required', async () => {
   const basic = Buffer.from('probe:a-secret-of-a-service-0123456789abcdef').toString('base64');
   const issued = await identity.call('POST', '/api/v1/oauth2/token', {
     raw: 'grant_type=client_credentials',

@@ -11,7 +11,7 @@ test.each([
   ['64:ff9b::192.0.2.1', '64:ff9b:0::/48'],
   ['fe80::1%eth0', 'fe80:0:0::/48'],
   ['not an address', 'unknown'],
-])('the network of %s is %s', (address, network) => {
+])('toNetwork converts %s to %s', (address, network) => {
   expect(toNetwork(address)).toBe(network);
 });
 
@@ -25,18 +25,18 @@ test.each([
   ['', 'unknown'],
   [undefined, 'unknown'],
   ['💥', 'unknown'],
-])('the family of %j is %s', (userAgent, family) => {
+])('toDeviceName converts %j to %s', (userAgent, family) => {
   expect(toDeviceName(userAgent)).toBe(family);
 });
 
-test('a new version in the same network is the same client, another program or network is not', () => {
+test('the device id stays the same for a new version in the same network, and differs for another program or network', () => {
   const known = toDeviceId({ address: '192.0.2.1', userAgent: firefox(140) });
   expect(toDeviceId({ address: '192.0.2.250', userAgent: firefox(141) })).toBe(known);
   expect(toDeviceId({ address: '192.0.3.1', userAgent: firefox(140) })).not.toBe(known);
   expect(toDeviceId({ address: '192.0.2.1', userAgent: 'curl/8.5.0' })).not.toBe(known);
 });
 
-test('a hostile user agent costs little', () => {
+test('parses a hostile user agent quickly', () => {
   // Processor time, which other work on the machine doesn't change.
   const before = process.cpuUsage();
   for (const part of ['(', 'Mozilla/5.0 ', ' ', 'a'.repeat(50), 'version/1.'])

@@ -9,7 +9,7 @@ const createTestTools = (count: number): Tool[] =>
   })); // prettier-ignore
 const filterBy = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
 
-test('views that differ in one tool are two, for as many tools as there can be', () => {
+test('distinguishes views that differ in one tool, up to the maximum number of tools', () => {
   const { getView } = createCatalogue(createTestTools(53), server);
   const principal = { role: 'admin', kind: 'session' } as never;
   for (const last of ['tool_1', 'tool_52'])

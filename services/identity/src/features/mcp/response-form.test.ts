@@ -22,12 +22,12 @@ test.each([
   ['text/*', 'stream'],
   ['text/event-stream, application/json;q=0', 'stream'],
   ['application/*;q=0, */*', 'stream'],
-])('Accept: %s takes %s', (accept, form) => {
+])('Accept: %s negotiates %s', (accept, form) => {
   expect(negotiateResponseForm(accept)).toBe(form);
 });
 
 test.each(['text/html', 'image/*', '*/*;q=0', 'application/json;q=0', 'text/event-stream;q=0', 'x'])(
-  'Accept: %s takes neither form, which is 406',
+  'Accept: %s fails with 406, because it accepts neither form',
   (accept) => {
     expect(() => negotiateResponseForm(accept)).toThrow(expect.objectContaining({ statusCode: 406 }));
   },

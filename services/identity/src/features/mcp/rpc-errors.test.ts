@@ -1,7 +1,7 @@
 import { AppError } from '@platform/service-kit';
 import { createWithMetadata } from './rpc-errors.js';
 
-test('a refusal that is thrown many times stays one, rendered once', () => {
+test('an error that is thrown many times is extended and rendered once', () => {
   const withMetadata = createWithMetadata('http://a/meta');
   const headers = { 'www-authenticate': 'Bearer realm="a"' };
   const refusal = new AppError({ status: 401, code: 'NO', message: 'No', headers, isReused: true });

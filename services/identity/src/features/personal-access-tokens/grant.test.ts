@@ -45,7 +45,7 @@ describe('scopes', () => {
     expect(canGrant(who, scope)).toBe(expected);
   });
 
-  test('every scope that can not be granted is named, with its place and the reason', () => {
+  test('names every scope that cannot be granted, with its position and the reason', () => {
     expect(
       toDetails(() => grantScopes(pat(['kb:read']), ['kb:read', 'x', 'SEND_MAIL', 'user:read'], [])),
     ).toEqual([
@@ -55,7 +55,7 @@ describe('scopes', () => {
     ]);
   });
 
-  test('of the defaults each gives what they have, and nothing at all is a fault', () => {
+  test('grants the default scopes that the caller has, and rejects a caller that has none of them', () => {
     const defaults = ['kb:read', 'config:read'] as const;
     expect(grantScopes(principal({}), undefined, defaults)).toEqual(['kb:read']);
     expect(grantScopes(principal({ role: 'admin' }), undefined, defaults)).toEqual([...defaults]);
@@ -67,7 +67,7 @@ describe('expiry', () => {
   const own = Math.floor((NOW + 30 * DAY_MS) / 1_000) * 1_000;
   const token = (expiresAt: number | null) => pat(['pat:write'], { expiresAt });
 
-  test('is on a whole second, 30 days by default, null for never; a session does not bound it', () => {
+  test('falls on a whole second, defaults to 30 days, is null for never, and is not bounded by a session', () => {
     expect(grantExpiry(principal({}), undefined, NOW)).toBe(own);
     expect(grantExpiry(principal({}), 365, NOW)).toBe(own + 335 * DAY_MS);
     expect(grantExpiry(principal({}), 'never', NOW)).toBeNull();
