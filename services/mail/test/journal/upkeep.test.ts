@@ -81,6 +81,51 @@ test('each heartbeat deletes at most a thousand expired mails', async () => {
   await journal.stop();
 });
 
+test('a slow upkeep statement does not delay the heartbeats', async () => {
+  await insert('sent', 2);
+  await db.query(`update mails set idempotency_key = 'old', request_digest = 'x'`);
+  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
+  const lock = await pool.connect();
+  await lock.query('begin');
+  await lock.query('select from mails for update');
+  const times = { heartbeatMs: 100, senderTimeoutMs: 2_000, keyLifetimeMs: DAY_MS };
+  const journal = createJournal({
+    pool,
+    clock: () => now,
+    log,
+    unsentKeptDays: 7,
+    recordsKeptDays: 0,
+    times,
+  });
+  const started = journal.start();
+  const isUpkeepWaiting = async () =>
+    (
+      await db.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+    ).rowCount === 1;
+  await waitFor(isUpkeepWaiting, { what: 'upkeep that waits for the lock' });
+  const waitingSince = performance.now();
+  const ages: number[] = [];
+  await waitFor(
+    async () => {
+      const { rows } = await db.query<{ ageMs: number }>(
+        `select extract(epoch from now() - seen_at)::float * 1000 as "ageMs" from senders`,
+      );
+      ages.push(rows[0]?.ageMs ?? Number.POSITIVE_INFINITY);
+      return performance.now() - waitingSince > 2 * times.senderTimeoutMs;
+    },
+    { what: 'several heartbeats' },
+  );
+  expect(Math.max(...ages)).toBeLessThan(times.senderTimeoutMs);
+  expect(await isUpkeepWaiting()).toBe(true);
+  await lock.query('rollback');
+  lock.release();
+  await started;
+  await journal.stop();
+  await pool.end();
+});
+
 test('a statement that was planned for an empty table reads only its own rows when the table has grown', async () => {
   const shutdown = createShutdown(log);
   const { pool } = openResources({

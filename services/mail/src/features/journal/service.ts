@@ -44,7 +44,7 @@ export interface Journal {
   readonly isUp: boolean;
   /** The number of outcomes that are not stored yet. */
   readonly backlog: number;
-  /** Resolves after the first heartbeat, and retries for as long as the database is unavailable. */
+  /** Resolves after the first heartbeat and the upkeep that follows it; retries while the database is unavailable. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -136,17 +136,27 @@ export function createJournal(deps: {
       log.warn({ mails: abandoned }, 'Marked mails of dead senders as unknown; they may have been sent');
   }
 
-  let lastUpkeepAt = performance.now();
+  let lastHeartbeatAt = performance.now();
   let expireSendersFrom = 0;
-  /** @returns whether every step succeeded. */
-  async function runUpkeep(): Promise<boolean> {
+  /** @returns whether the database accepted a heartbeat. */
+  async function sendHeartbeat(): Promise<boolean> {
     try {
       await recordHeartbeat(pool, senderId);
-      const now = performance.now();
-      // If the database accepted none of our heartbeats, it accepted nobody else's: give the other senders time for one.
-      if (now - lastUpkeepAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
-      lastUpkeepAt = now;
-      if (now >= expireSendersFrom) await abandonMailsOfDeadSenders();
+    } catch (error) {
+      log.warn({ err: error }, 'Heartbeat of the journal failed; will retry');
+      return false;
+    }
+    const now = performance.now();
+    // If the database accepted none of our heartbeats, it accepted nobody else's: give the other senders time for one.
+    if (now - lastHeartbeatAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
+    lastHeartbeatAt = now;
+    return true;
+  }
+
+  /** Must follow an accepted heartbeat: whether other senders are dead can be told only while the database accepts heartbeats. */
+  async function runUpkeep(): Promise<void> {
+    try {
+      if (performance.now() >= expireSendersFrom) await abandonMailsOfDeadSenders();
       const late = await deleteLate();
       if (late > 0)
         log.warn(
@@ -157,11 +167,24 @@ export function createJournal(deps: {
       await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
       if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
-      return true;
     } catch (error) {
       log.warn({ err: error }, 'Journal upkeep failed; will retry');
-      return false;
     }
+  }
+
+  let upkeep: Promise<void> | undefined;
+  let isBeating = false;
+  /** Upkeep isn't waited for: a sender whose heartbeats waited behind slow statements would be considered dead. */
+  async function beat(): Promise<boolean> {
+    if (isBeating) return false;
+    isBeating = true;
+    const isAccepted = await sendHeartbeat();
+    isBeating = false;
+    if (isAccepted && !stopping.signal.aborted)
+      upkeep ??= runUpkeep().finally(() => {
+        upkeep = undefined;
+      });
+    return isAccepted;
   }
 
   return {
@@ -179,14 +202,12 @@ export function createJournal(deps: {
     },
     async start() {
       // Nothing is sent before the row of this sender exists: without it, no process would notice that this one had died.
-      while (!stopping.signal.aborted && !(await runUpkeep()))
+      while (!stopping.signal.aborted && !(await beat()))
         await delay(START_RETRY_MS, undefined, { ref: false });
-      isUp = !stopping.signal.aborted;
-      let upkeep = Promise.resolve();
-      timer = setInterval(() => {
-        upkeep = upkeep.then(async () => void (await runUpkeep()));
-      }, times.heartbeatMs).unref();
-      if (stopping.signal.aborted) clearInterval(timer);
+      if (stopping.signal.aborted) return;
+      isUp = true;
+      timer = setInterval(() => void beat(), times.heartbeatMs).unref();
+      await upkeep;
     },
     async stop() {
       isUp = false;
