@@ -62,7 +62,7 @@ export const createIdentityDatabase = (adminUrl?: string) =>
     ...(adminUrl === undefined ? {} : { adminUrl }),
   });
 
-const PATIENT = { DATABASE_TIMEOUT_MS: '60000' };
+const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
 /** The service over a database, on a port of its own. */
 async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {

@@ -36,7 +36,7 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
   // The database may be slow on a busy machine.
-  DATABASE_TIMEOUT_MS: '10000',
+  DATABASE_TIMEOUT_MS: '5000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
 });
 

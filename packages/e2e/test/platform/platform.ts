@@ -92,7 +92,7 @@ export async function startPlatform({
     ports[name].map((port) =>
       createReplica(name, port, {
         DATABASE_URL: databases[name].url,
-        DATABASE_TIMEOUT_MS: '10000',
+        DATABASE_TIMEOUT_MS: '5000',
         PUBLIC_URL: nginx.url,
         TRUST_PROXY: '127.0.0.1',
         LOG_LEVEL: 'warn',

@@ -92,6 +92,11 @@ test('disables tracing for true in any case, and rejects what is not a boolean',
   expect(values.map((value) => OTEL_SDK_DISABLED.parse(value))).toEqual([true, true, false, undefined, undefined, undefined]);
 }); // prettier-ignore
 
+test('limits DATABASE_TIMEOUT_MS to 5,000, so that leases and heartbeats are renewed in time', () => {
+  const { DATABASE_TIMEOUT_MS } = serviceVariables;
+  expect(['5000', '5001'].map((value) => DATABASE_TIMEOUT_MS.parse(value))).toEqual([5_000, undefined]);
+});
+
 test('reports contradictions with the other faults, and checks only valid values for them', () => {
   const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
   const load = (env: NodeJS.ProcessEnv) =>

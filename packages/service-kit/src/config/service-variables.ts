@@ -78,8 +78,11 @@ export const serviceVariables = {
     'info' as const,
   ),
   TRUST_PROXY: withDefault(addressRanges, []),
-  /** The time limit of connecting to the database and of each statement. Without a database, a request fails after both. */
-  DATABASE_TIMEOUT_MS: withDefault(integer(100, 60_000), DATABASE_TIMEOUT_MS_DEFAULT),
+  /**
+   * The time limit of connecting to the database and of each statement. Without a database, a request fails after both.
+   * Larger values would exceed the leases of runs and the time after which a sender of mails is considered dead.
+   */
+  DATABASE_TIMEOUT_MS: withDefault(integer(100, 5_000), DATABASE_TIMEOUT_MS_DEFAULT),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
   ...tracingVariables,
 } as const;

@@ -41,7 +41,7 @@ export async function startSharedIdentity(): Promise<SharedIdentity> {
     command: [process.execPath, pathInIdentity('dist/server.js')],
     env: {
       DATABASE_URL: database.url,
-      DATABASE_TIMEOUT_MS: '10000',
+      DATABASE_TIMEOUT_MS: '5000',
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
       SERVICE_CLIENTS: ['crawl', 'identity', 'mail'].map((client) => `${client}:${SERVICE_SECRET}`).join(),
       HOST: '127.0.0.1',

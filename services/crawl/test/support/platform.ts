@@ -104,7 +104,7 @@ async function shareIdentity(): Promise<Identity> {
 }
 
 /** A database is slow on a busy machine, unless the test breaks it. */
-const PATIENT = { DATABASE_TIMEOUT_MS: '10000' };
+const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
 /** An identity that the test may stop, or whose clock is another one; it has one organisation. */
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {

@@ -42,7 +42,7 @@ test('an entry that is committed after its request failed with 503 is deleted, a
 });
 
 test('DATABASE_TIMEOUT_MS sets how long a statement may take', async () => {
-  const service = await startMail({ environment: { DATABASE_TIMEOUT_MS: '20000' } });
+  const service = await startMail({ environment: { DATABASE_TIMEOUT_MS: '5000' } });
   await service.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
   await service.db.query(slowCommits);
   expect((await service.send()).status).toBe(200);
