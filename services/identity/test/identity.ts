@@ -19,14 +19,14 @@ export const encryptionKeys = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 export interface IdentityUnderTest {
   readonly url: string;
   readonly databaseUrl: string;
-  /** For looking at what is stored. */
+  /** A pool for checking what is stored. */
   readonly db: pg.Pool;
   readonly orgId: string;
-  /** Everything that was logged. */
+  /** Returns everything that was logged. */
   logged(): string;
   /** Moves the service's clock, not the database's. */
   advance(milliseconds: number): void;
-  /** What the maintenance does each minute, now. */
+  /** Runs the expiry job now. */
   sweep(): Promise<void>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   login(credentials?: { email: string; password: string }): Promise<string>;
@@ -64,7 +64,7 @@ export const createIdentityDatabase = (adminUrl?: string) =>
 
 const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
-/** The service over a database, on a port of its own. */
+/** Starts the service with a database, on a port of its own. */
 async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
@@ -101,7 +101,7 @@ async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
 
 let memberCount = 0;
 
-/** Calls that most tests need, over any identity's URL. */
+/** Calls that most tests need, for the URL of any identity. */
 function createClient(url: string) {
   const call = (method: string, path: string, options?: CallOptions) => callUrl(url + path, method, options);
   async function login(credentials = admin): Promise<string> {
@@ -132,7 +132,7 @@ function createClient(url: string) {
   };
 }
 
-/** A real identity over a database of its own, with one organisation and its administrator. */
+/** Starts a real identity with a database of its own, one organisation and its administrator. */
 export async function startIdentity(
   options: { readonly environment?: NodeJS.ProcessEnv; readonly adminUrl?: string } = {},
 ): Promise<IdentityUnderTest> {

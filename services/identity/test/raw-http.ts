@@ -4,11 +4,11 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  /** How many answers came on the connection. */
+  /** The number of responses on the connection. */
   readonly count: number;
 }
 
-/** Sends bytes that no HTTP client would, and reads all that comes back until the other side closes. */
+/** Sends raw bytes, and reads the responses until the server closes the connection. */
 export function sendRaw(url: string, bytes: string | Buffer): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { createIdentityDatabase } from './identity.js';
 
-/** What a scalar of schema.prisma is in PostgreSQL, where no `@db.` says otherwise. */
+/** The PostgreSQL types of the scalars in schema.prisma that have no `@db.` attribute. */
 const typeOfScalar: Record<string, string> = {
   String: 'text',
   Int: 'int4',
@@ -27,7 +27,7 @@ const blocks = (kind: 'model' | 'enum') =>
 
 const enums = new Map(blocks('enum').map(({ name, table }) => [name, table]));
 
-/** `table column type null|not null`, of every field that is a column. */
+/** Returns `table column type null|not null` for every field that is a column. */
 function columnsOfSchema(): string[] {
   return blocks('model').flatMap(({ table, lines }) =>
     lines.flatMap((line) => {

@@ -25,7 +25,7 @@ async function requestCode(email: string, count = 1): Promise<string> {
   return codeIn(await platform.mailTo(email, subject, count));
 }
 
-/** Another code than the right one. */
+/** Returns a code other than the right one. */
 const wrong = (code: string, offset = 1) => String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
 test('a mailed code logs in once, whatever the case of the address, and is in no table, log or audit entry', async () => {
@@ -55,7 +55,7 @@ test('only one of ten concurrent logins with the right code succeeds', async () 
   expect(getStatuses(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
 });
 
-/** Each from a network of its own ten times at most: more is refused before the code is looked at. */
+/** Guesses at most ten times from each network, because further guesses are rejected before the code is verified. */
 async function guessWrongly(email: string, code: string, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const headers = { 'x-forwarded-for': `198.51.${networks}.1` };
@@ -70,7 +70,7 @@ let networks = 0;
 test('thirty wrong guesses in a day disable the codes of an account until its owner follows a mailed link', async () => {
   const { email } = await platform.createUser();
   await guessWrongly(email, await requestCode(email), 15);
-  // Another code brings no more guesses.
+  // Another code doesn't allow more guesses.
   platform.identity.advance(11 * MINUTE);
   await platform.minutePassed();
   const code = await requestCode(email, 2);
@@ -148,7 +148,7 @@ test('a second request within a minute mails nothing, and one shortly after mail
   await platform.minutePassed();
   platform.identity.advance(4 * MINUTE);
   expect(await requestCode(email, 2)).toBe(code);
-  // It is as good as a new one from then on.
+  // Its lifetime begins anew.
   platform.identity.advance(9 * MINUTE);
   expect((await login(email, code)).status).toBe(200);
 });
@@ -177,7 +177,7 @@ test('a code past half of its lifetime is replaced and rejected', async () => {
   platform.identity.advance(6 * MINUTE);
   await platform.minutePassed();
   const newer = await requestCode(email, 2);
-  // Once in a million times both are the same.
+  // Both codes are equal once in a million times.
   const older = newer === code ? wrong(code) : code;
   expect((await login(email, older)).status).toBe(401);
   expect((await login(email, newer)).status).toBe(200);

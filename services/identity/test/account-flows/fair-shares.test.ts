@@ -6,7 +6,7 @@ import { codeIn, type Platform, startPlatform } from './platform.js';
 const INVITATIONS = 120;
 const MAX_LOGIN_CODE_MS = 15_000;
 
-/** Accepts connections and never says anything. */
+/** Accepts connections and never responds. */
 async function startBlackHole() {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

@@ -73,7 +73,7 @@ test('an invitee who has not accepted cannot log in with a password or a code, o
   expect((await platform.post('login', { email, password })).status).toBe(401);
   expect((await platform.post('otp', { email })).status).toBe(202);
   expect((await platform.post('password/forgot', { email })).status).toBe(202);
-  // Forgotten before it was ever chosen: the invitation comes again, and nothing else does.
+  // A reset request before the first password mails the invitation again and nothing else.
   await platform.mailTo(email, invited, 2);
   await platform.drained();
   expect(platform.mailsTo(email)).toHaveLength(2);
@@ -171,7 +171,7 @@ test('an invitation expires after seven days, which removes the member and frees
   const again = await inviteElsewhere(late.email);
   expect([again.status, again.body.user?.orgId]).toEqual([201, orgId]);
   expect(await getAudit(late.id)).toEqual(['user.invited', 'invitation.lapsed']);
-  // Who accepted keeps the address.
+  // A member who has accepted keeps the address.
   expect((await inviteElsewhere(early.email)).status).toBe(409);
   const old = await platform.identity.call('PATCH', `/api/v1/users/${late.id}`, {
     token: await platform.identity.login(),
@@ -190,7 +190,7 @@ test('the expiry job removes lapsed invitees, and requesting the link again does
     });
     return { id: body.user.id as string, email };
   };
-  // The other organisation has no SMTP server: its mails wait.
+  // The mails of the other organisation wait, because it has no SMTP server.
   const settled = () =>
     waitFor(
       async () => {
@@ -210,7 +210,7 @@ test('the expiry job removes lapsed invitees, and requesting the link again does
   expect(tokenIn(await platform.mailTo(asked.email, invited, 2))).toBe(token);
   await settled();
   platform.identity.advance(2 * DAY + 60_000);
-  // Asked again after it lapsed and before it is swept: nothing is mailed.
+  // A request after the invitation has lapsed mails nothing, even before the expiry job runs.
   await platform.minutePassed();
   await platform.post('password/forgot', { email: asked.email });
   await settled();

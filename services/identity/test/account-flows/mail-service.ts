@@ -12,7 +12,7 @@ const migrationsDir = `${mailFolder}/prisma/migrations`;
 
 export const mailClientSecret = 'a-secret-of-the-mail-service-0123456789';
 
-/** A port that nothing listens on now: identity has to be told the mail service's before that runs. */
+/** Finds a free port: identity needs the port of the mail service before that runs. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -24,16 +24,16 @@ export async function findFreePort(): Promise<number> {
 export interface Inbox {
   readonly port: number;
   readonly mails: Email[];
-  /** While set, every mail is refused. */
+  /** While set, every mail is rejected. */
   isBusy: boolean;
-  /** While set, every mail is taken, and the connection ends before the answer. */
+  /** While set, every mail is accepted, but the connection closes before the response. */
   isForgetful: boolean;
-  /** Recipients that don't exist here. */
+  /** Recipients that are rejected as unknown. */
   readonly unknown: Set<string>;
   close(): Promise<void>;
 }
 
-/** A real SMTP server that keeps what it takes. */
+/** A real SMTP server that keeps the mails it accepts. */
 export async function startInbox(): Promise<Inbox> {
   const mails: Email[] = [];
   const server = new SMTPServer({
@@ -75,15 +75,15 @@ export async function startInbox(): Promise<Inbox> {
 
 export interface MailService {
   readonly url: string;
-  /** The lines of the log of all its processes. */
+  /** The log lines of all its processes. */
   logged(): readonly { readonly requestId?: string; readonly req?: { readonly path: string } }[];
-  /** Again after `stop`, on the same port and database. */
+  /** Starts it again after `stop`, with the same port and database. */
   start(): Promise<void>;
   stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The real mail service as a process: it runs what was built. */
+/** Runs the built mail service as a process. */
 export async function createMailService(port: number, identityUrl: string): Promise<MailService> {
   const database = await createTestDatabase({
     template: 'mail',

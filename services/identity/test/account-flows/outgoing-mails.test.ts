@@ -7,7 +7,7 @@ beforeAll(async () => {
   platform = await startPlatform();
 });
 afterAll(() => platform.close());
-// Each test begins with an empty outbox, whatever the one before has left.
+// Each test begins with an empty outbox.
 beforeEach(() => platform.drained());
 
 interface Row {
@@ -28,7 +28,7 @@ test('requests succeed while the mail service is down, and the mails are deliver
   await waitFor(async () => (await rows()).every(({ attempts }) => attempts >= 2), { what: 'a second attempt' });
   const waiting = await rows();
   expect(waiting.map(({ kind }) => kind)).toEqual(['invitation', 'login_code']);
-  // Sealed: neither the link nor the code can be read from the table, or from the log.
+  // Neither the table nor the log reveals the link or the code.
   expect(waiting.every(({ letter_sealed: sealed }) => sealed?.startsWith('v1.k1.'))).toBe(true);
   await platform.mail.start();
   const token = tokenIn(await platform.mailTo(invited.email, /invited/));
@@ -99,7 +99,7 @@ test('gives up a mail after two unknown outcomes, and shows that at the member',
   await platform.drained();
   await platform.post('otp', { email: member.email });
   await platform.drained();
-  // Of the member: a notice, which is not tried again, and a code.
+  // The member has a notice, which isn't retried, and a code.
   expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([2, 3]);
   expect(await getInvitation(invited.id)).toEqual({
     state: 'unknown',
@@ -108,7 +108,7 @@ test('gives up a mail after two unknown outcomes, and shows that at the member',
   platform.inbox.isForgetful = false;
   const [first, second] = platform.mailsTo(invited.email).map(tokenIn);
   expect(second).toBe(first);
-  // Who asks for the link again may get it.
+  // The invitee may request the link again.
   await platform.post('password/forgot', { email: invited.email });
   await platform.mailTo(invited.email, /invited/, 3);
   expect(await getInvitation(invited.id)).toEqual({ state: 'pending' });
@@ -129,7 +129,7 @@ test('attempts an invitation to an unknown recipient once, and shows the reason 
     reason: 'The recipient does not exist (550 5.1.1)',
   });
   expect(platform.identity.logged().match(/"state":"refused"/g)).toHaveLength(1);
-  // The mailbox was made meanwhile: who is invited asks for a new link, and the mark goes.
+  // The mailbox exists by now: when the invitee requests a new link, the mark is removed.
   platform.inbox.unknown.delete(email);
   await platform.post('password/forgot', { email });
   const token = tokenIn(await platform.mailTo(email, /invited/));
@@ -138,7 +138,7 @@ test('attempts an invitation to an unknown recipient once, and shows the reason 
   expect(await getInvitation(body.user.id as string)).toBeNull();
 });
 
-// The last one, because it moves the clock of identity and not that of the mail service.
+// This test is the last, because it advances the clock of identity but not that of the mail service.
 test('does not send a mail whose code or link has expired', async () => {
   const { email } = await platform.createUser();
   await platform.drained();

@@ -17,13 +17,13 @@ describeWith('chromium', 'the account pages in a browser', () => {
   });
   beforeEach(async () => {
     page = await browser.newPage();
-    // Violations of the content security policy are told there.
+    // Violations of the content security policy are reported there.
     page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
     faults.length = 0;
   });
   afterEach(() => page.close());
 
-  /** The link as mailed, on the port that this identity happens to have. */
+  /** Returns the mailed link with the port of this identity. */
   async function open(mailed: URL): Promise<void> {
     await page.goto(`${platform.identity.url}${mailed.pathname}${mailed.search}${mailed.hash}`);
   }

@@ -13,7 +13,7 @@ import {
 export const password = 'correct-horse-battery';
 export const newPassword = 'another-horse-staple';
 
-/** Identity in this process, the mail service as one of its own, and an SMTP server behind it. */
+/** Identity in this process, the mail service in a process of its own, and an SMTP server behind it. */
 export interface Platform {
   readonly identity: IdentityUnderTest;
   readonly mail: MailService;
@@ -25,9 +25,9 @@ export interface Platform {
   /** Waits for the newest of `count` mails with the subject. */
   mailTo(email: string, subject: RegExp, count?: number, timeoutMs?: number): Promise<Email>;
   mailsTo(email: string): Email[];
-  /** Waits until every mail was sent or dropped: what hasn't come by then doesn't come. */
+  /** Waits until every mail was sent or dropped, so that no further mail can arrive. */
   drained(): Promise<void>;
-  /** Lets the next mail of each kind to each address go out at once. */
+  /** Clears the cooldowns, so that the next mail of each kind is sent at once. */
   minutePassed(): Promise<void>;
   close(): Promise<void>;
 }

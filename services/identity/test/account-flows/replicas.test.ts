@@ -55,7 +55,7 @@ test('a replica sends the mails that a killed one had claimed, once', async () =
   await waitFor(() => emails.some((email) => platform.mailsTo(email).length > 0), { what: 'a mail' });
   replica.child.kill('SIGKILL');
   await replica.exit;
-  // Its leases end, and so do those of what the survivor has in hand itself.
+  // The leases of the killed replica expire, and those of the survivor too.
   platform.identity.advance(31_000);
   await platform.drained();
   expect(copies(emails)).toEqual(once);

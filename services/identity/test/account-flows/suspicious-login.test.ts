@@ -15,7 +15,7 @@ async function login(email: string, address: string, userAgent = chrome(140), se
   return (await platform.post('login', { email, password: secret }, headers)).status;
 }
 
-/** Whatever was to be mailed has been. */
+/** Waits until the outbox is empty. */
 async function countAlarms(email: string): Promise<number> {
   await platform.drained();
   return platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? '')).length;

@@ -98,7 +98,7 @@ test('records every listed action once, with the actor and the subject', async (
   expect(of('configuration.sign_in_saved', identity.orgId)).toEqual(
     by(adminId, {}, null, { codesEnabled: { from: 'true', to: 'false' } }),
   );
-  // What needs a mail is looked for in the tests of the account flows.
+  // The tests of the account flows cover actions that need a mail.
   const mailed = [
     'sign_in.failed',
     'invitation.accepted',

@@ -56,7 +56,7 @@ test('finds exactly the entries that match filters by actor, action, target and 
     }
     expect(seen).toEqual(expected.slice(0, 6));
   }
-  // Another organisation's members and tokens are nobody's here.
+  // Members and tokens of another organisation match nothing.
   const foreign = await identity.call('GET', `/api/v1/audit?actorId=${adminId}`, { token: session });
   expect([orgId === identity.orgId, foreign.body.pagination.total]).toEqual([false, 0]);
   for (const wrong of ['actorId=x', 'subjectId=1', 'from=yesterday', 'to=1969-01-01T00:00:00Z', 'who=me'])
@@ -78,7 +78,7 @@ test('a search reads a bounded range of one index and reports where it stopped',
   const { body } = await identity.call('GET', search, { token: own });
   expect(body.pagination.total).toBeLessThanOrEqual(20_000);
   expect(body.pagination.total).toBeGreaterThan(19_000);
-  // Where it stopped, the next search goes on.
+  // The next search continues where this one stopped.
   const older = await identity.call('GET', `${search}&to=${body.searchedFrom as string}`, { token: own });
   expect(older.body.searchedFrom).toBeNull();
   expect(body.pagination.total + older.body.pagination.total).toBe(25_000);

@@ -107,7 +107,7 @@ test('sends a notice of a server set after a removal, which names the removed on
     expect(text).toContain(`Old server: 127.0.0.1:${port}, as ${from}@corp.example (removed earlier)`);
     expect(text).toContain(`New server: 127.0.0.1:${next.port}, as elsewhere@corp.example`);
   }
-  // What was removed in another organisation says nothing about this one.
+  // A removal in another organisation doesn't affect this one.
   const { session } = await platform.identity.createOrganisation('first-again@elsewhere.example');
   clear();
   await platform.identity.call('POST', path, { token: session, body: newServer() });

@@ -25,7 +25,7 @@ async function issueServiceToken(): Promise<string> {
   return body.access_token as string;
 }
 
-/** A credential that the route takes, so that what is refused is the input. */
+/** Returns a credential that the route accepts, so that only the input can be rejected. */
 const credentialFor = ({ path }: Route): string =>
   path.endsWith('/oauth2/token')
     ? basic

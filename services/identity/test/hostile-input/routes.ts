@@ -1,7 +1,7 @@
 import { type Answer, type CallOptions, callUrl } from '@platform/testing';
 import type { IdentityUnderTest } from '../identity.js';
 
-/** A route as `/docs/json` tells of it. */
+/** A route as documented by `/docs/json`. */
 export interface Route {
   readonly method: string;
   readonly path: string;
@@ -51,7 +51,7 @@ export const callWith = (
     options,
   );
 
-/** A client error in the shape of the service, and nothing of its inside. */
+/** Expects a well-formed client error that reveals no internals. */
 export function expectRefusal(answer: Answer, where: string): void {
   expect([where, answer.status, answer.status >= 400 && answer.status < 500]).toEqual([
     where,
@@ -69,7 +69,7 @@ export function expectRefusal(answer: Answer, where: string): void {
   expect(answer.text).not.toMatch(/node_modules|\.[jt]s:\d|prisma|postgres/i);
 }
 
-/** No fault of our own among the lines, and none of the secrets. */
+/** Expects no error of our own in the log, and none of the secrets. */
 export function expectCleanLog(identity: IdentityUnderTest, secrets: readonly string[]): void {
   const lines = identity.logged().split('\n');
   expect(lines.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([]);

@@ -4,7 +4,7 @@ import { type IdentityUnderTest, serviceClient, startIdentity } from '../identit
 const tokenPath = '/api/v1/oauth2/token';
 const path = '/api/v1/oauth2/introspect';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
-/** With what a form has encoded. */
+/** A secret with characters that form encoding changes. */
 const oddClient = { id: 'odd', secret: `${'s'.repeat(32)}+/==` };
 let identity: IdentityUnderTest;
 let session: string;

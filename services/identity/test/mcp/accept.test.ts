@@ -21,7 +21,7 @@ afterAll(async () => {
 const eras = ['legacy', 'modern'] as const;
 type Era = (typeof eras)[number];
 
-/** Node's own client adds no `Accept`. */
+/** Sends with Node's own client, which adds no `Accept` header. */
 async function post(message: object, headers: Record<string, string>) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = { 'content-type': 'application/json', ...headers };

@@ -136,7 +136,7 @@ test('writes collected calls at shutdown, and keeps those that cannot be written
   const pool = {
     query: async (statement: { text: string; values: unknown[] }) => {
       const answer = await identity.db.query(statement);
-      // The worst of failures: it was written, and nobody was told.
+      // The worst failure: the statement is committed, but its response is lost.
       if (isAway) throw new Error('connection lost');
       return answer;
     },

@@ -16,7 +16,7 @@ const logging =
 const asking =
   'a stateless endpoint can not ask the client of an older revision: the answer would come in a request of its own';
 
-/** What does not apply, and why. */
+/** The scenarios that don't apply, and why. */
 const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '2025-11-25': {
     'tools-call-with-logging': logging,
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(output, { recursive: true, force: true });
 });
 
-/** Its exit code says only that something failed; what did is in the files. */
+/** Runs the suite. Its exit code says only that something failed; the files contain the details. */
 const runSuite = (revision: string, folder: string) =>
   new Promise<void>((resolve) => {
     const what = ['server', '--url', endpoint.url, '--requirements', revision, '--output-dir', folder];

@@ -8,7 +8,7 @@ let identity: IdentityUnderTest;
 let session: string;
 
 beforeAll(async () => {
-  // Never asked.
+  // No test calls these services.
   identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
   session = await identity.login();
 });
@@ -85,7 +85,7 @@ test('send_email states exactly what a credential lacks: a token, the scope or t
 test('the tools page through all own tokens and no others, newest first, and can revoke one', async () => {
   const { session: owner } = await identity.createMember(session);
   await identity.createToken((await identity.createMember(session)).session);
-  // More than the REST list shows.
+  // More tokens than the REST list shows.
   const created = await Promise.all(Array.from({ length: 105 }, () => identity.createToken(owner)));
   const ids = created
     .map(({ id }) => id)
@@ -98,7 +98,7 @@ test('the tools page through all own tokens and no others, newest first, and can
     const { structuredContent } = await callTool('list_my_tokens', args, {}, owner);
     seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
     cursor = structuredContent.nextCursor;
-    // What goes between two pages hides nothing.
+    // A token revoked between two pages hides no other.
     if (seen.length === 50)
       await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
   } while (cursor !== null);

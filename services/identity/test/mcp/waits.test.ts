@@ -13,7 +13,7 @@ import { createCaller } from './endpoint.js';
 
 let crawl: Server;
 let CRAWL_URL: string;
-/** Schedules that were asked for. */
+/** The schedule requests received. */
 let scheduled: number;
 let listRuns: RequestListener;
 let identity: IdentityUnderTest;
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const params = { name: 'schedule_crawl', arguments: { connector: 'wiki_1', scheduleConfig, wait: true } };
 
-/** A call that is told of progress, until its answer or until it is closed. */
+/** Starts a call that receives progress until its response, or until it is closed. */
 function startWait(url: string, token: string) {
   const controller = new AbortController();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -132,7 +132,7 @@ test('limits concurrent waits per credential and organisation, and schedules not
   expect(scheduled).toBe(4);
   listRuns = answerRun('completed');
   for (const wait of [one, two, three, four]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
-  // Their places are free.
+  // Their permits are released.
   expect((await startWait(identity.url, session).answer).structuredContent.waitEnded).toBe('run_ended');
 }); // prettier-ignore
 

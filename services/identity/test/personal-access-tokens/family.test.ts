@@ -25,7 +25,7 @@ const listed = async (token = session): Promise<Map<string, string | null>> => {
   );
 };
 
-/** A token, two that it made, and one that the first of these made. */
+/** Creates a token, two children of it, and one grandchild. */
 async function createFamily() {
   const root = await make(session);
   const child = await make(root.accessToken);
@@ -85,7 +85,7 @@ test('a token cannot use keepDescendants, neither to outlive its parent nor to l
     expect([refused.status, refused.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
   }
   expect(await alive([root, child, sibling, grandchild])).toEqual([true, true, true, true]);
-  // The default, spelled out, is every token's.
+  // Every token may send the default explicitly.
   const answer = await revoke(root.id, { keepDescendants: false }, grandchild.accessToken);
   expect([answer.status, answer.body.revokedCount]).toEqual([200, 4]);
   expect(await alive([root, child, sibling, grandchild])).toEqual([false, false, false, false]);
@@ -154,7 +154,7 @@ test('a revocation waits for a concurrent creation and includes the created toke
   const root = await make(session);
   const client = await identity.db.connect();
   try {
-    // As the statement of a creation does, and then stands still.
+    // Hold the lock that the statement of a creation takes.
     await client.query('begin');
     await client.query(
       'select from users where id = (select owner_id from personal_access_tokens where id = $1) for share',

@@ -17,13 +17,13 @@ const use = async ({ accessToken }: CreatedToken) => {
   expect((await identity.call('GET', '/api/v1/users/me', { token: accessToken })).status).toBe(200);
 };
 
-/** What both lists say; they agree. */
+/** Returns the time that both lists show. */
 async function lastUsedAt({ id }: CreatedToken): Promise<string | null> {
   const own = await identity.call('GET', path, { token: session });
   const everybodys = await identity.call('GET', `${path}/admin?limit=100`, { token: session });
   const find = (items: { id: string; lastUsedAt: string | null }[]) => items.find((item) => item.id === id);
   const seen = [find(own.body.tokens)?.lastUsedAt, find(everybodys.body.data)?.lastUsedAt];
-  // Between the two reads a flush may have come.
+  // A flush may happen between the two reads.
   return seen[0] === seen[1] ? (seen[0] ?? null) : lastUsedAt({ id } as CreatedToken);
 }
 
@@ -46,7 +46,7 @@ test('both lists show the time of the last use, within a few seconds of it', asy
   const seen = await waitFor(() => lastUsedAt(token), { what: 'the time of use', timeoutMs: 20_000 });
   const usedAt = Date.parse(seen ?? '');
   expect([usedAt >= before, usedAt <= after]).toEqual([true, true]);
-  // Later uses move it on.
+  // Later uses update it.
   identity.advance(HOUR);
   await use(token);
   await flushed();
@@ -88,7 +88,7 @@ test('retries a failed flush with the time of the use, not of the flush', async 
     await blocker.query('rollback');
     const seen = await waitFor(() => lastUsedAt(token), { what: 'the next flush', timeoutMs: 20_000 });
     const offsetMs = Date.parse(seen ?? '') - before;
-    // The clock of the service was moved on by the first test.
+    // The first test has advanced the clock of the service.
     expect(offsetMs).toBeGreaterThanOrEqual(HOUR);
     expect(offsetMs).toBeLessThanOrEqual(HOUR + (after - before));
   } finally {

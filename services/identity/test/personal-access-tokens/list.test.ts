@@ -29,7 +29,7 @@ const createMany = async (token: string, count: number, fields: object = {}): Pr
   return created;
 };
 
-/** All pages, each of them checked. */
+/** Fetches all pages, and checks each of them. */
 async function walk(limit: number, order: 'forward' | 'backward', token = session): Promise<Item[]> {
   const { total, totalPages } = (await adminPage(1, limit, token)).body.pagination as {
     total: number;

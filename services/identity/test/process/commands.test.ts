@@ -86,7 +86,7 @@ test('make-administrator lets a locked-out operator log in again, and ends the s
     });
     const clerk = await login('clerk@second.example', 'a-fine-password');
     const ADMIN_PASSWORD = 'a-rescued-password';
-    // A member of any organisation is found by the address.
+    // The address finds a member of any organisation.
     const promoted = await command(['make-administrator', '--email', 'Clerk@Second.example'], { ADMIN_PASSWORD });
     expect(promoted).toMatchObject({
       code: 0,
@@ -102,9 +102,9 @@ test('make-administrator lets a locked-out operator log in again, and ends the s
     expect(entries).toEqual([['password.changed', null], ['user.role_changed', null]]);
     expect(audit.text).not.toContain(ADMIN_PASSWORD);
 
-    // Of two organisations, one has to be named for somebody new; a member of another is not moved.
+    // With two organisations, a new member needs --organisation, and an existing member can't be moved.
     const make = (...args: string[]) => command(['make-administrator', ...args], { ADMIN_PASSWORD });
-    // With one organisation, it is that one.
+    // With one organisation, the new member joins it.
     expect((await make('--email', 'third@second.example')).stdout).toBe(
       `organisation ${orgId}, administrator ${String((await login('third@second.example', ADMIN_PASSWORD)).body.user?.id)}: added\n`,
     );
@@ -127,7 +127,7 @@ test('make-administrator lets a locked-out operator log in again, and ends the s
   }
 }); // prettier-ignore
 
-/** The administrator that `create-organisation` has made. */
+/** The administrator that `create-organisation` created. */
 const boss = { email: 'boss@second.example', password: 'a-fine-password' };
 
 test('erase-mails deletes the mails waiting for an address, and no others', async () => {
@@ -166,7 +166,7 @@ test('reseal makes the old encryption key removable', async () => {
   await withServer({}, async (url, token) => {
     expect((await callUrl(`${url}/api/v1/configurationManager/smtpConfig`, 'POST', { token, body: smtp })).status).toBe(200);
   });
-  // Without the old key nothing can be re-encrypted, and nothing is harmed.
+  // Without the old key nothing can be re-encrypted, and nothing is changed.
   const blind = await command(['reseal'], { ENCRYPTION_KEYS: fresh });
   expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP passwords')]);
   expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);

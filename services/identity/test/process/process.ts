@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 import { admin, encryptionKeys } from '../identity.js';
 
-// Runs what was built: a process of its own can't be Jest's.
+// Tests of the process run the built service, because Jest can't transform another process.
 const dist = join(__dirname, '../../dist');
 
 export interface Exit {
@@ -29,7 +29,7 @@ export const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   BOOTSTRAP_ADMIN_PASSWORD: admin.password,
 });
 
-/** Starts a program of the service with this environment and nothing else. */
+/** Starts a program of the service with exactly this environment. */
 export function run(
   program: 'server.js' | 'cli.js',
   env: NodeJS.ProcessEnv,
@@ -56,7 +56,7 @@ export interface Server extends Process {
   readonly url: string;
 }
 
-/** Starts the service, and waits until it says that it is ready. */
+/** Starts the service, and waits until it logs that it is ready. */
 export async function startServer(env: NodeJS.ProcessEnv): Promise<Server> {
   const started = run('server.js', env);
   const port = await waitFor(

@@ -48,7 +48,7 @@ test('exits with 0 on SIGTERM, after writing the last-used times', async () => {
 });
 
 test('loses no acknowledged token or revocation on kill -9', async () => {
-  // One login for all: identity refuses what would wait too long for its turn to be hashed, on a busy machine sooner.
+  // All requests share one login: on a busy machine, identity rejects logins that would wait too long for hashing.
   const session = await logIn();
   const created = await Promise.all(Array.from({ length: 10 }, (_, index) => createToken(session, `t-${index}`)));
   const [revoked, ...kept] = created;

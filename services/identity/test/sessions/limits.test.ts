@@ -3,7 +3,7 @@ import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 
 let identity: IdentityUnderTest;
 let addressCount = 0;
-/** An address of its own for each test, as the gateway tells it: they share the one of the machine. */
+/** Returns a new address for each test, passed as the gateway does, because all tests run on one machine. */
 let address: string;
 
 beforeAll(async () => {

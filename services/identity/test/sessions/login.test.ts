@@ -60,7 +60,7 @@ test('hashes as much for an unknown account as for a known one', async () => {
     work.known = Math.min(work.known, await measureTime(known));
     work.unknown = Math.min(work.unknown, await measureTime(undefined));
   }
-  // Without the decoy the unknown account would cost a thousandth.
+  // Without the decoy, an unknown account would take a thousandth of the time.
   expect(work.unknown / work.known).toBeGreaterThan(0.3);
   expect(known).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });

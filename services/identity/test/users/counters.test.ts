@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-/** A sequence that is the same in every run (mulberry32). */
+/** Creates a pseudo-random sequence that is the same in every run (mulberry32). */
 function createRandom(seed: number) {
   let state = seed;
   const next = (): number => {

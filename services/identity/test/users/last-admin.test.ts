@@ -5,7 +5,7 @@ let identity: IdentityUnderTest;
 let first: string;
 
 beforeAll(async () => {
-  // A mail service that nobody answers for: invitations are written and never accepted.
+  // No mail service listens here: invitations are stored and never accepted.
   identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
   first = await identity.login();
 });
@@ -46,7 +46,7 @@ test('an invited administrator who has not accepted does not count as another on
     expect([answer.status, answer.body.error?.code]).toEqual([409, 'LAST_ADMIN']);
   }
   expect(await adminsLeft(orgId)).toHaveLength(2);
-  // The invited one can be taken back: an administrator who can log in remains.
+  // The invitee can be removed, because an administrator who can log in remains.
   for (const act of [demote, remove])
     expect((await act(session, invited.body.user.id as string)).status).toBe(200);
   expect(await adminsLeft(orgId)).toHaveLength(1);
@@ -109,7 +109,7 @@ test.each(combinations)(
         two(b.session, ofTwo),
       ];
       const answers = await Promise.all(acts);
-      // The loser hears that it was the last one, or that it is no administrator, or no member, any more.
+      // The other request fails because its caller is the last administrator, or no longer an administrator or a member.
       for (const { status } of answers) expect([200, 401, 403, 404, 409]).toContain(status);
       expect(answers.some(({ status }) => status === 200)).toBe(true);
       const left = await adminsLeft(orgId);

@@ -131,7 +131,7 @@ test('a token with user:write can rename and remove members, but cannot change w
   const other = await identity.createMember(session, 'admin');
   for (const answer of [
     await create({ email: newEmail(), fullName: 'A', password }, pat),
-    // An invitation goes to a mailbox of the caller's choice, whose owner then has a session.
+    // An invitation goes to a mailbox of the caller's choice, whose owner could then open a session.
     await create({ email: newEmail(), fullName: 'A' }, pat),
     await create({ email: newEmail(), fullName: 'A', role: 'admin' }, pat),
     await change(made.body.user.id, { role: 'admin' }, pat),
@@ -153,7 +153,7 @@ test('rejects the removal by a token of a member who has just become an administ
       change(member.id, { role: 'admin' }),
       remove(member.id, pat),
     ]);
-    // Whichever came first: an administrator is not removed by a token.
+    // In either order, a token must not remove an administrator.
     expect([
       [200, 403],
       [404, 200],

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const message = 'Service temporarily unavailable';
 const UNAVAILABLE = { error: { code: 'SERVICE_UNAVAILABLE', message } };
-/** Another service does nothing before it has verified the credential. */
+/** Other services do nothing before they have verified the credential. */
 const NOTHING_DONE = { error: { code: 'NOTHING_DONE', message } };
 
 const requests: [label: string, send: () => Promise<Answer>, expected?: object][] = [
@@ -49,7 +49,7 @@ const requests: [label: string, send: () => Promise<Answer>, expected?: object][
 async function expectUnavailable(): Promise<void> {
   for (const [label, send, expected = UNAVAILABLE] of requests) {
     const stopwatch = startStopwatch();
-    // Many at once, so that those behind others are seen, too.
+    // Send many concurrently, so that queued requests are covered too.
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const tookMs = stopwatch.stop();
     expect([label, ...new Set(answers.map(({ status }) => status))]).toEqual([label, 503]);
@@ -61,7 +61,7 @@ async function expectUnavailable(): Promise<void> {
   }
   expect((await identity.call('GET', '/health/ready')).status).toBe(503);
   expect((await identity.call('GET', '/health/live')).status).toBe(200);
-  // What needs no database isn't dragged down with it.
+  // Requests that need no database still succeed.
   expect((await identity.call('GET', '/api/v1/users/me', { token: 'garbage' })).status).toBe(401);
 }
 

@@ -15,7 +15,7 @@ afterAll(() => identity.close());
 
 const tokensPath = '/api/v1/personal-access-tokens';
 
-/** Sends the head of a request, and its body after `meanwhile`; the credential was verified by then. */
+/** Sends the head of a request, waits until the credential is verified, runs `meanwhile`, and then sends the body. */
 async function sendHeld(
   method: 'POST' | 'PATCH',
   path: string,

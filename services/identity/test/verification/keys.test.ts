@@ -70,7 +70,7 @@ test('rejects a credential of another issuer, key or algorithm, or of the wrong 
     sign({ ...claims, iss: undefined }),
     createSigner({ key: stranger, kid: header.kid, algorithm: 'EdDSA' })(claims),
     createSigner({ key: stranger, kid: 'unknown', algorithm: 'EdDSA' })(claims),
-    // The public key as an HMAC secret: the classic confusion of algorithms.
+    // The classic algorithm confusion: the public key is used as an HMAC secret.
     createSigner({ key: Buffer.from(publicKey.replaceAll('-', '')), kid: header.kid, algorithm: 'HS256' })(
       claims,
     ),
@@ -124,7 +124,7 @@ test('a forced rotation also replaces a lost older key, and activates the new on
   const ring = (...bytes: number[]) => createSecretBox(bytes.map((byte) => ({ id: `k${byte}`, key: Buffer.alloc(32, byte) })));
   const rows = async () => (await identity.db.query('select * from signing_keys order by active_from')).rows;
   const before = await rows();
-  // Sealed with the second, which alone is left then.
+  // It is sealed with the second key, the only one that is left then.
   await rotateKey(prisma, ring(2, 1), Date.now());
   const now = Date.now();
   const kid = await rotateKey(prisma, ring(2), now, { isForced: true });

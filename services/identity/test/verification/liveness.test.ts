@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
 
-/** 200 requests in flight through both services; then `end`, then some more. */
+/** Keeps 200 requests in flight through both services, calls `end`, and then sends more. */
 async function overTraffic(
   token: string,
   end: () => Promise<unknown>,
@@ -39,7 +39,7 @@ async function overTraffic(
   return { exchanges, ended };
 }
 
-/** On a machine that is held up, an answer may also be 503: liveness not known in time. Never 200. */
+/** On a busy machine, a response may also be 503, because liveness wasn't known in time, but never 200. */
 function expectCutOff({ exchanges, ended }: { exchanges: Exchange[]; ended: number }): void {
   const statuses = new Set(exchanges.map(({ status }) => status));
   statuses.delete(503);

@@ -5,12 +5,12 @@ import { type Answer, callUrl } from '@platform/testing';
 import { serviceClient } from '../identity.js';
 
 export interface ProbeService {
-  /** A route that needs `user:read`, as any service of the platform would guard one. */
+  /** A route that requires `user:read`, guarded as in any service of the platform. */
   whoami(token: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** A service that isn't identity: it verifies with the keys and the introspection of one. */
+/** Starts a service that verifies credentials with the keys and the introspection of an identity. */
 export async function startProbeService(
   identityUrl: string,
   clock: Clock = systemClock,

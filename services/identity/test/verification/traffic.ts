@@ -8,13 +8,13 @@ export interface Exchange {
 }
 
 export interface Traffic {
-  /** What has been answered so far. */
+  /** The responses so far. */
   readonly exchanges: readonly Exchange[];
-  /** Sends no more, waits for what is under way. */
+  /** Stops sending, and waits for the requests in flight. */
   stop(): Promise<readonly Exchange[]>;
 }
 
-/** Keeps so many requests in flight until it is stopped. */
+/** Keeps a number of requests in flight until it is stopped. */
 export function startTraffic(inFlight: number, send: () => Promise<Answer>): Traffic {
   const exchanges: Exchange[] = [];
   const stopping = new AbortController();
