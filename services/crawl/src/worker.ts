@@ -105,7 +105,6 @@ export function startWorker(deps: WorkerDeps): void {
   const tasks = createTasks({
     endpoints: config.TASKS,
     secrets: config.TASK_SECRETS,
-    graceMs: config.ENDPOINT_GRACE_MS,
     clock,
   });
   const times = {
@@ -121,6 +120,7 @@ export function startWorker(deps: WorkerDeps): void {
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
     saveAway: (run, away) => saveAway(pool, run, away),
     mayCancelAttempt: (run) => mayCancelAttempt(pool, run),
+    endpointGraceMs: config.ENDPOINT_GRACE_MS,
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);

@@ -32,6 +32,10 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
   const item = async () => (await platform.call('GET', '/files_1/schedule')).body.data;
   const stats = async () => (await platform.call('GET', '/stats')).body.data;
   const getPosts = () => endpoint.asked.filter(({ method }) => method === 'POST');
+  const findCancellation = () => endpoint.asked.find(({ method }) => method === 'DELETE');
+  const waitForCancellation = () => waitFor(findCancellation, { what: 'the cancellation', ...SLOW });
+  /** Since the order was first posted. */
+  const getAgeAtCancellation = () => (findCancellation()?.at ?? Infinity) - (getPosts()[0]?.at ?? 0);
   const isWaiting = () =>
     waitFor(async () => (await item()).state === 'delayed', { what: 'a wait', ...SLOW });
   const toKeys = (asked: readonly Asked[]) => new Set(asked.map(({ headers }) => headers['idempotency-key']));
@@ -223,6 +227,41 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
         expect(
           Math.abs(Date.parse(String(headers['x-run-deadline'])) - performance.timeOrigin - at - timeout),
         ).toBeLessThan(5_000);
+    });
+
+    it('ends the attempt within its timeout and its grace together when it comes and goes', async () => {
+      await platform.crawl.stop();
+      await platform.addCrawl({ ENDPOINT_GRACE_MS: '4000' }, true);
+      const timeout = 3_000;
+      let polls = 0;
+      endpoint.answer = ({ method }, response) => {
+        const headers = { location: '/tasks/7', 'retry-after': '0' };
+        if (method === 'POST') json(response, 202, {}, headers);
+        else if (++polls % 2 === 0) json(response, 429, {}, { 'retry-after': '1' });
+        else json(response, 200, { state: 'running' }, headers);
+      };
+      await schedule({ timeout });
+      await crawls.run('files_1');
+      const { reason } = await crawls.outcome('files_1', 'failed');
+      expect(reason).toBe('The endpoint answered 429, away for 4 s in all');
+      await waitForCancellation();
+      expect(getAgeAtCancellation()).toBeLessThan(timeout + 4_000 + 1_000);
+    });
+
+    it('has one grace for an attempt, before and after it has the task', async () => {
+      await platform.crawl.stop();
+      await platform.addCrawl({ ENDPOINT_GRACE_MS: '6000' }, true);
+      endpoint.answer = ({ method, at }, response) => {
+        const isAccepted = method === 'POST' && at - (getPosts()[0]?.at ?? at) > 3_000;
+        if (isAccepted) json(response, 202, {}, { location: '/tasks/7', 'retry-after': '0' });
+        else json(response, 503, {}, { 'retry-after': '1' });
+      };
+      await schedule({ timeout: 60_000 });
+      await crawls.run('files_1');
+      const { reason } = await crawls.outcome('files_1', 'failed');
+      expect(reason).toBe('The endpoint answered 503, away for 6 s in all');
+      await waitForCancellation();
+      expect(getAgeAtCancellation()).toBeLessThan(6_000 + 2_000);
     });
 
     it('runs go on while identity is away: no credential of its has a part in them', async () => {

@@ -3,12 +3,15 @@ import type pg from 'pg';
 import { type Holding, renewLeases } from './holding.queries.js';
 
 /** Why a run is stopped from outside. */
-export type StopReason = 'ended' | 'timeout' | 'shutdown';
+export type StopReason = 'ended' | 'timeout' | 'away' | 'shutdown';
 
 export class RunStopped extends Error {
   override readonly name = 'RunStopped';
-  constructor(readonly reason: StopReason) {
-    super(`run stopped: ${reason}`);
+  constructor(
+    readonly reason: StopReason,
+    message = `run stopped: ${reason}`,
+  ) {
+    super(message);
   }
 }
 

@@ -8,12 +8,12 @@ import { createErrorReporter } from '../queues/error-reporter.js';
 import { repeatSettings } from '../queues/queues.js';
 import { type Task, type TaskOrder, TaskServiceAway } from '../tasks/task.js';
 import { type ActiveRuns, RunStopped } from './active-runs.js';
+import { createAttemptTimer } from './attempt-timer.js';
 import type { Holding } from './holding.queries.js';
 import { persist } from './persist.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
 import { describeWait, type RunLifecycle } from './run-lifecycle.js';
 import type { BegunRun } from './take-up.js';
-import { createWorkTimer } from './work-timer.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const BUSY_MARGIN_MS = 1_000;
@@ -30,6 +30,8 @@ export interface CrawlJobDeps {
     away: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
   readonly mayCancelAttempt: (run: BegunRun['run']) => Promise<boolean>;
+  /** For how long the endpoint may be away in an attempt before the attempt fails. */
+  readonly endpointGraceMs: number;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,14 +62,31 @@ const getIds = (run: BegunRun['run']) => ({
   orgId: run.orgId,
 });
 
+/** What is left of the grace: the endpoint may have been away before it accepted the task. */
+function getGraceLeft({ clock, endpointGraceMs }: CrawlJobDeps, { awaySince }: BegunRun['run']): number {
+  const awayForMs = awaySince === null ? 0 : clock() - awaySince.getTime();
+  return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - awayForMs));
+}
+
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
 async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   const { run, schedule } = begun;
   const abort = deps.activeRuns.add(run);
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
-  const timer = createWorkTimer(schedule.timeoutMs, () => {
-    abort.abort(new RunStopped('timeout'));
+  let awayReason = '';
+  const budgetsMs = { work: schedule.timeoutMs, away: getGraceLeft(deps, run) };
+  const timer = createAttemptTimer(budgetsMs, (budget) => {
+    const graceS = Math.round(deps.endpointGraceMs / 1_000);
+    const reason =
+      budget === 'work'
+        ? `Timed out after ${schedule.timeoutMs} ms`
+        : `${awayReason}, away for ${graceS} s in all`;
+    abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'away', reason));
   });
+  const showAway = (away: { readonly reason: string; readonly since: Date } | null): void => {
+    // What is shown while the task is under way: the task itself doesn't depend on it.
+    void deps.saveAway(run, away).catch(() => undefined);
+  };
   try {
     abort.signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -81,7 +100,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
       requestId: getRequestId(run),
       accepted: () => {
         progress.report(ACCEPTED_PROGRESS);
-        if (run.awaySince !== null) void deps.saveAway(run, null).catch(() => undefined);
+        if (run.awaySince !== null) showAway(null);
       },
       progress: (percent) => {
         progress.report(overall(percent));
@@ -89,16 +108,16 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
       // A task that goes on without a run does less harm than a run without its task.
       mayCancel: () => persist(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       away: (reason) => {
-        if (reason === undefined) timer.resume();
-        else timer.pause();
+        awayReason = reason;
         const since = new Date(deps.clock());
-        const away = reason === undefined ? null : { reason: describeWait(since, reason), since };
-        // What is shown while the task is under way: the task itself doesn't depend on it.
-        void deps.saveAway(run, away).catch(() => undefined);
-        deps.log.info(
-          { ...getIds(run), reason },
-          away ? 'a task under way is out of sight' : 'a task is in sight again',
-        );
+        showAway({ reason: describeWait(since, reason), since });
+        deps.log.info({ ...getIds(run), reason }, 'a task under way is out of sight');
+        return timer.spend('away');
+      },
+      back: () => {
+        timer.spend('work');
+        showAway(null);
+        deps.log.info(getIds(run), 'a task is in sight again');
       },
     });
     await Promise.race([task, stopped]);
@@ -109,8 +128,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   }
 }
 
-function toReason(error: unknown, { schedule }: BegunRun): string {
-  if (error instanceof RunStopped) return `Timed out after ${schedule.timeoutMs} ms`;
+function toReason(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
 }
 
@@ -147,7 +165,7 @@ export function createProcessor(deps: CrawlJobDeps) {
         await persist(() => lifecycle.handBack(begun), stopping);
         return { outcome: 'handed_back' };
       }
-      const reason = toReason(error, begun);
+      const reason = toReason(error);
       return { outcome: await persist(() => lifecycle.fail(begun, reason), stopping), reason };
     }
     return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };

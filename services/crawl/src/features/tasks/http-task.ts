@@ -21,7 +21,7 @@ import { type Task, type TaskContext, type TaskOrder, TaskServiceAway } from './
  *     anything else            failed
  *   GET <location>             until done; as often as `Retry-After` says, within limits
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
- *     away                     asked again, for as long as the setting says
+ *     away                     asked again, for as long as the attempt waits
  *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
  *                              over: whoever takes it up hears of the same task; nor by a worker that has lost the run: another follows the task
  *
@@ -35,13 +35,10 @@ const POLL_MIN_MS = 100;
 const MAX_POLL_MS = 30_000;
 /** Status questions may fail so often in a row before the run does. */
 const MAX_FAULTS = 5;
+/** So long before an attempt stops waiting for its endpoint, the endpoint is polled once more. */
+const LAST_POLL_MS = 1_000;
 const CANCEL_TIMEOUT_MS = 2_000;
 const MAX_REASON_LENGTH = 500;
-
-export interface HttpTaskDeps extends EndpointAccess {
-  /** For how long an endpoint that has the task may be away before the attempt fails. */
-  readonly graceMs: number;
-}
 
 interface Progress {
   readonly state: 'running' | 'completed' | 'failed';
@@ -77,8 +74,8 @@ function toStatusUrl(endpoint: URL, location: string | undefined): URL {
   return url;
 }
 
-export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
-  const { clock, graceMs } = deps;
+export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
+  const { clock } = deps;
   const call = (
     method: EndpointRequest['method'],
     url: URL,
@@ -91,14 +88,14 @@ export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
     const { signal } = context;
     let waitMs = firstWaitMs ?? POLL_MS;
     let faults = 0;
-    let awaySince: number | undefined;
+    let gap: { readonly since: number; readonly lastPollAt: number } | undefined;
 
     /** @returns whether the task is done. @throws what ends the attempt. */
     async function look(): Promise<boolean> {
       const answer = await call('GET', statusUrl, context);
       const told = readProgress(answer);
-      if (awaySince !== undefined) context.away(undefined);
-      awaySince = undefined;
+      if (gap) context.back();
+      gap = undefined;
       faults = 0;
       waitMs = answer.retryAfterMs ?? POLL_MS;
       if (told.progress !== undefined) context.progress(told.progress);
@@ -107,11 +104,10 @@ export function createHttpTask(endpoint: URL, deps: HttpTaskDeps): Task {
     }
 
     function waitForReturn({ message, retryAfterMs }: TaskServiceAway): void {
-      if (awaySince === undefined) context.away(message);
-      awaySince ??= clock();
-      const awayForMs = clock() - awaySince;
-      if (awayForMs >= graceMs) throw new Error(`${message}, for ${Math.round(awayForMs / 1_000)} s`);
-      waitMs = Math.min(pauseMs(awayForMs, retryAfterMs), graceMs - awayForMs);
+      const now = clock();
+      gap ??= { since: now, lastPollAt: now + context.away(message) - LAST_POLL_MS };
+      waitMs = pauseMs(now - gap.since, retryAfterMs);
+      if (now < gap.lastPollAt) waitMs = Math.min(waitMs, gap.lastPollAt - now);
     }
 
     for (;;) {

@@ -30,8 +30,10 @@ export interface TaskContext {
   progress(percent: number): void;
   /** Whether the task may be cancelled: it may not when another worker follows it. */
   mayCancel(): Promise<boolean>;
-  /** The task service, which has the task, can't be asked about it for this reason; or can be again. */
-  away(reason: string | undefined): void;
+  /** The task service, which has the task, can't be asked about it for this reason. @returns how long the attempt waits, ms. */
+  away(reason: string): number;
+  /** It can be asked again. */
+  back(): void;
 }
 
 /**

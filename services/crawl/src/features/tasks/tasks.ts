@@ -14,10 +14,9 @@ export interface Tasks {
 export function createTasks(options: {
   readonly endpoints: TaskEndpoints;
   readonly secrets: TaskSecrets;
-  readonly graceMs: number;
   readonly clock: Clock;
 }): Tasks {
-  const { endpoints, secrets, graceMs, clock } = options;
+  const { endpoints, secrets, clock } = options;
   // No limit of connections: there are five orders per connector at the most, each of which may take as long as its run,
   // and where one endpoint serves all connectors, those that hang must not hold up the others.
   const dispatcher = new Agent({
@@ -28,7 +27,7 @@ export function createTasks(options: {
   });
   const tasks = new Map<string, Task>(
     [...endpoints].map(([connector, url]) => {
-      const deps = { dispatcher, secrets: secrets.get(connector) ?? [], clock, graceMs };
+      const deps = { dispatcher, secrets: secrets.get(connector) ?? [], clock };
       return [connector, createHttpTask(new URL(url), deps)];
     }),
   );

@@ -1,0 +1,42 @@
+import { createAttemptTimer } from './attempt-timer.js';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const budgetsMs = { work: 1_000, away: 500 };
+
+test('the time for which the endpoint is away does not count as work', () => {
+  const onExhausted = jest.fn();
+  const timer = createAttemptTimer(budgetsMs, onExhausted);
+  jest.advanceTimersByTime(600);
+  timer.spend('away');
+  timer.spend('away');
+  jest.advanceTimersByTime(499);
+  timer.spend('work');
+  timer.spend('work');
+  jest.advanceTimersByTime(399);
+  expect(onExhausted).not.toHaveBeenCalled();
+  jest.advanceTimersByTime(1);
+  expect(onExhausted.mock.calls).toEqual([['work']]);
+});
+
+test('an endpoint that comes and goes exhausts one budget after both together at the latest', () => {
+  const onExhausted = jest.fn();
+  const timer = createAttemptTimer(budgetsMs, onExhausted);
+  for (let time = 0; time < 4; time += 1) {
+    jest.advanceTimersByTime(1);
+    expect(timer.spend('away')).toBe(500 - time * 125);
+    jest.advanceTimersByTime(125);
+    if (time < 3) timer.spend('work');
+  }
+  expect(onExhausted.mock.calls).toEqual([['away']]);
+});
+
+test('nothing is exhausted after the timer was stopped', () => {
+  const onExhausted = jest.fn();
+  const timer = createAttemptTimer(budgetsMs, onExhausted);
+  timer.stop();
+  timer.spend('away');
+  jest.advanceTimersByTime(5_000);
+  expect(onExhausted).not.toHaveBeenCalled();
+});

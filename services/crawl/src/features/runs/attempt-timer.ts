@@ -1,0 +1,43 @@
+/** What the time of an attempt is spent on: its task is at work, or its endpoint is away. */
+export type Budget = 'work' | 'away';
+
+/**
+ * Bounds an attempt. Work and absence have a budget each, and at any time one of the two is being spent: so the attempt ends
+ * after both together at the latest, however often its endpoint comes and goes.
+ */
+export function createAttemptTimer(
+  budgetsMs: Readonly<Record<Budget, number>>,
+  onExhausted: (budget: Budget) => void,
+) {
+  const leftMs = { ...budgetsMs };
+  let current:
+    { readonly budget: Budget; readonly since: number; readonly timer: NodeJS.Timeout } | undefined;
+  let isStopped = false;
+
+  function halt(): void {
+    if (!current) return;
+    clearTimeout(current.timer);
+    leftMs[current.budget] -= performance.now() - current.since;
+    current = undefined;
+  }
+
+  /** Spends this budget from now on. @returns how much of it was left, ms. */
+  function spend(budget: Budget): number {
+    if (!isStopped && current?.budget !== budget) {
+      halt();
+      const timer = setTimeout(onExhausted, Math.max(0, leftMs[budget]), budget);
+      current = { budget, since: performance.now(), timer };
+    }
+    return Math.max(0, leftMs[budget]);
+  }
+
+  spend('work');
+  return {
+    spend,
+    /** For good. */
+    stop(): void {
+      isStopped = true;
+      halt();
+    },
+  };
+}
