@@ -64,7 +64,11 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
     const at = new Date(clock());
     const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
     await prisma.$transaction(async (tx) => {
-      if (await allowMail(tx, { kind, email, at }, () => isKnownDevice(tx, email, client)))
+      if (
+        await allowMail(tx, { kind, email, address: client.address, at }, () =>
+          isKnownDevice(tx, email, client),
+        )
+      )
         await outbox.add(tx, { kind, to: { email }, detail, requestId: client.requestId }, at);
     });
     outbox.wake();

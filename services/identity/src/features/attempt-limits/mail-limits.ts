@@ -1,4 +1,5 @@
 import type { Transaction } from '../../resources.js';
+import { toNetwork } from '../known-devices/client.js';
 import { toKey } from './key.js';
 import { incrementCount, deleteCounts } from './queries.js';
 
@@ -12,26 +13,42 @@ type MailKind = (typeof mailKinds)[number];
 
 /** After a mail, another one of the same kind is not sent for this long. */
 const COOLDOWN_MS = 60_000;
-/** The limit for codes and password links together. */
-const MAILS_PER_DAY = 20;
+/** Codes and password links together, to one address. */
+const MAILS_PER_DAY_OF_NETWORK = 10;
+const MAILS_PER_DAY = 100;
 const DAY_MS = 24 * 60 * 60_000;
 
 const cooldownKey = (kind: MailKind, email: string): string => `mail:minute:${toKey(`${kind} ${email}`)}`;
 
 /**
- * @param isKnown - called when the daily limit is reached: strangers must not block mails to the owner, who still gets
- *   them on a device from which they have signed in before.
- * @returns whether a mail of this kind may be sent to the address.
+ * @param isKnown - asked when the day's mails are used up: strangers must not keep mails from the owner, who still gets
+ *   them on a device that they have signed in with before.
+ * @returns whether a mail of the kind may be sent to the address.
  */
 export async function allowMail(
   tx: Transaction,
-  { kind, email, at }: { readonly kind: MailKind; readonly email: string; readonly at: Date },
+  request: {
+    readonly kind: MailKind;
+    readonly email: string;
+    readonly address: string;
+    readonly at: Date;
+  },
   isKnown: () => Promise<boolean>,
 ): Promise<boolean> {
-  // The mail of the last minute is still valid: another one would only fill the mailbox.
-  if ((await incrementCount(tx, cooldownKey(kind, email), at, COOLDOWN_MS)) > 1) return false;
-  const count = await incrementCount(tx, `mail:day:${toKey(email)}`, at, DAY_MS);
-  return count <= MAILS_PER_DAY || (await isKnown());
+  const { kind, email, at } = request;
+  if (!(await isWithinDay(tx, request)) && !(await isKnown())) return false;
+  // Last, so that a refused request starts no cooldown. The mail of the last minute is on its way, and still valid.
+  return (await incrementCount(tx, cooldownKey(kind, email), at, COOLDOWN_MS)) === 1;
+}
+
+/** One network cannot use up what others may ask for: its refused requests do not count among all. */
+async function isWithinDay(
+  tx: Transaction,
+  { email, address, at }: { readonly email: string; readonly address: string; readonly at: Date },
+): Promise<boolean> {
+  const networkKey = `mail:network:${toKey(`${email} ${toNetwork(address)}`)}`;
+  if ((await incrementCount(tx, networkKey, at, DAY_MS)) > MAILS_PER_DAY_OF_NETWORK) return false;
+  return (await incrementCount(tx, `mail:day:${toKey(email)}`, at, DAY_MS)) <= MAILS_PER_DAY;
 }
 
 /** Allows the next mails at once, because the code or link that was mailed last has been used or revoked. */
