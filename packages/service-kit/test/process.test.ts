@@ -75,6 +75,23 @@ test('does not wait for a connection that has sent nothing', async () => {
   expect(output).not.toContain('shutdown step failed');
 });
 
+test('a pipelined request that its client has left holds nothing up', async () => {
+  const [closed] = await start({});
+  const port = Number(/serving (\d+)/.exec(output)?.[1]);
+  const silent = connect(port, '127.0.0.1');
+  const gone = connect(port, '127.0.0.1');
+  await Promise.all([once(silent, 'connect'), once(gone, 'connect')]);
+  gone.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2));
+  await waitFor(() => output.split('asked').length === 3, { what: 'both requests' });
+  gone.destroy();
+  const ended = once(silent, 'close');
+  const stopwatch = startStopwatch();
+  child.kill('SIGTERM');
+  await ended;
+  expect(await closed).toEqual([0, null]);
+  expect(stopwatch.stop()).toBeLessThan(10_000);
+});
+
 const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 21\r\n';
 
 /** Sends the first part of a request, then the signal, then the other parts, a second apart. */

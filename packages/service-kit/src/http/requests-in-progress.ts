@@ -6,19 +6,35 @@ export type RequestsInProgress = ReturnType<typeof createRequestsInProgress>;
 
 /** Counts the requests whose response is not complete, in total and for each connection. */
 export function createRequestsInProgress() {
-  const countBySocket = new WeakMap<Socket, number>();
+  const countBySocket = new Map<Socket, number>();
   let total = 0;
-  const add = (socket: Socket, change: 1 | -1) => {
-    total += change;
-    countBySocket.set(socket, (countBySocket.get(socket) ?? 0) + change);
-  };
+
+  function begin(socket: Socket): void {
+    total += 1;
+    const count = countBySocket.get(socket);
+    countBySocket.set(socket, (count ?? 0) + 1);
+    // A pipelined response that has never begun does not close when its connection does.
+    if (count === undefined)
+      socket.once('close', () => {
+        total -= countBySocket.get(socket) ?? 0;
+        countBySocket.delete(socket);
+      });
+  }
+
+  function end(socket: Socket): void {
+    const count = countBySocket.get(socket);
+    if (count === undefined) return;
+    total -= 1;
+    countBySocket.set(socket, count - 1);
+  }
+
   return {
     /** Must be called before the server listens. */
     watch(server: Server): void {
       server.on('request', ({ socket }, response) => {
-        add(socket, 1);
+        begin(socket);
         response.once('close', () => {
-          add(socket, -1);
+          end(socket);
         });
       });
     },
