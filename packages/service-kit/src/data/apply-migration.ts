@@ -25,13 +25,13 @@ export class MigrationError extends Error {
 }
 
 export interface LockWaits {
-  /** How long one attempt waits for a lock, and blocks later statements. */
+  /** How long one attempt waits for a lock, and blocks later statements: well below the time-out of a service's statements. */
   readonly lockTimeoutMs: number;
   /** How long a migration is retried. */
   readonly totalMs: number;
 }
 
-export const DEFAULT_LOCK_WAITS: LockWaits = { lockTimeoutMs: 3_000, totalMs: 5 * 60_000 };
+export const DEFAULT_LOCK_WAITS: LockWaits = { lockTimeoutMs: 300, totalMs: 5 * 60_000 };
 
 const FIRST_RETRY_DELAY_MS = 500;
 const MAX_RETRY_DELAY_MS = 10_000;
