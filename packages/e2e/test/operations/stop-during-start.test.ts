@@ -77,12 +77,16 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
   }); // prettier-ignore
 
   test('while the migration waits for another one', async () => {
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock(72707369)');
-    const one = start(['cli.js', 'migrate']);
-    await waitForLock();
-    expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
-    await client.query('rollback');
+    // Not in a transaction, which would see one state of pg_stat_activity only.
+    await client.query('select pg_advisory_lock(72707369)');
+    try {
+      const one = start(['cli.js', 'migrate']);
+      const polls = `select from pg_stat_activity where datname = current_database() and query like 'select pg_try_advisory_lock%'`;
+      await waitFor(async () => (await client.query(polls)).rowCount === 1, { what: 'a try to lock' });
+      expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
+    } finally {
+      await client.query('select pg_advisory_unlock(72707369)');
+    }
     expect((await client.query(`select from pg_tables where schemaname = 'public'`)).rows).toEqual([]);
   });
 

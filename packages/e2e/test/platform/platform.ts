@@ -96,7 +96,8 @@ export async function startPlatform({
         PUBLIC_URL: nginx.url,
         TRUST_PROXY: '127.0.0.1',
         LOG_LEVEL: 'warn',
-        SHUTDOWN_DELAY_MS: '500',
+        // Longer than the gateway keeps idle connections, as in production.
+        SHUTDOWN_DELAY_MS: '5000',
         ...own[name],
         ...env,
         ...envByService?.[name],
