@@ -177,7 +177,9 @@ test('verifies the caller and the introspected token in one statement', async ()
   const query = jest.spyOn(pg.Client.prototype, 'query');
   const { body } = await askMany([session]);
   expect(body.results).toEqual([expect.objectContaining({ active: true })]);
-  expect(query.mock.calls.map(([config]) => (config as { name?: string }).name)).toEqual(['living']);
+  expect(query.mock.calls.map(([config]) => (config as { name?: string }).name)).toEqual([
+    'live_credentials',
+  ]);
   query.mockRestore();
 });
 
