@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 const repository = join(__dirname, '../../../..');
 
-/** Earlier migrations belong to version 0.1.0 and are never edited. */
-const FIRST_CHECKED = '20261122';
+/** Earlier migrations have been applied, and are never edited. */
+const FIRST_CHECKED = '20261122045900';
 
 const migrations = ['identity', 'mail', 'crawl'].flatMap((service) => {
   const folder = join(repository, 'services', service, 'prisma/migrations');

@@ -6,8 +6,6 @@ alter type schedule_state add value 'removed';
 alter table schedules add column apply_at timestamptz(3);
 -- The revisions of which the queue may hold something. Read only while `apply_at` is not null: after that it is `revision`.
 alter table schedules add column queued_revisions bigint[] not null default '{}';
--- What the applier reads: its length is the number of changes that the queue has yet to hear of.
-create index schedules_unapplied on schedules (apply_at) where apply_at is not null;
 -- A change writes its row three times; the default of a fifth of the table is late for that.
 alter table schedules set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 

@@ -6,6 +6,11 @@ alter table audit_entries
   add column user_agent text,
   add column changes jsonb not null default '{}';
 
+-- Ids are UUIDv7s of the time of the entry, so each of these is in the order of time, too.
+create index audit_of_actor on audit_entries (org_id, actor_id, id);
+create index audit_of_subject on audit_entries (org_id, subject_id, id);
+create index audit_of_action on audit_entries (org_id, action, id);
+
 -- Entries are written once. The retention deletes old ones, and nothing deletes what is younger than 30 days.
 drop trigger audit_is_append_only on audit_entries;
 create trigger audit_is_append_only before update or truncate on audit_entries

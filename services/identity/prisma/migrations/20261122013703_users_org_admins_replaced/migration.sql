@@ -1,1 +1,0 @@
-drop index users_org_admins_replaced;
