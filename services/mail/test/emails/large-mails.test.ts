@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
 import { attachment, emailBody, type MailUnderTest, startMail } from '../mail.js';
@@ -121,4 +122,31 @@ test('a large mail keeps its memory reserved until it is delivered, even when it
   smtp.behave(() => undefined);
   const send = () => mail.send({ attachments: [attachment({ content })] });
   await waitFor(async () => (await send()).status === 200, { what: 'the memory', timeoutMs: 30_000 });
+});
+
+test('pipelined large mails release their memory when the client has left before their responses began', async () => {
+  smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
+  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
+  const toRequest = (fields: object) => {
+    const body = JSON.stringify(emailBody(fields));
+    const head = [
+      'POST /api/v1/mail/emails/sendEmail HTTP/1.1',
+      'host: mail',
+      `authorization: Bearer ${mail.token}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ];
+    return `${head.join('\r\n')}\r\n\r\n${body}`;
+  };
+  const large = toRequest({ attachments: [attachment({ content })] });
+  const client = connect(Number(new URL(mail.url).port), '127.0.0.1').on('error', () => undefined);
+  // The responses to the large mails wait for the response to the first mail, which isn't delivered yet.
+  for (const text of [toRequest({}), large, large]) client.write(text);
+  await waitFor(() => smtp.count('DATA') === 3, { what: 'three mails in progress' });
+  client.destroy();
+  smtp.say('354 go on');
+  await waitFor(() => smtp.accepted.length === 3, { what: 'the mails' });
+  smtp.behave(() => undefined);
+  const send = () => mail.send({ attachments: [attachment({ content })] });
+  expect(await waitFor(async () => (await send()).status === 200, { what: 'the memory' })).toBe(true);
 });

@@ -44,12 +44,28 @@ export interface BodyMemory {
   onResponse(): void;
 }
 
-function reserveBodyMemory(limiter: FairLimiter, owner: string, { raw }: FastifyReply): BodyMemory {
+/** Resolves when the response has closed. A pipelined response has no socket yet, and doesn't close when its client leaves. */
+function waitForClose({ raw, request }: FastifyReply): Promise<void> {
+  const { socket } = request.raw;
+  return new Promise((resolve) => {
+    const onClose = () => {
+      socket.off('close', onClose);
+      resolve();
+    };
+    raw.once('close', onClose);
+    if (raw.socket) return;
+    // Every pipelined request listens to the same socket.
+    socket.setMaxListeners(0);
+    socket.once('close', onClose);
+  });
+}
+
+function reserveBodyMemory(limiter: FairLimiter, owner: string, reply: FastifyReply): BodyMemory {
   // The client left while its credential was verified. `close` has already been emitted, so nothing would be released.
-  if (raw.destroyed) throw clientAborted(undefined);
+  if (reply.raw.destroyed || reply.request.raw.socket.destroyed) throw clientAborted(undefined);
   let held = 0;
   // `close` isn't enough: it is also emitted when the client leaves while its mail is still being delivered.
-  const releaseAfter: Promise<unknown>[] = [new Promise((resolve) => raw.once('close', resolve))];
+  const releaseAfter: Promise<unknown>[] = [waitForClose(reply)];
   return {
     growTo(bytes) {
       if (bytes <= Math.max(held, MIN_COUNTED_BYTES)) return;
