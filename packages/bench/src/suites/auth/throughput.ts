@@ -100,7 +100,7 @@ export function throughputResult(
     {
       name: 'garbage_vs_bare',
       value: toRatio('garbage', 'bare'),
-      goal: { min: 0.7 },
+      goal: { min: 0.55 },
       note: 'garbage / bare',
     },
   ];
