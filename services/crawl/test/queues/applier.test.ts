@@ -198,6 +198,23 @@ describeEachBackend('the applier on %s', (backend) => {
     expect(await revisionsQueued()).toEqual([second]);
   });
 
+  it('clears no mark of the same revision once its lease has ended: the queue may have lost its data since', async () => {
+    let release = () => undefined as unknown;
+    const slow = newApplier({
+      async apply(schedule) {
+        await new Promise((resolve) => (release = () => resolve(undefined)));
+        return queues.apply(schedule);
+      },
+    });
+    await upsertSchedule(pool, wanted());
+    slow.wake();
+    await waitFor(async () => (await rows())[0]?.queued.length === 1, { what: 'the claim' });
+    await endLeases();
+    release();
+    await slow.stop();
+    expect(await rows()).toMatchObject([{ isApplied: false }]);
+  });
+
   it('goes on with what a replica has left: what that has added is not added again', async () => {
     const revision = await upsertSchedule(pool, wanted());
     const schedule = (await findSchedule(pool, orgId, connector)) as Schedule;
