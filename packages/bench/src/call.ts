@@ -2,26 +2,25 @@ import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
 /*
- * A client of our own: autocannon needed more of its core than the bare route of its own, and the
- * slower of the two is what gets measured. Requests are made beforehand; of an answer only the
- * status and the length are read.
+ * A minimal HTTP client. autocannon used more of its core than the bare route used of the other, so it would have measured
+ * itself. Requests are serialised in advance, and only the status and the length of each response are parsed.
  */
 const READ_BUFFER_BYTES = 16_384;
 
 export interface Call {
-  /** Default GET, with a body POST. */
+  /** Default: POST with a body, GET without. */
   readonly method?: string;
   readonly path: string;
-  /** None: no `Authorization`. */
+  /** Without one, no `Authorization` header is sent. */
   readonly bearer?: string | undefined;
   readonly body?: object | undefined;
-  /** Beside those of the bearer and the body. */
+  /** Headers besides `Authorization` and those of the body. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The status; default 200. */
+  /** The expected status. Default: 200. */
   readonly expected?: number;
 }
 
-/** The bytes of a call, and where the milliseconds of each of its answers go. */
+/** A serialised request, and the list that collects its latencies. */
 export interface PreparedCall {
   readonly bytes: Buffer;
   readonly expected: string;
@@ -42,25 +41,26 @@ export function prepareCall(url: URL, call: Call, latenciesMs: number[] = []): P
   return { bytes: Buffer.from(head + payload), expected: String(expected), latenciesMs };
 }
 
-/** How many bytes are still to come of the answer whose beginning this is. */
+/** Calculates how many bytes of a response are missing after its first chunk. */
 function bytesMissing(head: string, bytes: number): number {
   const bodyAt = head.indexOf('\r\n\r\n') + 4;
   const length = /content-length: (\d+)/i.exec(head)?.[1];
-  if (bodyAt < 4 || length === undefined) throw new Error(`an answer in pieces: ${head.slice(0, 200)}`);
+  if (bodyAt < 4 || length === undefined)
+    throw new Error(`the response head is incomplete or has no length: ${head.slice(0, 200)}`);
   return bodyAt + Number(length) - bytes;
 }
 
 /**
- * One keep-alive connection: a call, its answer, the next call in turn.
+ * Sends the calls in turn over one keep-alive connection, each after the response to the one before.
  *
- * @param calls - of them `first` is the first.
- * @param goesOn - asked after each answer, with `performance.now()`.
- * @throws Error when an answer has another status than expected: a fast refusal is no result.
+ * @param calls - the calls to repeat, starting with the one at index `first`.
+ * @param shouldContinue - called after each response with `performance.now()`.
+ * @throws Error when a response has an unexpected status: fast refusals must not count as results.
  */
 export function callInTurn(
   url: URL,
   calls: readonly PreparedCall[],
-  goesOn: (now: number) => boolean,
+  shouldContinue: (now: number) => boolean,
   first = 0,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export function callInTurn(
       if (missing > 0) return;
       const now = performance.now();
       call.latenciesMs.push(now - sentAt);
-      if (goesOn(now)) send(socket);
+      if (shouldContinue(now)) send(socket);
       else socket.end();
     };
     const onread = {

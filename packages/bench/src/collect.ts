@@ -1,6 +1,6 @@
 import type { Figure, Ratio, Suite, SuiteOptions, SuiteResult } from './suite.js';
 
-/** Runs a suite; when one of its parts fails, what the parts before it have measured is kept. */
+/** Runs a suite. When a part fails, the results of the parts before it are kept. */
 export async function collect(
   suite: Suite,
   wanted: SuiteOptions,

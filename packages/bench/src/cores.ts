@@ -1,22 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, platform } from 'node:os';
 
-/** The server has a core of its own; the load and the backing services share the other. */
+/** The server has its own core; the load and the backing services share the other. */
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
-/** Of the machine. Asked before anything is pinned: `availableParallelism` counts those that this process may use. */
+/** Read before pinning, because `availableParallelism` counts only the cores that this process may use. */
 export const coreCount = availableParallelism();
 const isPinnable = platform() === 'linux' && coreCount >= 2;
 
 export const canPin = (): boolean => isPinnable;
 
-/** Puts this process, and what it starts from now on, on the core of the load. */
+/** Pins this process, and the processes that it starts from now on, to the load's core. */
 export function pinThisProcess(): void {
   if (canPin())
     execFileSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' });
 }
 
-/** A command line that runs on the core of the server. */
+/** Makes a command line run on the server's core. */
 export const onServerCore = (command: readonly string[]): readonly string[] =>
   canPin() ? ['taskset', '-c', String(SERVER_CORE), ...command] : command;

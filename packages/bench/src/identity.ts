@@ -9,13 +9,13 @@ const program = (name: string) =>
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
 
-/** An identity over a database of its own, and what the measurements call it with. */
+/** An identity service with its own database, and the credentials of the measurements. */
 export interface BenchIdentity extends ServiceProcess {
   readonly databaseUrl: string;
   readonly session: string;
-  /** @returns the session of the administrator of a new organisation. */
+  /** Creates an organisation. @returns its administrator's session. */
   createOrganisation(): Promise<string>;
-  /** Personal access tokens, with `user:read` and `pat:read` unless told otherwise. */
+  /** Creates personal access tokens, by default with `user:read` and `pat:read`. */
   createTokens(count: number, scopes?: readonly string[]): Promise<{ id: string; accessToken: string }[]>;
 }
 
@@ -61,9 +61,9 @@ async function createTokens(url: string, session: string, count: number, scopes:
 }
 
 /**
- * The built service, as it runs in production, on the core of the server unless told otherwise.
+ * Starts the built service as in production, by default on the server's core.
  *
- * @param more - of its environment.
+ * @param more - additional environment variables.
  */
 export async function startBenchIdentity(
   postgres: EmbeddedPostgres,
@@ -82,7 +82,7 @@ export async function startBenchIdentity(
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     NODE_ENV: 'production',
-    // As its image has it.
+    // As in its image.
     MALLOC_ARENA_MAX: '2',
     ...more,
   };

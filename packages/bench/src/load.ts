@@ -8,15 +8,15 @@ export interface LoadResult {
 }
 
 export interface LoadOptions {
-  /** One of both ends it. */
+  /** The load ends after this many seconds or after `requests`. */
   readonly seconds?: number;
   readonly requests?: number;
-  /** Taken in turn; none: no `Authorization`. */
+  /** Used in turn. Without any, no `Authorization` header is sent. */
   readonly bearers?: readonly string[];
   readonly expected?: number;
-  /** Default 50. */
+  /** Default: 50. */
   readonly connections?: number;
-  /** Sent with POST; none: GET. */
+  /** Sent with POST. Without one, the requests are GET. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,9 +24,9 @@ export interface LoadOptions {
 const CONNECTIONS = 50;
 
 /**
- * Closed-loop load over keep-alive connections.
+ * Generates closed-loop load over keep-alive connections.
  *
- * @throws Error when an answer has another status than expected.
+ * @throws Error when a response has an unexpected status.
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
   const { seconds = Infinity, requests = Infinity, connections = CONNECTIONS } = options;
@@ -38,9 +38,9 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
   );
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
-  // Each connection sends a first one without being asked.
+  // Each connection sends its first request unconditionally.
   let left = requests - connections;
-  // Each connection begins elsewhere in the list, or all would ask for the same token at once.
+  // Each connection starts at a different position in the list, so that they do not all use the same token at once.
   const offset = (connection: number) => Math.floor((calls.length / connections) * connection);
   await Promise.all(
     Array.from({ length: connections }, (_value, index) =>

@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   const unknown = values.only.find((part) => !suite.parts.includes(part));
   if (unknown !== undefined) fail(`${suite.name} has no part ${unknown}: ${suite.parts.join(', ')}`);
   if (!suite.isUnpinned && !canPin())
-    process.stderr.write('This machine can not pin processes to cores: the ratios will be rough.\n');
+    process.stderr.write('Processes cannot be pinned to cores on this machine, so the ratios are rough.\n');
   if (!suite.isUnpinned) pinThisProcess();
   const startedAt = Date.now();
   const progress = (line: string) =>
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-/** A server that can't be had is a line that says what to do; a fault of the benchmark shows its stack. */
+/** A missing server is one line that says what to do; a fault of the benchmark itself shows its stack. */
 function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   if (failure instanceof EmbeddedServerError) return failure.message;

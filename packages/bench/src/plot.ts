@@ -10,7 +10,7 @@ type RatioWithGoal = Ratio & Required<Pick<Ratio, 'goal'>>;
 function bar(ratio: RatioWithGoal, index: number): string {
   const { name, value, goal } = ratio;
   const [comparison, mark] = 'min' in goal ? ['at least', goal.min] : ['at most', goal.max];
-  // Each ratio on its own scale: the goal stands at two thirds.
+  // Each ratio has its own scale, with the goal at two thirds.
   const unit = (SCALE * 2) / 3 / mark;
   const y = 40 + index * ROW;
   const width = Math.max(1, Math.min(SCALE, value * unit)).toFixed(1);
@@ -22,7 +22,7 @@ function bar(ratio: RatioWithGoal, index: number): string {
   <text x="${WIDTH - 72}" y="${y + 15}">${value.toPrecision(3)}<title>${comparison} ${mark}</title></text>`;
 }
 
-/** Bars against their goals (dashed), as SVG without anything outside of it. */
+/** Draws the ratios as bars with their goals as dashed lines, in a self-contained SVG. */
 export function plotRatios(suite: string, all: readonly Ratio[]): string {
   const ratios = all.filter((ratio): ratio is RatioWithGoal => ratio.goal !== undefined);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${60 + ratios.length * ROW}" font-family="sans-serif" font-size="13">

@@ -7,7 +7,7 @@ import { isReached, type Ratio, type SuiteResult } from './suite.js';
 
 const GIB = 2 ** 30;
 
-/** What the numbers were taken on; nothing that names a particular machine. */
+/** Describes the machine without identifying it. */
 const describeMachine = () => ({
   cores: coreCount,
   cpu: cpus()[0]?.model ?? 'unknown',
@@ -23,7 +23,7 @@ function toVerdict(ratio: Ratio): string {
   return `${'min' in goal ? `≥ ${goal.min}` : `≤ ${goal.max}`} ${isReached(ratio) ? '✔' : '✘'}`;
 }
 
-/** The table on screen. */
+/** Formats the results as a table for the terminal. */
 export function formatTable({ figures, ratios }: SuiteResult): string {
   const lines = [
     ...figures.map(({ name, value, unit, note }) => [name, `${round(value)} ${unit}`, '', note]),
@@ -36,7 +36,7 @@ export function formatTable({ figures, ratios }: SuiteResult): string {
     .join('\n');
 }
 
-/** `<folder>/<suite>.json` and `<suite>.svg`. */
+/** Writes `<suite>.json` and `<suite>.svg` to the folder. */
 export async function writeResults(folder: string, suite: string, result: SuiteResult): Promise<void> {
   await mkdir(folder, { recursive: true });
   const ratios = Object.fromEntries(result.ratios.map(({ name, value }) => [name, round(value)]));

@@ -6,7 +6,7 @@ import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 120_000;
 
-/** What the image of a service sets, with its bound of the old space in MiB. */
+/** The Node flags of a service's image. @param heapMib - the limit of the old generation, in MiB. */
 export const nodeFlags = (heapMib: number): readonly string[] => [
   `--max-old-space-size=${heapMib}`,
   '--max-semi-space-size=8',
@@ -14,18 +14,18 @@ export const nodeFlags = (heapMib: number): readonly string[] => [
 
 export interface ServiceProcess {
   readonly url: string;
-  /** The most resident memory so far, in MiB (Linux; elsewhere NaN). */
+  /** The peak of resident memory in MiB (NaN except on Linux). */
   residentPeakMib(): Promise<number>;
-  /** The resident memory, in MiB (Linux; elsewhere NaN). */
+  /** The resident memory in MiB (NaN except on Linux). */
   residentMib(): Promise<number>;
-  /** Can be called again. */
+  /** Can be called more than once. */
   stop(): Promise<void>;
 }
 
 async function waitUntilAnswers(url: string, child: ChildProcess): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the process behind ${url} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`the process of ${url} exited with code ${child.exitCode}`);
     try {
       if ((await fetch(url)).ok) return;
     } catch {
@@ -36,11 +36,11 @@ async function waitUntilAnswers(url: string, child: ChildProcess): Promise<void>
   }
 }
 
-/** Starts a Node program on the core of the load, as everything that isn't measured is. */
+/** Starts a Node program on the load's core, where everything runs that is not measured. */
 export const startChild = (program: readonly string[]): ChildProcess =>
   spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'inherit'] });
 
-/** Starts a Node program, on the core of the server unless told otherwise, and waits until `readyPath` answers. */
+/** Starts a Node program, by default on the server's core, and waits until `readyPath` responds. */
 export async function startProcess(
   program: readonly string[],
   port: number,

@@ -3,29 +3,29 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is, in a few words, for the table. */
+  /** A short description for the table. */
   readonly note: string;
 }
 
-/** A number that holds on any machine: two figures of one run, divided. */
+/** The quotient of two figures of one run, which is comparable between machines. */
 export interface Ratio {
   readonly name: string;
   readonly value: number;
-  /** What it must reach; none: it stands beside the others, to be read with them. */
+  /** The bar to reach. A ratio without one is shown for comparison only. */
   readonly goal?: { readonly min: number } | { readonly max: number };
   readonly note: string;
 }
 
-/** What one part has measured, or several together. */
+/** The results of one or more parts. */
 export interface SuiteResult {
   readonly figures: readonly Figure[];
   readonly ratios: readonly Ratio[];
 }
 
 export interface SuiteOptions {
-  /** Measure only what these ratios or figures need; empty: everything. */
+  /** The parts to measure. Empty: all of them. */
   readonly only: ReadonlySet<string>;
-  /** Seconds of each load. */
+  /** The duration of each load, in seconds. */
   readonly seconds: number;
   readonly progress: (line: string) => void;
 }
@@ -33,11 +33,11 @@ export interface SuiteOptions {
 export interface Suite {
   readonly name: string;
   readonly title: string;
-  /** What `--only` takes. */
+  /** The names that `--only` accepts. */
   readonly parts: readonly string[];
-  /** The server has no core of its own: everything shares all of them. */
+  /** All processes share all cores, instead of the server having one of its own. */
   readonly isUnpinned?: true;
-  /** Yields what each part has measured as soon as it has, so that a later failure loses nothing. */
+  /** Yields the results of each part as soon as they are measured, so that a later failure loses nothing. */
   run(options: SuiteOptions): AsyncIterable<SuiteResult>;
 }
 

@@ -1,7 +1,7 @@
-/** More than any cache remembers, so that each is met for the first time. */
+/** More than any cache holds, so that every bearer is a cache miss. */
 const GARBAGE_COUNT = 20_000;
 
-/** Bearers that aren't ours: opaque, half a JWT, and whole ones of another issuer's key. */
+/** Creates bearers that the platform did not issue: opaque strings, truncated JWTs and JWTs with an unknown key. */
 export function garbageBearers(): string[] {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const signature = Buffer.alloc(64, 7).toString('base64url');
@@ -13,7 +13,7 @@ export function garbageBearers(): string[] {
   });
 }
 
-/** Ours but for the signature, each another: what costs an attacker least and us most. */
+/** Creates tokens with forged signatures: the attack that is cheapest to send and most expensive to refuse. */
 export function forgedBearers(valid: string): string[] {
   const [header, payload, signature = ''] = valid.split('.');
   return Array.from({ length: GARBAGE_COUNT }, (_value, index) => {

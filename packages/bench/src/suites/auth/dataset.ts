@@ -1,17 +1,17 @@
 import pg from 'pg';
 
-/** What a database is filled up to, beside what was made through the API. */
+/** The rows to add to what was created through the API. */
 export interface Filling {
   readonly organisations: number;
-  /** In each organisation. */
+  /** Per organisation. */
   readonly members: number;
-  /** In each organisation, spread over its members. */
+  /** Per organisation, spread over its members. */
   readonly tokens: number;
 }
 
 /*
- * Set-based, with the ids and the order that the service gives: UUIDv7 (PostgreSQL 18), as if made
- * over the last 90 days. The rows of the organisation that the API made, number 1, are added to.
+ * Set-based inserts with UUIDv7 ids (PostgreSQL 18), as the service would have assigned them over the last 90 days.
+ * Organisation 1 exists already: it was created through the API.
  */
 const insertOrganisations = `
   insert into organisations (id, name, created_at)
@@ -34,7 +34,7 @@ const insertUses = `
   insert into token_last_used (token_id, last_used_at)
   select id, now() from personal_access_tokens where right(id::text, 1) < '8'`;
 
-/** Fills the database. Minutes for a million tokens. */
+/** Inserts the rows. Takes minutes for a million tokens. */
 export async function fill(databaseUrl: string, { organisations, members, tokens }: Filling): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

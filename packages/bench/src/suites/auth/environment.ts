@@ -13,12 +13,12 @@ export const ME = '/api/v1/users/me';
 const thousand = { organisations: 1, members: 100, tokens: 0, used: 1_000 };
 /** 100,000 members and 1,000,000 tokens in ten organisations of the same size. */
 export const million = { organisations: 10, members: 10_000, tokens: 100_000, used: 10_000 };
-/** The same load over both; more tokens in use are a figure of their own, the cost of a larger working set. */
+/** Both identities get the same load. The cost of a larger working set is a separate figure. */
 export const USED_AT_ONCE = thousand.used;
 
 /*
- * Two identities, over a thousand and over a million tokens, and a bare Fastify as the baseline, all on one core;
- * PostgreSQL and the load on the other.
+ * Two identity services, one with a thousand tokens and one with a million, and a bare Fastify server as the baseline.
+ * They share one core; PostgreSQL and the load generator share the other.
  */
 export interface Environment {
   readonly small: BenchIdentity;
@@ -30,7 +30,7 @@ export interface Environment {
 
 export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded: boolean) {
   const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
-  // The commit's fsync would measure the disk; everything else is as in production.
+  // An fsync per commit would measure the disk. Everything else is configured as in production.
   const settings = { synchronous_commit: 'off', shared_buffers: '512MB', max_wal_size: '4GB' };
   const postgres = await startEmbeddedPostgres({ dataDir, settings, isTemporary: true });
   const small = await startBenchIdentity(postgres, 'bench_thousand');

@@ -10,7 +10,7 @@ async function measureGrowth(
   progress: SuiteOptions['progress'],
 ): Promise<SuiteResult> {
   progress('latencies: own list, admin page, create, revoke');
-  // In turns, so that both see the same machine; the first turn warms up and doesn't count.
+  // Alternate between the two, so that a slow phase of the machine affects both. The first round is a warm-up.
   const merge = (into: Latencies, more: Latencies) => {
     for (const action of Object.keys(into) as (keyof Latencies)[]) into[action].push(...more[action]);
   };
@@ -42,7 +42,7 @@ async function measureGrowth(
         name: 'growth_p99',
         value: worst,
         goal: { max: 1.5 },
-        note: 'the worst of the four, million / thousand',
+        note: 'largest of the four ratios, million / thousand',
       },
     ],
   };

@@ -4,7 +4,7 @@ import { type BenchIdentity, send } from '../../identity.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';
 
-/** Milliseconds of each call of one action. */
+/** The latencies of each action, in milliseconds. */
 export type Latencies = Record<'own list' | 'admin page 1' | 'create' | 'revoke', number[]>;
 
 async function time<T>(into: number[], action: () => Promise<T>): Promise<T> {
@@ -14,7 +14,7 @@ async function time<T>(into: number[], action: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** One after the other: how long each takes, not how many fit in a second. */
+/** Calls the actions one after the other: this measures latency, not throughput. */
 export async function measureLatencies({ url, session }: BenchIdentity, rounds: number): Promise<Latencies> {
   const latencies: Latencies = { 'own list': [], 'admin page 1': [], create: [], revoke: [] };
   for (let round = 0; round < rounds; round += 1) {
@@ -31,7 +31,7 @@ export async function measureLatencies({ url, session }: BenchIdentity, rounds: 
 
 export const p99 = (values: readonly number[]): number => percentile(values, 0.99);
 
-/** The last page of the organisation's tokens, many times. */
+/** Reads the last page of the organisation's tokens repeatedly. */
 export async function measureLastPage({ url, session }: BenchIdentity, rounds: number) {
   const first = await send(`${url}${tokensPath}/admin?limit=100`, 'GET', session);
   const { total, totalPages } = (first.body as { pagination: { total: number; totalPages: number } })

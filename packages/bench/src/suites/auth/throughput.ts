@@ -4,12 +4,12 @@ import { forgedBearers, garbageBearers } from './bearers.js';
 import { ME, million, type Environment, USED_AT_ONCE } from './environment.js';
 
 const ROUNDS = 9;
-/** Of the seconds of a load: many short turns rather than few long ones. */
+/** The share of `--seconds` that one turn takes: many short turns even out the noise better than a few long ones. */
 const SHARE_OF_A_TURN = 1 / 3;
 
 /**
- * The loads take turns, and a ratio is the median of the rounds' ratios: a machine that slows down
- * for a while slows both sides of it.
+ * The loads alternate, and each ratio is the median over all rounds: a slow phase of the machine affects both sides of
+ * a ratio.
  */
 export async function measureThroughput(
   { small, large, baseline, ...tokens }: Environment,
@@ -33,12 +33,12 @@ export async function measureThroughput(
   await load(baseline.url + ME, { seconds: 2, bearers: tokens.smallTokens });
   await load(small.url + ME, { seconds: 3, bearers: tokens.smallTokens });
   await load(small.url + ME, { seconds: 2, bearers: garbage, expected: 401 });
-  // Every tenth, so that they lie as far apart in the tables as all of them.
+  // Every tenth token, so that the sample is spread over the tables as widely as all tokens are.
   const sameLoad = tokens.largeTokens.filter((_token, index) => index % (million.used / USED_AT_ONCE) === 0);
   if (isLarge) await load(large.url + ME, { seconds: 5, bearers: tokens.largeTokens });
   for (let round = 1; round <= ROUNDS; round += 1) {
     progress(`load, round ${round} of ${ROUNDS}`);
-    // The same requests for the bare route: reading a header has its price there, too.
+    // The bare route gets the same headers, because parsing them takes time there too.
     rates.bare.push(
       (await load(baseline.url + ME, { seconds, bearers: tokens.smallTokens })).requestsPerSecond,
     );
@@ -73,15 +73,15 @@ export function throughputResult(
     median(rates[name].map((value, round) => value / (rates[base][round] ?? Number.NaN)));
   const figures = [
     rate('bare', 'bare Fastify JSON route'),
-    rate('thousand', 'users/me with a token, liveness from PostgreSQL each time, 1,000 tokens'),
+    rate('thousand', 'GET users/me with one of 1,000 tokens, liveness read from PostgreSQL each time'),
     ...(isLarge
       ? [
           rate('million', 'the same with 1,000,000 tokens of 100,000 members, 1,000 of them in use'),
           rate('spread', 'and 10,000 of them in use'),
         ]
       : []),
-    rate('garbage', 'bearers that are not ours, each another'),
-    rate('forged', 'ours but for the signature, each another: an Ed25519 check for each'),
+    rate('garbage', '20,000 different bearers that the platform did not issue'),
+    rate('forged', '20,000 different tokens with a forged signature: one Ed25519 check each'),
     { name: 'verify_p99', value: measured.verifyP99Ms, unit: 'ms', note: 'users/me, 50 connections' },
     {
       name: 'resident',

@@ -6,13 +6,13 @@ import { measureRawRuns } from './raw.js';
 import type { Backing } from './environment.js';
 
 /*
- * The service is down at a time at which 12,000 of its 50,000 schedules are due, and is started
- * again: how soon it is ready, whether every one of them runs, and how fast they do.
+ * The service is down while 12,000 of its 50,000 schedules become due, and is then restarted. Measures how soon it is
+ * ready, whether each of them runs exactly once, and how fast.
  */
 const MINUTE_MS = 60_000;
 const DOWN_MS = 1_000;
 const RUNS_TIMEOUT_MS = 90_000;
-/** Of the events by their time, what lies between these shares: without the start and the last few. */
+/** The rate is measured between these shares of the events, to leave out the start and the last stragglers. */
 const [FROM, TO] = [0.1, 0.95];
 
 function toRate(seenAt: readonly number[]): number {
@@ -22,8 +22,8 @@ function toRate(seenAt: readonly number[]): number {
 }
 
 /**
- * Fills a site with schedules, has the service make their jobs, and stops it before some of them are due. Where that
- * takes longer than was allowed for, another site gets twice the time.
+ * Inserts schedules, lets the service create their jobs, and stops it before some of them are due. If that takes longer
+ * than planned, it starts over with twice the time.
  */
 async function prepareSite(backing: Backing, progress: SuiteOptions['progress']) {
   for (let allowanceMs = 60_000; ; allowanceMs *= 2) {
@@ -62,9 +62,9 @@ export async function measureBacklog(
     return {
       figures: [
         { name: 'missed', value: missed, unit: 'runs', note: `of ${DUE} due while it was down; must be 0` },
-        { name: 'doubled', value: doubled, unit: 'runs', note: 'of them; must be 0' },
+        { name: 'doubled', value: doubled, unit: 'runs', note: 'runs that happened twice; must be 0' },
         { name: 'resident', value: residentMib, unit: 'MiB', note: `peak of crawl, ${SCHEDULES} schedules` },
-        { name: 'raw_runs', value: raw, unit: 'jobs/s', note: 'BullMQ alone, jobs that do nothing' },
+        { name: 'raw_runs', value: raw, unit: 'jobs/s', note: 'BullMQ alone, empty jobs' },
       ],
       ratios: [
         {

@@ -3,12 +3,12 @@ import { connectors } from '@platform/events';
 import pg from 'pg';
 
 export const SCHEDULES = 50_000;
-/** Of them, those that are due while the service is down. */
+/** The number of schedules that become due while the service is down. */
 export const DUE = 12_000;
 
 /*
- * Rows as the API would have written them, in one statement; the service's reconciler makes the jobs
- * at its start. An organisation has every connector.
+ * Inserts the rows that the API would have written, in one statement. The service's reconciler creates the jobs when it
+ * starts. Each organisation has every connector.
  */
 const insertInto = `
   with orgs as materialized (select g, uuidv7() as id from generate_series(0, $1::int / cardinality($2::text[])) g)
@@ -19,7 +19,7 @@ const insertInto = `
     nextval('schedule_revisions'), now(), at
   from generate_series(0, $1::int - 1) n join orgs on orgs.g = n / cardinality($2::text[]), lateral`;
 
-/** The first `$4` are due at `$3`, the others from two to twenty-two hours later. */
+/** The first `$4` are due at `$3`, the others two to twenty-two hours later. */
 const insertDaily = `${insertInto} (
     select $3::timestamptz + case when n < $4::int then '0' else make_interval(mins => 120 + n % 1200) end as at
   ) due, lateral (
@@ -27,7 +27,7 @@ const insertDaily = `${insertInto} (
       'minute', extract(minute from at)::int, 'jitterMs', 0) as config
   ) as daily`;
 
-/** Every minute; `$3` is the jitter, which spreads them over as many milliseconds. */
+/** Schedules that run every minute; `$3` is their jitter in milliseconds. */
 const insertMinutely = `${insertInto} (
     select now() + interval '2 minutes' as at, jsonb_build_object('scheduleType', 'custom',
       'cronExpression', '* * * * *', 'jitterMs', $3::int) as config
@@ -45,7 +45,7 @@ async function run(databaseUrl: string, statement: string, values: readonly unkn
   }
 }
 
-/** @param dueAt - a full minute, epoch ms. */
+/** @param dueAt - a full minute, in milliseconds since the epoch. */
 export const insertDailySchedules = (databaseUrl: string, dueAt: number): Promise<void> =>
   run(databaseUrl, insertDaily, [SCHEDULES, new Date(dueAt), DUE]);
 
@@ -55,22 +55,22 @@ export const insertMinutelySchedules = (
 ): Promise<void> => run(databaseUrl, insertMinutely, [given.count, given.jitterMs]);
 
 const POLL_MS = 250;
-/** Ends a hang; how long it takes is measured. */
+/** Only ends a hang: the duration itself is a figure. */
 const BUILD_TIMEOUT_MS = 900_000;
 
-/** The value of a metric, over all of its labels. */
+/** Sums a metric over all of its labels. */
 export async function readMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
-/** Waits until the service has made the jobs of so many rows. @returns seconds. */
+/** Waits until the service has created the jobs of `count` rows. @returns seconds. */
 export async function waitForJobs(url: string, count: number): Promise<number> {
   const startedAt = performance.now();
   while ((await readMetric(url, 'crawl_repairs_total')) < count) {
     if (performance.now() - startedAt > BUILD_TIMEOUT_MS)
-      throw new Error(`the queue of ${count} schedules was not made within ${BUILD_TIMEOUT_MS} ms`);
+      throw new Error(`the jobs of ${count} schedules were not created within ${BUILD_TIMEOUT_MS} ms`);
     await delay(POLL_MS);
   }
   return (performance.now() - startedAt) / 1_000;

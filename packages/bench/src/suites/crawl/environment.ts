@@ -14,8 +14,8 @@ import { createDatabase, startBenchIdentity } from '../../identity.js';
 import { nodeFlags, type ServiceProcess, startProcess } from '../../service-process.js';
 
 /*
- * Nothing is pinned here: crawl, identity, PostgreSQL, Redis, Kafka and the load share the cores as
- * they would on one small machine.
+ * Nothing is pinned to a core here: crawl, identity, PostgreSQL, Redis, Kafka and the load share the cores as they would
+ * on one small machine.
  */
 const SECRET = 'benchmark-secret-of-the-crawl-service';
 const PARTITIONS = 12;
@@ -23,28 +23,28 @@ const crawlFile = (name: string) =>
   fileURLToPath(new URL(`../../../../../services/crawl/dist/${name}`, import.meta.url));
 const temporary = () => mkdtemp(join(tmpdir(), 'platform-bench-'));
 
-/** Where a crawl's rows, jobs and events are; no two share any of them. */
+/** A crawl service with its own database, queue and topic. */
 export interface Site {
   readonly databaseUrl: string;
   readonly topic: string;
-  /** Starts the service, as it runs in production; returns when it says that it is ready. */
+  /** Starts the service as in production and waits until it is ready. */
   start(): Promise<ServiceProcess>;
 }
 
 export interface Backing {
-  /** Of an administrator. */
+  /** The access token of an administrator's session. */
   readonly session: string;
   /** @returns the session of the administrator of another organisation. */
   createOrganisation(): Promise<string>;
   readonly kafka: Kafka;
-  /** For BullMQ alone. */
+  /** The Redis that BullMQ alone uses. */
   readonly redis: { readonly host: string; readonly port: number; readonly db: number };
   createSite(name: string): Promise<Site>;
   stop(): Promise<void>;
 }
 
 export async function startBacking(): Promise<Backing> {
-  // One after the other: what can't be had is found before anything else runs.
+  // Start them one after the other, so that a missing server is reported before anything else runs.
   const open: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     for (const one of open.toReversed()) await one.stop();
@@ -57,7 +57,7 @@ export async function startBacking(): Promise<Backing> {
   }
 }
 
-/** @param open - takes everything that was started. */
+/** @param open - collects everything that was started, to be stopped at the end. */
 async function openBacking(open: { stop(): Promise<void> }[], stop: () => Promise<void>): Promise<Backing> {
   const redis = await startEmbeddedRedis({ dataDir: await temporary(), isTemporary: true });
   open.push({ stop: redis.close });
@@ -65,7 +65,7 @@ async function openBacking(open: { stop(): Promise<void> }[], stop: () => Promis
   open.push({ stop: broker.close });
   const postgres = await startEmbeddedPostgres({
     dataDir: await temporary(),
-    // The commit's fsync would measure the disk; everything else is as in production.
+    // An fsync per commit would measure the disk. Everything else is configured as in production.
     settings: { synchronous_commit: 'off', shared_buffers: '256MB', max_wal_size: '4GB' },
     isTemporary: true,
   });

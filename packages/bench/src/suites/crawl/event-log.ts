@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka } from 'kafkajs';
 
-/** What a consumer that knows nothing of the platform has seen of a topic. */
+/** The events that an independent consumer has received from a topic. */
 export interface EventLog {
-  /** Epoch ms of the first sight of each event, by its id. */
+  /** When each event was first received, in milliseconds since the epoch, by event id. */
   readonly seenAt: ReadonlyMap<string, number>;
-  /** `<orgId>:<connector>` of them. */
+  /** `<orgId>:<connector>` of each event. */
   readonly keys: ReadonlySet<string>;
   waitFor(count: number, timeoutMs: number): Promise<void>;
   stop(): Promise<void>;

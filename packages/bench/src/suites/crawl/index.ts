@@ -8,7 +8,7 @@ import { openRawQueue } from './raw.js';
 import { type Backing, startBacking } from './environment.js';
 import { measureTicks } from './ticks.js';
 
-/** Longer than the suite takes. */
+/** Longer than the whole suite takes. */
 const UNTIL_DUE_MS = 6 * 3_600_000;
 
 const parts = {
@@ -17,19 +17,24 @@ const parts = {
   ticks: ['tick_to_event_p99_ms'],
   backlog: ['restart_50k_seconds', 'runs_per_second', 'runs_vs_raw_bullmq'],
 } as const;
-/** Measured only when named: it takes minutes. */
+/** Takes minutes, so it is measured only when named with `--only`. */
 const MEMORY = 'memory_200k';
 
 type Part = keyof typeof parts;
 
-/** Fills a database with schedules that aren't due while anything is measured, and has the service make their jobs. */
+/** Inserts schedules that are not due during the measurements, and lets the service create their jobs. */
 async function startLarge(backing: Backing, progress: SuiteOptions['progress']) {
   const site = await backing.createSite('large');
   progress(`filling a database with ${SCHEDULES} schedules, and its queue`);
   await insertDailySchedules(site.databaseUrl, Date.now() + UNTIL_DUE_MS);
   const service = await site.start();
   const seconds = await waitForJobs(service.url, SCHEDULES);
-  const figure = { name: 'rebuild', value: seconds, unit: 's', note: 'all jobs made anew, queue empty' };
+  const figure = {
+    name: 'rebuild',
+    value: seconds,
+    unit: 's',
+    note: 'all jobs created again in an empty queue',
+  };
   return { service, figure };
 }
 

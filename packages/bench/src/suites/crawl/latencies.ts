@@ -4,14 +4,14 @@ import { type Figure, median, type Ratio, type SuiteResult } from '../../suite.j
 import type { RawQueue } from './raw.js';
 
 /*
- * One administrator, one call after the other over one connection: how long each takes. With none,
- * with 50,000 schedules, and BullMQ alone take turns, so that all see the same machine.
+ * One administrator calls one route after the other over one connection. The service without schedules, the service with
+ * 50,000 and BullMQ alone take turns, so that a slow phase of the machine affects all three.
  */
 const TURNS = 5;
 const ROUNDS = 80;
 const WARM_UP_ROUNDS = 250;
 const base = '/api/v1/crawlingManager';
-/** What the organisation has beside the measured one. */
+/** The organisation's other schedules. */
 const others = connectors.slice(1, 5);
 const measured = connectors[0] ?? '';
 
@@ -61,7 +61,7 @@ async function prepareSite(address: string, session: string): Promise<Measured> 
   return { calls, measure: (rounds) => callRounds(url, calls, rounds) };
 }
 
-/** The p50 of each action, milliseconds. */
+/** The median latency of each action, in milliseconds. */
 function p50s({ calls }: Measured): [string, number][] {
   const of = (action: keyof Calls) => calls[action].latenciesMs;
   const pairs = of('pause').map((paused, index) => paused + (of('resume')[index] ?? 0));
@@ -77,7 +77,7 @@ function p50s({ calls }: Measured): [string, number][] {
 const ms = (name: string, value: number, note: string): Figure => ({ name, value, unit: 'ms', note });
 
 export async function measureLatencies(given: {
-  /** Of a service without schedules, and of one with 50,000 where that is wanted. */
+  /** Medians of the service without schedules, and of one with 50,000 where that is measured. */
   readonly urls: { readonly none: string; readonly many: string | undefined };
   readonly session: string;
   readonly raw: RawQueue;
@@ -114,7 +114,7 @@ export async function measureLatencies(given: {
       name: 'growth_50k',
       value: Math.max(...ofMany.map(([action, value]) => value / (values.get(action) ?? Number.NaN))),
       goal: { max: 1.2 },
-      note: 'p50 with 50,000 schedules / with none, the worst of the six',
+      note: 'median with 50,000 schedules / with none, the largest of six',
     });
   return { figures, ratios };
 }

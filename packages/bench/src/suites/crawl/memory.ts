@@ -5,12 +5,12 @@ import { insertMinutelySchedules, readMetric } from './dataset.js';
 import { readEvents } from './event-log.js';
 import type { Site } from './environment.js';
 
-/** More than it can run in a minute, so that it is never idle. */
+/** More than the service can run in a minute, so that it is never idle. */
 const SCHEDULES = 50_000;
 const WARM_UP_RUNS = 50_000;
 const RUNS = 200_000;
 const SAMPLE_MS = 1_000;
-/** What is in use just after a collection is the least of so many samples. */
+/** The smallest of this many samples is close to the heap after a garbage collection. */
 const WINDOW = 30;
 
 interface Sample {
@@ -21,7 +21,7 @@ interface Sample {
 const least = (samples: readonly Sample[], what: keyof Sample): number =>
   Math.min(...samples.map((sample) => sample[what]));
 
-/** Resident memory and live heap over 200,000 runs, after 50,000 to warm up. Some six minutes. */
+/** Measures resident memory and live heap over 200,000 runs, after 50,000 to warm up. Takes about six minutes. */
 export async function measureMemory(
   site: Site,
   kafka: Kafka,
@@ -54,7 +54,7 @@ export async function measureMemory(
       figures: [
         growth('resident_growth', 'residentMib', 'resident'),
         growth('heap_growth', 'heapMib', 'heap in use after collections'),
-        { name: 'resident', value: least(after, 'residentMib'), unit: 'MiB', note: 'after them' },
+        { name: 'resident', value: least(after, 'residentMib'), unit: 'MiB', note: 'after all runs' },
       ],
       ratios: [],
     };

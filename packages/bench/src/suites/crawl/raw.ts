@@ -3,7 +3,7 @@ import { connectors } from '@platform/events';
 import { Queue, Worker } from 'bullmq';
 import type { Backing } from './environment.js';
 
-/* BullMQ alone, on the same Redis: what the service is measured against. */
+/* The baseline: BullMQ alone on the same Redis. */
 
 type Connection = Backing['redis'];
 
@@ -13,9 +13,9 @@ const CONCURRENCY = 5;
 const BULK = 1_000;
 
 export interface RawQueue {
-  /** Milliseconds of each `upsertJobScheduler` and `getJobScheduler`, one after the other. */
+  /** The latencies of `upsertJobScheduler` and `getJobScheduler`, in milliseconds, called one after the other. */
   measureLatencies(rounds: number): Promise<{ upsert: number[]; get: number[] }>;
-  /** `upsertJobScheduler` per second, each caller its own. */
+  /** `upsertJobScheduler` calls per second; each caller changes its own scheduler. */
   measureUpserts(callers: number, seconds: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function openRawQueue(connection: Connection): RawQueue {
   };
 }
 
-/** Jobs per second that do nothing, through as many queues and workers as the service has. */
+/** Measures empty jobs per second, through as many queues and workers as the service has. */
 export async function measureRawRuns(connection: Connection, count: number): Promise<number> {
   const names = connectors.map((connector) => `raw-${connector}`);
   const queues = names.map((name) => new Queue(name, { connection }));

@@ -6,14 +6,14 @@ import { insertMinutelySchedules, waitForJobs } from './dataset.js';
 import { readEvents } from './event-log.js';
 import type { Site } from './environment.js';
 
-/** Of as many organisations and connectors, each at its own time of the minute: one run at a time, mostly. */
+/** Spread over the minute by their jitter, so that mostly one run is in progress at a time. */
 const SCHEDULES = 360;
 const JITTER_MS = 60_000;
-/** The first runs are slower: V8 compiles what it sees used. */
+/** The first runs are slower, until V8 has compiled the hot code. */
 const WARM_UP_MS = 8_000;
 const MEASURED_MS = 30_000;
 
-/** The time of each tick, epoch ms, by its event's id. */
+/** Reads the scheduled time of each tick, in milliseconds since the epoch, by event id. */
 async function readTicks(databaseUrl: string): Promise<Map<string, number>> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -27,7 +27,7 @@ async function readTicks(databaseUrl: string): Promise<Map<string, number>> {
   }
 }
 
-/** Measures from the time that a schedule names until a consumer sees its event. */
+/** Measures the time from a scheduled tick until a consumer receives its event. */
 export async function measureTicks(site: Site, kafka: Kafka): Promise<SuiteResult> {
   await insertMinutelySchedules(site.databaseUrl, { count: SCHEDULES, jitterMs: JITTER_MS });
   const events = await readEvents(kafka, site.topic);
@@ -50,7 +50,7 @@ export async function measureTicks(site: Site, kafka: Kafka): Promise<SuiteResul
           name: 'tick_to_event_p99_ms',
           value: percentile(tookMs, 0.99),
           goal: { max: 250 },
-          note: "milliseconds from a schedule's time to its event at a Kafka consumer",
+          note: 'milliseconds from the scheduled time to the event at a Kafka consumer',
         },
       ],
     };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { smtp } from './submission.js';
 
-/** Identity and configuration manager of many organisations that were never created. */
+/** Answers as identity and its configuration manager would for many organisations, without creating any. */
 export interface FakeIdentity {
   readonly url: string;
   /** One token with `SEND_MAIL` for each organisation. */
@@ -16,7 +16,7 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 const toId = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`;
 const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.example', name: 'Bench' };
 
-/** @param smtpPort - of the server that all organisations' configurations name, each with its own user. */
+/** @param smtpPort - the port in every organisation's SMTP configuration; each organisation has its own user name. */
 export async function startFakeIdentity(organisations: number, smtpPort: number): Promise<FakeIdentity> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const mint = (claims: object) => {

@@ -5,7 +5,7 @@ import { measureRendering } from './rendering.js';
 import { measureSends } from './sends.js';
 
 interface Part {
-  /** The ratios that it gives. */
+  /** The ratios that this part measures. */
   readonly names: readonly string[];
   readonly measure: (options: SuiteOptions) => Promise<SuiteResult>;
 }

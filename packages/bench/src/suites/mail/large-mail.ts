@@ -8,7 +8,7 @@ import { letter } from './submission.js';
 const ATTACHMENT_BYTES = 25 * 1_048_576;
 const LARGE_MAILS = 4;
 
-/** @returns a function that ends the probing: how long each answer took, in milliseconds. */
+/** @returns a function that stops the probe and returns the latency of each answer, in milliseconds. */
 function startProbing(url: string): () => Promise<number[]> {
   const probe = spawn(process.execPath, [here('probe.js'), url], { stdio: ['pipe', 'pipe', 'inherit'] });
   return async () => {
@@ -20,11 +20,11 @@ function startProbing(url: string): () => Promise<number[]> {
 async function sendLarge({ mail, token }: Environment, body: Buffer): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(sendUrl(mail), { method: 'POST', headers, body });
-  if (!response.ok) throw new Error(`a large mail was answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`a large mail failed with ${response.status}: ${await response.text()}`);
   await response.arrayBuffer();
 }
 
-/** How long another request waits while a mail with 25 MiB of attachments is taken and sent. */
+/** Measures how long other requests wait while a mail with 25 MiB of attachments is accepted and sent. */
 export async function measureLargeMail({ progress }: SuiteOptions): Promise<SuiteResult> {
   progress('starting identity, mail and the sink');
   const environment = await prepare();
@@ -46,7 +46,7 @@ export async function measureLargeMail({ progress }: SuiteOptions): Promise<Suit
           name: 'beside_large_p99',
           value: percentile(latencies, 0.99),
           unit: 'ms',
-          note: 'another request meanwhile',
+          note: 'other requests meanwhile',
         },
       ],
       ratios: [
@@ -54,7 +54,7 @@ export async function measureLargeMail({ progress }: SuiteOptions): Promise<Suit
           name: 'large_mail_stall_ms',
           value: Math.max(...latencies),
           goal: { max: 100 },
-          note: 'the slowest answer to another request meanwhile',
+          note: 'the slowest other request meanwhile',
         },
       ],
     };

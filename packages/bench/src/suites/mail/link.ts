@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /*
- * The way to a mail provider: every byte arrives half a round trip later, in both directions, and the
- * server's greeting two round trips after the connection was asked for. A process of its own.
+ * Simulates the network to a mail provider: each direction is delayed by half a round trip, and the server's greeting
+ * arrives two round trips after the connection request. It runs in its own process.
  *
- *   node link.js <port> <port that it leads to> <round trip, ms>
+ *   node link.js <port> <target port> <round trip, ms>
  */
 const [port, target, roundTripMs] = process.argv.slice(2).map(Number) as [number, number, number];
 
@@ -16,7 +16,7 @@ function forward(from: Socket, to: Socket): void {
 
 createServer({ pauseOnConnect: true, allowHalfOpen: true }, (near) => {
   near.setNoDelay(true);
-  // The server has the connection when the handshake is over; the kernel's own answered at once.
+  // A real server accepts the connection after the handshake; on loopback the kernel completes it at once.
   setTimeout(() => {
     const far = connect({ port: target, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     forward(far, near);

@@ -8,16 +8,16 @@ import { letter } from './submission.js';
 const ORGANISATIONS = 1_000;
 /** 250 MB. */
 const MAX_RESIDENT_MIB = 238;
-/** All of them take minutes: only where this part is asked for by name. */
+/** Takes minutes, so it is measured only when this part is named with `--only`. */
 const MAILS_WHEN_NAMED = 100_000;
 const MAILS = 20_000;
 const STEPS = 20;
-/** Where the connections of all organisations are open, and V8 has seen the code. */
+/** By then the connections of all organisations are open and V8 has compiled the hot code. */
 const SETTLED_STEPS = 4;
-/** What the medians of the beginning and the end are taken of. */
+/** The medians of the first and the last of this many steps are compared. */
 const COMPARED_STEPS = 5;
 
-/** Resident memory while mails go out for 1,000 organisations in turn, each through its own configuration. */
+/** Measures resident memory while mails are sent for 1,000 organisations, each with its own SMTP configuration. */
 export async function measureMemory({ only, progress }: SuiteOptions): Promise<SuiteResult> {
   const mails = only.size > 0 ? MAILS_WHEN_NAMED : MAILS;
   const fixture = await startFixture();
@@ -36,7 +36,7 @@ export async function measureMemory({ only, progress }: SuiteOptions): Promise<S
     const note = `${mails} mails of ${ORGANISATIONS} organisations`;
     return {
       figures: [
-        { name: 'resident_early', value: early, unit: 'MiB', note: 'after the first fifth of them' },
+        { name: 'resident_early', value: early, unit: 'MiB', note: 'after the first fifth' },
         { name: 'resident_late', value: late, unit: 'MiB', note: 'at the end' },
       ],
       ratios: [

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const EVERY_MS = 5;
 
 /*
- * Asks for something small until standard input ends, and prints how long each answer took, in ms, as JSON. A process of
- * its own: the pauses of what sends the load are not the server's.
+ * Requests a small resource until standard input ends, and prints the latencies in milliseconds as JSON. It runs in its
+ * own process, so that pauses of the load generator are not counted as the server's.
  *
  *   node probe.js <url>
  */

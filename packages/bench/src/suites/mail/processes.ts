@@ -8,26 +8,26 @@ import { createDatabase } from '../../identity.js';
 import { nodeFlags, type ServiceProcess, startChild, startProcess } from '../../service-process.js';
 import { writeCertificate } from './certificate.js';
 
-/** The mail service's secret at identity. */
+/** The mail service's client secret. */
 export const SECRET = 'benchmark-secret-of-the-mail-service';
-/** What is usual to a mail provider in the same part of the world. */
+/** A typical round trip to a mail provider in the same region. */
 export const ROUND_TRIP_MS = 20;
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export const mailFile = (name: string) =>
   fileURLToPath(new URL(`../../../../../services/mail/dist/${name}`, import.meta.url));
 
-/** What the parts of this suite stand on. */
+/** The servers that the parts of this suite share. */
 export interface Fixture {
   readonly postgres: EmbeddedPostgres;
   readonly sinkPort: number;
   /** The same sink, {@link ROUND_TRIP_MS} away. */
   readonly distantSinkPort: number;
-  /** Of the sink, PEM; whoever connects must trust it. */
+  /** The sink's certificate file in PEM, which clients must trust. */
   readonly certificate: string;
   stop(): Promise<void>;
 }
 
-/** PostgreSQL and the sink, both on the core of the load. */
+/** Starts PostgreSQL and the sink on the load's core. */
 export async function startFixture(): Promise<Fixture> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'));
   const certificate = join(folder, 'sink.pem');
@@ -55,7 +55,7 @@ export async function startFixture(): Promise<Fixture> {
   };
 }
 
-/** The built service, as it runs in production, on the core of the server. */
+/** Starts the built service as in production, on the server's core. */
 export async function startMail(fixture: Fixture, identityUrl: string): Promise<ServiceProcess> {
   const port = await findFreePort();
   const environment = {

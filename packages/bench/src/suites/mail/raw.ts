@@ -3,8 +3,8 @@ import { createTransport } from 'nodemailer';
 import { smtp } from './submission.js';
 
 /*
- * What the service is measured against, on the core of the server: nodemailer with rendered HTML and text,
- * pooled, and a transport per mail as the direct peer makes one. Prints mails per second.
+ * The baseline, on the server's core: nodemailer alone with a rendered mail, either with a connection pool or with a new
+ * transport for each mail. Prints mails per second.
  *
  *   node raw.js <pooled|transport-per-mail> <sink's port> <in flight> <seconds> < {html, text}
  */
@@ -17,7 +17,7 @@ const options = {
   auth: { user: smtp.username, pass: smtp.password },
 } as const;
 const pooled = createTransport({ ...options, pool: true, maxConnections: 5, maxMessages: Infinity });
-/** What the service sends, ready made. */
+/** The mail as the service renders it. */
 const parts = JSON.parse(await readAll(process.stdin)) as { readonly html: string; readonly text: string };
 const message = { from: smtp.fromEmail, to: 'to@example.com', subject: 'Your code', ...parts };
 
@@ -30,7 +30,7 @@ async function sendOne(): Promise<void> {
   }
 }
 
-// A pool's connections are there when a mail comes, as those of the service are.
+// Open the pool's connections first: the service's are open too when the load starts.
 if (kind === 'pooled') await Promise.all(Array.from({ length: Number(inFlight) }, sendOne));
 const startedAt = performance.now();
 const endsAt = startedAt + Number(seconds) * 1_000;

@@ -9,11 +9,11 @@ import { type Fixture, here, ROUND_TRIP_MS, SECRET, startFixture, startMail } fr
 import { letter, smtp } from './submission.js';
 
 /*
- * The service as it runs in production (identity beside it on the other core, asked about every
- * request), against nodemailer alone, into one sink. They take turns, and the medians count.
+ * Compares the service as it runs in production, which asks an identity on the other core about every request, with
+ * nodemailer alone. Both send to the same sink, alternately, and the medians are compared.
  */
 const ROUNDS = 3;
-/** The first thousands of mails are slower by half: V8 compiles what it sees used. */
+/** The first few thousand mails take half as long again, until V8 has compiled the hot code. */
 const WARM_UP_SECONDS = 12;
 const run = promisify(execFile);
 
@@ -21,14 +21,14 @@ export interface Environment {
   readonly fixture: Fixture;
   readonly mail: ServiceProcess;
   readonly token: string;
-  /** From the next mail on, the service submits to this port. */
+  /** Makes the service submit all further mails to this port. */
   useSink(port: number): Promise<void>;
-  /** What the service sends, as JSON: the same for nodemailer alone. */
+  /** The rendered mail as JSON, which nodemailer alone sends too. */
   readonly ready: string;
   stop(): Promise<void>;
 }
 
-/** Everything that a mail passes through, and a token with `SEND_MAIL`. */
+/** All processes on a mail's way, and a token with `SEND_MAIL`. */
 export async function prepare(): Promise<Environment> {
   const fixture = await startFixture();
   const identity = await startBenchIdentity(
@@ -70,7 +70,7 @@ export async function prepare(): Promise<Environment> {
 
 export const sendUrl = ({ url }: ServiceProcess) => `${url}/api/v1/mail/emails/sendEmail`;
 
-/** Mails per second through the API: authenticated, rendered, sent, recorded. */
+/** Measures mails per second through the API, including authentication, rendering, delivery and the record. */
 async function sendThroughService(
   { mail, token }: Environment,
   inFlight: number,
@@ -106,7 +106,7 @@ async function takeTurns(environment: Environment, { seconds, progress }: SuiteO
     serviceDistant: [] as number[],
     perMailDistant: [] as number[],
   };
-  /** The service's pool is new after a change: its connections are made before a load begins, as raw.ts does. */
+  /** A configuration change replaces the service's pool, so its connections are opened before the load, as in raw.ts. */
   const connect = async (port: number) => {
     await environment.useSink(port);
     await sendThroughService(environment, 20, 1);
@@ -165,17 +165,17 @@ export async function measureSends(options: SuiteOptions): Promise<SuiteResult> 
         {
           name: 'raw_vs_transport_per_mail',
           value: rate('rawDistant') / rate('perMailDistant'),
-          note: 'rawDistant / perMailDistant: what connections that are kept can gain',
+          note: 'rawDistant / perMailDistant: the most that pooled connections can gain',
         },
         {
           name: 'local_send_vs_transport_per_mail',
           value: rate('serviceAt5') / rate('perMail'),
-          note: 'serviceAt5 / perMail, no round trips to save',
+          note: 'serviceAt5 / perMail, without network latency',
         },
         {
           name: 'local_raw_vs_transport_per_mail',
           value: rate('rawAt5') / rate('perMail'),
-          note: 'rawAt5 / perMail: what connections that are kept can gain',
+          note: 'rawAt5 / perMail: the most that pooled connections can gain',
         },
       ],
     };

@@ -3,10 +3,9 @@ import { createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 
 /*
- * An SMTP server that says yes to everything as fast as it can and forgets it, in a process of its
- * own. It asks for what submission servers ask for: STARTTLS, then AUTH; and it takes the envelope in
- * one piece (PIPELINING). Not the `smtp-server` package: it waits 100 ms before its greeting, which
- * would flatter whoever keeps connections.
+ * An SMTP server that accepts every mail as fast as it can and discards it. It runs in its own process. Like submission
+ * servers it requires STARTTLS and AUTH, and it supports PIPELINING. The `smtp-server` package waits 100 ms before its
+ * greeting, which would favour pooled connections.
  *
  *   node sink.js <port> <certificate and key, PEM>
  */

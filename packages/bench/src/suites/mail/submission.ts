@@ -1,4 +1,4 @@
-/** How both sides submit mails: over STARTTLS with a checked certificate, with AUTH. */
+/** Both sides submit mails over STARTTLS with a verified certificate and AUTH. */
 export const smtp = {
   host: '127.0.0.1',
   fromEmail: 'noreply@corp.example',
@@ -7,7 +7,7 @@ export const smtp = {
   tls: 'starttls',
 } as const;
 
-/** What the service is asked to send. */
+/** The request body of a mail. */
 export const letter = {
   emailTemplateType: 'loginWithOTP',
   sendEmailTo: ['to@example.com'],

@@ -7,13 +7,13 @@ import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
 import { load, type LoadResult } from '../../load.js';
 import { type ServiceProcess, startProcess } from '../../service-process.js';
 
-/** Of an administrator's agent: nine tools. */
+/** The scopes of an administrator's agent, which sees nine tools. */
 const SCOPES = ['user:read', 'crawl:read', 'crawl:write', 'crawl:delete'];
 const TOKENS = 1_000;
-/** Never called: the tools that are measured need no other service. */
+/** Never called: the measured tools need no other service. */
 const NO_SERVICE = 'http://127.0.0.1:9';
 
-/** As clients of the revisions in the field send them. */
+/** The headers that current clients send. */
 const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
 export const messages = {
   list: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
@@ -26,10 +26,10 @@ export interface Fixture {
   stop(): Promise<void>;
 }
 
-/** Identity with its tools over a database of its own, and the tokens of the load. */
+/** Starts identity with its own database, and creates the load's tokens. */
 export async function startFixture(): Promise<Fixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
-  // The commit's fsync would measure the disk; everything else is as in production.
+  // An fsync per commit would measure the disk. Everything else is configured as in production.
   const postgres = await startEmbeddedPostgres({
     dataDir,
     settings: { synchronous_commit: 'off' },
@@ -37,7 +37,7 @@ export async function startFixture(): Promise<Fixture> {
   });
   const identity = await startBenchIdentity(postgres, 'bench_identity', {
     CRAWL_URL: NO_SERVICE,
-    // It is counted, and not reached.
+    // Requests are counted against the limit, but never reach it.
     MCP_REQUESTS_PER_MINUTE: '10000000',
   });
   const tokens = (await identity.createTokens(TOKENS, SCOPES)).map(({ accessToken }) => accessToken);
@@ -51,7 +51,7 @@ export async function startFixture(): Promise<Fixture> {
   };
 }
 
-/** A program of this folder on the core of the server. */
+/** Starts a program of this folder on the server's core. */
 export async function startProgram(name: string): Promise<ServiceProcess> {
   const port = await findFreePort();
   const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
@@ -61,7 +61,7 @@ export async function startProgram(name: string): Promise<ServiceProcess> {
   });
 }
 
-/** The same requests for all, bearers included: reading a header has its price everywhere. */
+/** Sends the same requests to every server, bearers included, because parsing headers takes time everywhere. */
 export const loadWith = (
   server: ServiceProcess,
   tokens: readonly string[],

@@ -1,16 +1,16 @@
 import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
 import { loadWith, startFixture } from './fixture.js';
 
-/** All of them take minutes: only where this part is asked for by name. */
+/** Takes minutes, so it is measured only when this part is named with `--only`. */
 const CALLS_WHEN_NAMED = 1_000_000;
 const CALLS = 100_000;
-/** Where V8 has seen the code and the caches are full. */
+/** By then V8 has compiled the hot code and the caches are full. */
 const WARM_UP_CALLS = 50_000;
 const STEPS = 20;
-/** What the medians of the beginning and the end are taken of. */
+/** The medians of the first and the last of this many steps are compared. */
 const COMPARED_STEPS = 4;
 
-/** Resident memory while `whoami` is called again and again with 1,000 tokens. */
+/** Measures resident memory while `whoami` is called repeatedly with 1,000 tokens. */
 export async function measureMemory({ only, progress }: SuiteOptions): Promise<SuiteResult> {
   const calls = only.size > 0 ? CALLS_WHEN_NAMED : CALLS;
   const { identity, tokens, stop } = await startFixture();

@@ -4,8 +4,8 @@ import express from 'express';
 import { z } from 'zod';
 
 /*
- * The common way to serve the protocol without state: Express, and for each request a new McpServer
- * with its tools and a new transport. Eight tools in zod; no credential is looked at.
+ * The common way to serve the protocol without state: Express, with a new McpServer and transport for each request.
+ * Eight tools with zod schemas; credentials are not checked.
  */
 const connector = z.string().min(1).max(100).describe('A connector, such as wiki_1.');
 const inputs = [

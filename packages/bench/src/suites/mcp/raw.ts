@@ -1,8 +1,8 @@
 import fastify from 'fastify';
 
 /*
- * What everything is measured against: Fastify with one route that parses a JSON body and sends it
- * back, and nothing else. A process of its own, on the core of the server.
+ * The baseline: Fastify with one route that parses a JSON body and sends it back. It runs in its own process on the
+ * server's core.
  */
 const app = fastify();
 app.post('/mcp', (request, reply) => {

@@ -2,8 +2,8 @@ import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } 
 import { loadWith, messages, startFixture, startProgram } from './fixture.js';
 
 /*
- * Identity, the common pattern and a bare echo, all on one core; PostgreSQL and the load on the
- * other. The loads take turns, three rounds, medians: a machine that slows down meanwhile slows all.
+ * Identity, the common pattern and a bare echo share one core; PostgreSQL and the load share the other. The loads
+ * alternate over three rounds and the medians are compared: a slow phase of the machine affects all three.
  */
 const ROUNDS = 3;
 const WARM_UP_SECONDS = 2;
@@ -28,9 +28,9 @@ async function startServers() {
 type Rates = Record<keyof Awaited<ReturnType<typeof startServers>>['servers'], Record<Message, number[]>>;
 
 const notes: Readonly<Record<keyof Rates, string>> = {
-  echo: 'bare Fastify that parses the body and sends it back',
-  per_request_server: 'new McpServer and transport per request on Express, eight tools in zod, no credential',
-  identity: 'with a token, liveness from PostgreSQL each time',
+  echo: 'bare Fastify that echoes the parsed body',
+  per_request_server: 'new McpServer and transport per request on Express, eight zod tools, no credential',
+  identity: 'with a token, liveness read from PostgreSQL each time',
 };
 
 function toResult(rates: Rates, identityMib: number): SuiteResult {
@@ -54,7 +54,7 @@ function toResult(rates: Rates, identityMib: number): SuiteResult {
   return { figures, ratios };
 }
 
-/** `tools/list` and `tools/call` of `whoami`, with a personal access token. */
+/** Measures `tools/list` and `tools/call` of `whoami` with a personal access token. */
 export async function measureThroughput({ seconds, progress }: SuiteOptions): Promise<SuiteResult> {
   const { servers, tokens, stop } = await startServers();
   const names = Object.keys(servers) as readonly (keyof Rates)[];
