@@ -107,3 +107,25 @@ test('a connection that breaks while in use fails its user rather than the proce
   expect((await pool.query('select 1 as alive')).rows).toEqual([{ alive: 1 }]);
   await pool.end();
 });
+
+test('waiting for a connection and the statement have one deadline together', async () => {
+  const timeoutMs = 2_000;
+  const pool = createPool({
+    connectionString: database.url,
+    applicationName: 'test',
+    maxConnections: 1,
+    timeoutMs,
+    log: { warn: () => undefined },
+  });
+  try {
+    const holder = await pool.connect();
+    setTimeout(() => holder.release(), 0.75 * timeoutMs);
+    const startedAt = performance.now();
+    const failure = await pool.query('select pg_sleep(30)').catch((error: unknown) => error);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(1.5 * timeoutMs);
+    expect((await pool.query<{ n: number }>('select $1::int as n', [3])).rows).toEqual([{ n: 3 }]);
+  } finally {
+    await pool.end();
+  }
+});

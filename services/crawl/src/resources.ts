@@ -15,7 +15,7 @@ export type Prisma = PrismaClient;
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly maxConnections: number;
-  /** How long connecting may take, and how long a statement. */
+  /** The time limit of a query. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;

@@ -22,7 +22,7 @@ export const LIVENESS_CONNECTIONS = 2;
 export function openResources(options: {
   readonly databaseUrl: string;
   readonly maxConnections: number;
-  /** The timeout for connecting, and for each statement. */
+  /** The time limit of a query. */
   readonly timeoutMs: number;
   readonly log: Logger;
   readonly shutdown: Shutdown;

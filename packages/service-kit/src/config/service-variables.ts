@@ -79,7 +79,8 @@ export const serviceVariables = {
   ),
   TRUST_PROXY: withDefault(addressRanges, []),
   /**
-   * The time limit of connecting to the database and of each statement. Without a database, a request fails after both.
+   * The time limit of a database query, which includes the wait for a connection; without a database, a request fails
+   * after it.
    * Larger values would exceed the leases of runs and the time after which a sender of mails is considered dead.
    */
   DATABASE_TIMEOUT_MS: withDefault(integer(100, 5_000), DATABASE_TIMEOUT_MS_DEFAULT),

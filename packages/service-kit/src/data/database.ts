@@ -9,27 +9,56 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** PostgreSQL settings of these connections, such as `plan_cache_mode`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The time limit of connecting and of each statement. Default 1,000. */
+  /** The time limit of a query, which includes the wait for a connection. Default 1,000. */
   readonly timeoutMs?: number | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A request fails within two seconds without a database: one for connecting, one for the statement. */
 export const DATABASE_TIMEOUT_MS_DEFAULT = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
+
+/**
+ * Gives each query one deadline. pg would start the statement's time limit only when a connection is free, so a query
+ * could take twice as long. In a transaction, acquiring the connection and each statement have the time limit.
+ */
+class DeadlinePool extends pg.Pool {
+  readonly #timeoutMs: number;
+
+  constructor(options: pg.PoolConfig, timeoutMs: number) {
+    super({ ...options, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Supports the forms that return a promise. */
+  override readonly query = ((statement: string | pg.QueryConfig, values?: unknown[]) =>
+    this.#query(typeof statement === 'string' ? { text: statement } : statement, values)) as pg.Pool['query'];
+
+  async #query(statement: pg.QueryConfig, values: unknown[] | undefined): Promise<pg.QueryResult> {
+    const deadline = performance.now() + this.#timeoutMs;
+    const client = await this.connect();
+    try {
+      const timeLimit = { query_timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
+      const result = await client.query({ ...statement, ...(values && { values }), ...timeLimit });
+      client.release();
+      return result;
+    } catch (error) {
+      // Like pg's own pool, which keeps no connection after an error.
+      client.release(true);
+      throw error;
+    }
+  }
+}
 
 /** Creates a pool, which opens its first connection at the first query. */
 export function createPool(options: PoolOptions): pg.Pool {
   const { timeoutMs = DATABASE_TIMEOUT_MS_DEFAULT } = options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
-  const pool = new pg.Pool({
+  const config: pg.PoolConfig = {
     connectionString: options.connectionString,
     application_name: options.applicationName,
     ...(settings.length > 0 && { options: settings.join(' ') }),
     max: options.maxConnections,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
     // The server gives up too; otherwise a slow statement would occupy its connection after the client left.
     statement_timeout: timeoutMs,
     // A transaction that its client has abandoned must not keep its locks.
@@ -37,7 +66,8 @@ export function createPool(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     ...(isTracing() && { Client: TracedClient }),
-  });
+  };
+  const pool = new DeadlinePool(config, timeoutMs);
   // A statement that timed out may leave its transaction open, and the rollback behind it times out too. Without this, the
   // next user's statements would succeed inside that transaction and never be committed.
   pool.on('release', (_error, client) => {
