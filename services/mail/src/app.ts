@@ -67,7 +67,7 @@ const toLimits = ({ config, resolveHost = createHostResolver() }: MailDeps): Tra
 /** Starts everything that runs independently of requests, and registers each part with the shutdown. */
 async function startBackground(deps: MailDeps) {
   const { config, resources, shutdown, clock, journalTimes } = deps;
-  const { pool, log } = resources;
+  const { pool, heartbeatPool, log } = resources;
   const identity = createIdentityClient({
     identityUrl: config.IDENTITY_URL,
     clientId: config.SERVICE_CLIENT_ID,
@@ -80,6 +80,7 @@ async function startBackground(deps: MailDeps) {
   const pools = createTransportPools({ ...toLimits(deps), maxPools: config.SMTP_POOLS_MAX });
   const journal = createJournal({
     pool,
+    heartbeatPool,
     clock,
     log,
     unsentKeptDays: config.UNSENT_MAILS_KEPT_DAYS,

@@ -34,7 +34,14 @@ const subjects = async () =>
 test('failed and unknown mails are deleted after their retention; sent and pending ones stay', async () => {
   for (const state of ['sent', 'pending', 'failed', 'unknown'])
     for (const ageDays of [1, 6, 8]) await insert(state, ageDays);
-  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, recordsKeptDays: 0 });
+  const journal = createJournal({
+    pool: db,
+    heartbeatPool: db,
+    clock: () => now,
+    log,
+    unsentKeptDays: 7,
+    recordsKeptDays: 0,
+  });
   await journal.start();
   await journal.stop();
   expect(await subjects()).toEqual([
@@ -52,7 +59,14 @@ test('records are deleted and no longer counted after their retention', async ()
     );
   for (const ageDays of [1, 29, 31, 400]) await insertSent(ageDays);
   await db.query(`update mails set state = 'sent'`);
-  const journal = createJournal({ pool: db, clock: () => now, log, unsentKeptDays: 7, recordsKeptDays: 30 });
+  const journal = createJournal({
+    pool: db,
+    heartbeatPool: db,
+    clock: () => now,
+    log,
+    unsentKeptDays: 7,
+    recordsKeptDays: 30,
+  });
   await journal.start();
   await journal.stop();
   expect(await subjects()).toEqual(['sent 1', 'sent 29']);
@@ -69,6 +83,7 @@ test('each heartbeat deletes at most a thousand expired mails', async () => {
   const times = { heartbeatMs: 300, senderTimeoutMs: 10_000, keyLifetimeMs: DAY_MS };
   const journal = createJournal({
     pool: db,
+    heartbeatPool: db,
     clock: () => now,
     log,
     unsentKeptDays: 7,
@@ -81,16 +96,25 @@ test('each heartbeat deletes at most a thousand expired mails', async () => {
   await journal.stop();
 });
 
-test('a slow upkeep statement does not delay the heartbeats', async () => {
+test('statements that occupy every connection do not delay the heartbeats', async () => {
   await insert('sent', 2);
   await db.query(`update mails set idempotency_key = 'old', request_digest = 'x'`);
-  const pool = new pg.Pool({ connectionString: database.url, max: 3 });
-  const lock = await pool.connect();
+  const shutdown = createShutdown(log);
+  const { pool, heartbeatPool } = openResources({
+    databaseUrl: database.url,
+    maxConnections: 1,
+    timeoutMs: 60_000,
+    log,
+    shutdown,
+  });
+  const lock = new pg.Client({ connectionString: database.url });
+  await lock.connect();
   await lock.query('begin');
   await lock.query('select from mails for update');
   const times = { heartbeatMs: 100, senderTimeoutMs: 2_000, keyLifetimeMs: DAY_MS };
   const journal = createJournal({
     pool,
+    heartbeatPool,
     clock: () => now,
     log,
     unsentKeptDays: 7,
@@ -120,10 +144,10 @@ test('a slow upkeep statement does not delay the heartbeats', async () => {
   expect(Math.max(...ages)).toBeLessThan(times.senderTimeoutMs);
   expect(await isUpkeepWaiting()).toBe(true);
   await lock.query('rollback');
-  lock.release();
+  await lock.end();
   await started;
   await journal.stop();
-  await pool.end();
+  await shutdown.run('test done');
 });
 
 test('a statement that was planned for an empty table reads only its own rows when the table has grown', async () => {

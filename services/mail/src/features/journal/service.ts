@@ -67,6 +67,8 @@ const standardTimes: JournalTimes = { heartbeatMs: 2_000, senderTimeoutMs: 10_00
 
 export function createJournal(deps: {
   readonly pool: pg.Pool;
+  /** Connections for heartbeats only: a heartbeat that waited for other statements could come too late. */
+  readonly heartbeatPool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
   /** The retention of mails that failed or are unknown. It must not be shorter than that of idempotency keys. */
@@ -75,7 +77,7 @@ export function createJournal(deps: {
   readonly recordsKeptDays: number;
   readonly times?: JournalTimes;
 }): Journal {
-  const { pool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
+  const { pool, heartbeatPool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
   const senderId = uuidv7();
   const outcomeWriter = createOutcomeWriter(deps);
   /** The ids of this process's mails, from before the entry is written until the first attempt to store the outcome. */
@@ -141,7 +143,7 @@ export function createJournal(deps: {
   /** @returns whether the database accepted a heartbeat. */
   async function sendHeartbeat(): Promise<boolean> {
     try {
-      await recordHeartbeat(pool, senderId);
+      await recordHeartbeat(heartbeatPool, senderId);
     } catch (error) {
       log.warn({ err: error }, 'Heartbeat of the journal failed; will retry');
       return false;
