@@ -56,6 +56,30 @@ test('applies each migration once when five processes migrate at the same time',
   expect(await tables()).toEqual(['_prisma_migrations', 'first', 'second']);
 });
 
+test('says once that it waits for another migration', async () => {
+  const lock = await pool.connect();
+  await lock.query('select pg_advisory_lock(72707369)');
+  const warnings: unknown[] = [];
+  const warned = new Promise<void>((resolve) => {
+    void migrate(database.url, folder, {
+      warn: (message: unknown) => {
+        warnings.push(message);
+        resolve();
+      },
+    }).then(() => warnings.push('migrated'));
+  });
+  await warned;
+  // Several polls take place meanwhile.
+  await pool.query('select pg_sleep(1)');
+  await lock.query('select pg_advisory_unlock(72707369)');
+  lock.release();
+  await waitFor(() => warnings.length > 1, { what: 'the migration' });
+  expect(warnings).toEqual([
+    'another migration of this database is running: waiting for it to end',
+    'migrated',
+  ]);
+});
+
 test('rolls a failed migration back, reports why, and applies it at the next attempt', async () => {
   await write('2_second', 'create table second (id int); insert into nowhere values (1)');
   await expect(run()).rejects.toThrow(/^The migration 2_second failed and was rolled back: .*nowhere/);

@@ -84,12 +84,13 @@ const silent: WarnLog = { warn: () => undefined };
  * Polls for the lock. A statement that waited for it would keep a snapshot, and an index that the holder of the lock
  * creates concurrently waits for the end of every snapshot.
  */
-async function acquireLock(client: pg.ClientBase): Promise<void> {
-  for (;;) {
+async function acquireLock(client: pg.ClientBase, log: WarnLog): Promise<void> {
+  for (let isTold = false; ; isTold = true) {
     const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
       LOCK_ID,
     ]);
     if (rows[0]?.held === true) return;
+    if (!isTold) log.warn('another migration of this database is running: waiting for it to end');
     await delay(LOCK_POLL_MS);
   }
 }
@@ -110,7 +111,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
  *
  * @param connectionString - a role that may create tables.
  * @param folder - the path of `prisma/migrations`.
- * @param log - receives a warning while the database cannot be reached, and when a table is in use.
+ * @param log - receives a warning when the database cannot be reached, another migration runs, or a table is in use.
  * @returns the names of the migrations that this call applied.
  * @throws {@link MigrationError} when the database is newer, was changed, or a migration fails.
  */
@@ -123,7 +124,7 @@ export async function migrate(
   const migrations = await readMigrations(folder);
   const client = await connectAtStart(() => connect(connectionString), log);
   try {
-    await acquireLock(client);
+    await acquireLock(client, log);
     await client.query(createTable);
     const pending = findPending(migrations, await readApplied(client));
     for (const migration of pending) await applyMigration(client, migration, log, lockWaits);
