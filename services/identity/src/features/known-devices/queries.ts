@@ -25,16 +25,15 @@ export async function recordDevice(
   return row ?? { isNew: false, isFirst: false };
 }
 
-/** Returns whether the account has signed in from the device. */
-export const hasDevice = async (
-  db: Prisma | Transaction,
-  userId: string,
-  deviceId: string,
-): Promise<boolean> =>
-  (await db.knownClient.findUnique({
-    where: { userId_client: { userId, client: deviceId } },
-    select: { userId: true },
-  })) !== null;
+/** Returns whether the account of the address has signed in from the device. One statement, whether or not it exists. */
+export async function hasDevice(db: Prisma | Transaction, email: string, deviceId: string): Promise<boolean> {
+  const [row] = await db.$queryRaw<[{ isKnown: boolean }]>`
+    select exists (
+      select from known_clients join users on users.id = known_clients.user_id
+      where users.email = ${email} and users.removed_at is null and known_clients.client = ${deviceId}
+    ) as "isKnown"`;
+  return row.isKnown;
+}
 
 /** Deletes the devices that were seen longest ago, beyond the number to keep. */
 export const pruneDevices = (db: Transaction, userId: string, keep: number): Promise<unknown> =>

@@ -1,7 +1,6 @@
 import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type ClientAddress, toDeviceId, describeRequest } from './client.js';
-import { findUserByEmail } from '../users/queries.js';
 import { hasDevice, recordDevice, pruneDevices } from './queries.js';
 
 /** The number of devices kept per account. A device that was dropped causes a notice again. */
@@ -31,12 +30,12 @@ export const createRecordSignIn =
     );
   };
 
-/** Returns whether the account of the address has signed in from this device before; false when there is no account. */
-export async function isKnownDevice(
+/**
+ * Returns whether the account of the address has signed in from this device before; false when there is no account. It does
+ * the same work in both cases, so that its time doesn't reveal which one it is.
+ */
+export const isKnownDevice = (
   db: Prisma | Transaction,
   email: string,
   client: ClientAddress,
-): Promise<boolean> {
-  const account = await findUserByEmail(db, email);
-  return account !== null && hasDevice(db, account.id, toDeviceId(client));
-}
+): Promise<boolean> => hasDevice(db, email, toDeviceId(client));
