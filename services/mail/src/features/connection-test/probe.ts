@@ -1,4 +1,3 @@
-import { TLSSocket } from 'node:tls';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { openSocket } from '../delivery/connect.js';
 import { toProblem, type SmtpProblem } from '../delivery/outcome.js';
@@ -6,29 +5,14 @@ import { type TransportLimits, toTransportOptions } from '../delivery/transport-
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
 export interface Findings {
-  /** Null when the connection is in clear text. */
-  readonly tls: { readonly protocol: string; readonly cipher: string } | null;
-  /** The SASL mechanism of the login, or null when there was none. */
-  readonly auth: string | null;
+  /** How the connection was encrypted, or null when it is in clear text. */
+  readonly tls: 'implicit' | 'starttls' | null;
+  readonly authenticated: boolean;
   /** Whether the server offers a login. */
   readonly offersAuth: boolean;
 }
 
 export type ProbeResult = { readonly findings: Findings } | { readonly problem: SmtpProblem };
-
-function describe(connection: SMTPConnection): Findings {
-  const socket = connection._socket;
-  // nodemailer exposes the mechanism that it chose nowhere else.
-  const mechanism: unknown = Reflect.get(connection, '_authMethod');
-  return {
-    tls:
-      socket instanceof TLSSocket
-        ? { protocol: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher().name }
-        : null,
-    auth: connection.authenticated && typeof mechanism === 'string' ? mechanism : null,
-    offersAuth: connection.allowsAuth,
-  };
-}
 
 /** Connects, negotiates TLS and logs in like a delivery, but sends nothing. Never rejects. */
 export async function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
@@ -43,7 +27,9 @@ export async function probe(configuration: SmtpConfiguration, limits: TransportL
       connection.close();
     };
     const succeed = () => {
-      resolve({ findings: describe(connection) });
+      const { secure, authenticated, allowsAuth: offersAuth } = connection;
+      const mode = socket.secured ? 'implicit' : 'starttls';
+      resolve({ findings: { tls: secure ? mode : null, authenticated, offersAuth } });
       connection.quit();
     };
     connection.on('error', fail);

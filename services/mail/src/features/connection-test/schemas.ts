@@ -7,10 +7,10 @@ export const ConnectionReport = Type.Object(
     ok: Type.Boolean(),
     server: Type.String({ description: 'host:port' }),
     durationMs: Type.Integer(),
-    tls: Type.Union([Type.Object({ protocol: Type.String(), cipher: Type.String() }), Type.Null()], {
+    tls: Type.Union([Type.Literal('implicit'), Type.Literal('starttls'), Type.Null()], {
       description: 'Null when the connection is in clear text, or when there is none.',
     }),
-    auth: Type.Union([Type.String(), Type.Null()], { description: 'The mechanism that was used to log in.' }),
+    authenticated: Type.Boolean({ description: 'Whether the server accepted the login.' }),
     warnings: Type.Array(Type.String()),
     problem: Type.Union([
       Type.Object({

@@ -7,11 +7,11 @@ import type { ConnectionReport } from './schemas.js';
 
 export type TestConnection = (configuration: SmtpConfiguration) => Promise<ConnectionReport>;
 
-function toWarnings({ tls, auth, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
+function toWarnings({ tls, authenticated, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
   const warnings: string[] = [];
   if (!tls)
     warnings.push('Mails go out in clear text. Set tls to "starttls" or "implicit" if the server can do it.');
-  if (!tls && auth !== null) warnings.push('The password went out in clear text.');
+  if (!tls && authenticated) warnings.push('The password went out in clear text.');
   if (username !== undefined && !offersAuth)
     warnings.push(
       'The server offers no login on this connection: the user name and the password are not used.',
@@ -35,14 +35,14 @@ export const createTestConnection =
         ...(detail && { detail }),
         ...explain(result.problem, configuration),
       };
-      return { ok: false, ...common, tls: null, auth: null, warnings: [], problem };
+      return { ok: false, ...common, tls: null, authenticated: false, warnings: [], problem };
     }
-    const { tls, auth } = result.findings;
+    const { tls, authenticated } = result.findings;
     return {
       ok: true,
       ...common,
       tls,
-      auth,
+      authenticated,
       warnings: toWarnings(result.findings, configuration),
       problem: null,
     };
