@@ -1,6 +1,7 @@
 import { tooManyRequests } from '@platform/service-kit';
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { toNetwork } from '../../network.js';
 import { toKey } from './key.js';
 
 /*
@@ -9,19 +10,8 @@ import { toKey } from './key.js';
  */
 const WINDOW_SECONDS = 15 * 60;
 
-/** Returns the unit that is limited: an IPv4 address, or the /64 of an IPv6 address, which one client controls whole. */
-function toNetwork(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const whole = [
-    ...groups,
-    ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'),
-    ...rest,
-  ];
-  return `${whole.slice(0, 4).join(':')}::/64`;
-}
+/** The unit that is limited: an IPv4 address, or the /64 of an IPv6 address, which one client controls whole. */
+const CLIENT_PREFIX = { ipv4: 32, ipv6: 64 } as const;
 
 const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duration: number) =>
   new RateLimiterPostgres({
@@ -80,7 +70,7 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
   }
   return {
     async begin(subject, address, isKnown = () => Promise.resolve(false)) {
-      const network = toNetwork(address);
+      const network = toNetwork(address, CLIENT_PREFIX);
       await consume(addresses, toKey(network));
       await consume(pairs, toKey(`${subject} ${network}`));
       if (!subjects) return;
@@ -91,7 +81,7 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
       }
     },
     async succeed(subject, address) {
-      const network = toNetwork(address);
+      const network = toNetwork(address, CLIENT_PREFIX);
       await Promise.all([
         pairs.delete(toKey(`${subject} ${network}`)),
         subjects?.reward(toKey(subject)),

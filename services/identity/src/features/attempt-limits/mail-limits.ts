@@ -1,5 +1,6 @@
 import type { Transaction } from '../../resources.js';
-import { toNetwork } from '../known-devices/client.js';
+import { toNetwork } from '../../network.js';
+import { SITE_PREFIX } from '../known-devices/client.js';
 import { toKey } from './key.js';
 import { incrementCount, deleteCounts } from './queries.js';
 
@@ -46,7 +47,7 @@ async function isWithinDay(
   tx: Transaction,
   { email, address, at }: { readonly email: string; readonly address: string; readonly at: Date },
 ): Promise<boolean> {
-  const networkKey = `mail:network:${toKey(`${email} ${toNetwork(address)}`)}`;
+  const networkKey = `mail:network:${toKey(`${email} ${toNetwork(address, SITE_PREFIX)}`)}`;
   if ((await incrementCount(tx, networkKey, at, DAY_MS)) > MAILS_PER_DAY_OF_NETWORK) return false;
   return (await incrementCount(tx, `mail:day:${toKey(email)}`, at, DAY_MS)) <= MAILS_PER_DAY;
 }

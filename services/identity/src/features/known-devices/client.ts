@@ -1,7 +1,7 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { toDigest } from '@platform/auth';
 import Bowser from 'bowser';
 import type { FastifyRequest } from 'fastify';
+import { toNetwork } from '../../network.js';
 
 /** The client that sent a request, as far as the connection and its headers tell. */
 export interface ClientAddress {
@@ -28,28 +28,10 @@ export const getClient = ({
   requestId: id,
 });
 
-/** The first three hextets, a /48, are the network of a site (RFC 6177). */
-const IPV6_GROUPS = 3;
+/** A person's site: moving within it doesn't make a new device. A /48 is what a site gets (RFC 6177). */
+export const SITE_PREFIX = { ipv4: 24, ipv6: 48 } as const;
 const MAX_USER_AGENT_LENGTH = 512;
 const MAX_FAMILY_LENGTH = 60;
-
-function expandIpv6(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  if (tail === undefined) return front;
-  const back = tail === '' ? [] : tail.split(':');
-  return [...front, ...Array.from({ length: 8 - front.length - back.length }, () => '0'), ...back];
-}
-
-/** Returns the /24 of an IPv4 address or the /48 of an IPv6 address: moving within it doesn't make a new device. */
-export function toNetwork(address: string): string {
-  const bare = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
-  if (isIPv4(bare)) return `${bare.split('.').slice(0, 3).join('.')}.0/24`;
-  if (!isIPv6(bare)) return 'unknown';
-  // The URL parser converts every notation of an address to one, including those with an IPv4 tail.
-  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  return `${expandIpv6(canonical).slice(0, IPV6_GROUPS).join(':')}::/48`;
-}
 
 /** Returns the program's name without its version, and the operating system, such as "Firefox on Windows". */
 export function toDeviceName(userAgent: string | undefined): string {
@@ -73,4 +55,4 @@ export const describeRequest = (client: ClientAddress, at: Date) => ({
 
 /** Returns the stored id of a device: a digest of its network and name. */
 export const toDeviceId = (client: Pick<ClientAddress, 'address' | 'userAgent'>): string =>
-  toDigest(`${toNetwork(client.address)} ${toDeviceName(client.userAgent)}`);
+  toDigest(`${toNetwork(client.address, SITE_PREFIX)} ${toDeviceName(client.userAgent)}`);

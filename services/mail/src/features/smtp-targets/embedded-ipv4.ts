@@ -1,13 +1,4 @@
-import { isIPv6 } from 'node:net';
-
-/** Splits an IPv6 address into its eight groups (RFC 4291 §2.2). */
-function toGroups(address: string): number[] {
-  // The canonical form has only hexadecimal groups, even for an address with an IPv4 tail.
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = [], tail] = canonical.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  const zeros = tail === undefined ? [] : Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...zeros, ...(tail ?? [])].map((group) => Number.parseInt(group, 16));
-}
+import ipaddr from 'ipaddr.js';
 
 /** The prefixes of IPv4-mapped addresses (RFC 4291 §2.5.5.2) and of addresses that NAT64 translates (RFC 6052 §2.1). */
 const prefixes = [
@@ -17,8 +8,8 @@ const prefixes = [
 
 /** @returns the IPv4 address that is embedded in an IPv6 address, or undefined when there is none. */
 export function findEmbeddedIpv4(address: string): string | undefined {
-  if (!isIPv6(address) || address.includes('%')) return undefined;
-  const groups = toGroups(address);
+  if (address.includes('%') || !ipaddr.IPv6.isValid(address)) return undefined;
+  const { parts: groups } = ipaddr.IPv6.parse(address);
   if (!prefixes.some((prefix) => prefix.every((group, index) => groups[index] === group))) return undefined;
   return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.'); // prettier-ignore
 }
