@@ -1,6 +1,24 @@
 /** Who may import whom. The order of the rules is that of the layers, from the packages to inside a service. */
 const generatedClient = '^services/[^/]+/src/generated/prisma/';
 
+const crawl = '^services/crawl/src/';
+/** The roles of crawl, and which of the others each of them may import. The files beside them put them together. */
+const crawlRoles = {
+  domain: [],
+  db: ['domain'],
+  queue: ['domain', 'db'],
+  'engine/tasks': ['domain'],
+  engine: ['domain', 'db', 'queue'],
+  api: ['domain', 'db', 'queue'],
+};
+const crawlRoleRules = Object.entries(crawlRoles).map(([role, others]) => ({
+  name: `crawl-${role.replace('/', '-')}-imports-lower-roles-only`,
+  severity: 'error',
+  comment: 'The roles of crawl point one way: domain ← db ← queue ← engine and api.',
+  from: { path: `${crawl}${role}/` },
+  to: { path: crawl, pathNot: [role, ...others, 'generated'].map((allowed) => `${crawl}${allowed}/`) },
+}));
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -9,6 +27,15 @@ export default {
       severity: 'error',
       comment: 'Modules that import one another can only be understood, and loaded, together.',
       from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-cycles-between-folders',
+      severity: 'error',
+      comment: 'Folders that import one another are one folder with a wall in it.',
+      scope: 'folder',
+      // Some features of identity and of mail still import one another.
+      from: { path: '^services/', pathNot: '^services/(?:identity|mail)/' },
       to: { circular: true },
     },
     {
@@ -54,7 +81,7 @@ export default {
       severity: 'error',
       comment: 'Routes never touch the database: they ask the service of their feature.',
       from: { path: '^services/.+/routes[.]ts$' },
-      to: { path: ['[/.]queries[.]ts$', generatedClient] },
+      to: { path: ['[/.]queries[.]ts$', '^services/[^/]+/src/db/', generatedClient] },
     },
     {
       name: 'services-know-no-fastify',
@@ -66,13 +93,14 @@ export default {
     {
       name: 'database-behind-queries',
       severity: 'error',
-      comment: 'Only queries.ts and resources.ts import the generated client.',
+      comment: 'Only queries.ts, the files of db/ and resources.ts import the generated client.',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: ['[/.](?:queries|resources)[.]ts$', generatedClient],
+        pathNot: ['[/.](?:queries|resources)[.]ts$', '^services/[^/]+/src/db/', generatedClient],
       },
       to: { path: generatedClient },
     },
+    ...crawlRoleRules,
     {
       name: 'no-unresolvable',
       severity: 'error',

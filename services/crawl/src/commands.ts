@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createLogger, describeVariables, migrate } from '@platform/service-kit';
 import { crawlVariables, loadCrawlConfig, loadDatabaseConfig } from './config.js';
-import { migrateQueues } from './features/queues/engine.js';
+import { migrateQueues } from './queue/backend.js';
 
 const usage = `crawl <command>
 

@@ -9,7 +9,7 @@ import {
   type Variable,
   withDefault,
 } from '@platform/service-kit';
-import { findTaskContradictions, taskEndpoints, taskSecrets } from './features/tasks/endpoint-config.js';
+import { findTaskContradictions, taskEndpoints, taskSecrets } from './engine/tasks/endpoint-config.js';
 import { findKafkaContradictions, kafkaVariables } from './kafka.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');

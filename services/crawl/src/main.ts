@@ -11,10 +11,10 @@ import {
 import type { ExitSignals } from '@platform/service-kit/run-main';
 import { buildCrawl, openIdentity } from './app.js';
 import { loadCrawlConfig } from './config.js';
-import { createApplier } from './features/queues/applier.js';
-import { assertQueuesMigrated, createEngine } from './features/queues/engine.js';
-import { openQueues } from './features/queues/queues.js';
-import { createCrawlMetrics } from './metrics.js';
+import { createCrawlMetrics } from './engine/metrics.js';
+import { createApplier } from './queue/applier.js';
+import { assertQueuesMigrated, createEngine } from './queue/backend.js';
+import { openQueues } from './queue/queues.js';
 import { openResources } from './resources.js';
 import { startWorker } from './worker.js';
 

@@ -1,16 +1,13 @@
 import { createPool, type Logger, type Shutdown } from '@platform/service-kit';
-import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { PrismaClient } from './generated/prisma/client.js';
+import { createPrisma, type Prisma } from './db/prisma.js';
 
 /** What the process holds open, but for the queues. */
 export interface Resources {
   readonly pool: pg.Pool;
-  readonly prisma: PrismaClient;
+  readonly prisma: Prisma;
   readonly log: Logger;
 }
-
-export type Prisma = PrismaClient;
 
 export function openResources(options: {
   readonly databaseUrl: string;
@@ -22,7 +19,7 @@ export function openResources(options: {
 }): Resources {
   const { databaseUrl: connectionString, maxConnections, timeoutMs, log, shutdown } = options;
   const pool = createPool({ connectionString, applicationName: 'crawl', maxConnections, timeoutMs, log });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const prisma = createPrisma(pool);
   shutdown.on('close', 'database', async () => {
     await prisma.$disconnect();
     await pool.end();

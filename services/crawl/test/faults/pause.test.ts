@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { isPending } from '../../src/features/queues/queues.js';
+import { isPending } from '../../src/queue/queues.js';
 import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Connector } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { isPending } from '../../src/features/queues/queues.js';
+import { isPending } from '../../src/queue/queues.js';
 import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';

@@ -1,7 +1,7 @@
 import { type Connector, connectors } from '@platform/events';
 import { type Answer, waitFor } from '@platform/testing';
-import { onceJobId } from '../../src/features/queues/job.js';
-import { isPending } from '../../src/features/queues/queues.js';
+import { onceJobId } from '../../src/queue/job.js';
+import { isPending } from '../../src/queue/queues.js';
 import type { Platform } from './platform.js';
 
 /** Waits are for conditions, on whatever machine. */

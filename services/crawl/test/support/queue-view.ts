@@ -2,10 +2,10 @@ import type { Connector } from '@platform/events';
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
-import { toQueueName } from '../../src/connectors.js';
-import { createEngine, type Engine } from '../../src/features/queues/engine.js';
-import type { CrawlJobData } from '../../src/features/queues/job.js';
-import { type CrawlQueues, openQueues, repeatSettings } from '../../src/features/queues/queues.js';
+import { toQueueName } from '../../src/domain/connectors.js';
+import { createEngine, type Engine } from '../../src/queue/backend.js';
+import type { CrawlJobData } from '../../src/queue/job.js';
+import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 
 export interface DueJob {
   readonly data: CrawlJobData;

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import { migrateQueues } from '../../src/features/queues/engine.js';
-import { type CrawlJob, onceJobId, tickJobId } from '../../src/features/queues/job.js';
-import { createRunLifecycle } from '../../src/features/runs/run-lifecycle.js';
-import type { BegunRun, BusyRun } from '../../src/features/runs/take-up.js';
+import type { BegunRun, BusyRun } from '../../src/engine/claim-run.js';
+import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
+import { migrateQueues } from '../../src/queue/backend.js';
+import { type CrawlJob, onceJobId, tickJobId } from '../../src/queue/job.js';
 
 /* Schedules and runs as rows, under a clock that the test sets; no worker takes up what a queue holds. */
 

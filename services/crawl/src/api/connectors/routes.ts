@@ -1,0 +1,42 @@
+import { connectors, toEventType } from '@platform/events';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { connectorKinds } from '../../domain/connectors.js';
+import { administrators } from '../authority.js';
+import { base } from '../params.js';
+import { answers, bearer, successResponse } from '../responses.js';
+
+const ConnectorItem = Type.Object(
+  {
+    connector: Type.String({ description: 'The identifier.' }),
+    kind: Type.String({ description: 'What it connects to.' }),
+    eventType: Type.String({ description: 'The sync event of a completed crawl.' }),
+  },
+  { title: 'Connector' },
+);
+
+const data = connectors.map((connector) => ({
+  connector,
+  kind: connectorKinds[connector],
+  eventType: toEventType(connector),
+}));
+
+/** Administrators, with `crawl:read`. */
+export function connectorRoutes(app: App): void {
+  app.get(
+    `${base}/connectors`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      schema: {
+        operationId: 'listConnectors',
+        tags: ['Connectors'],
+        summary: 'All connectors that can be crawled',
+        security: bearer,
+        response: { 200: successResponse(Type.Array(ConnectorItem)), ...answers(401, 403) },
+      },
+    },
+    (_request, reply) => {
+      void reply.send({ success: true, message: 'Connectors retrieved', data });
+    },
+  );
+}

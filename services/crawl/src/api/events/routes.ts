@@ -1,0 +1,61 @@
+import { getMember } from '@platform/auth';
+import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@platform/events';
+import { type App, validationError } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { administrators } from '../authority.js';
+import { base } from '../params.js';
+import { answers, bearer, successResponse } from '../responses.js';
+
+const EventsQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({ maxLength: 200, description: 'The `nextCursor` of an earlier page.' }),
+    ),
+    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+  },
+  { additionalProperties: false },
+);
+
+const Event = Type.Object(
+  {
+    eventId: Type.String(),
+    eventType: Type.String(),
+    timestamp: Type.Integer(),
+    payload: Type.Record(Type.String(), Type.String()),
+  },
+  { title: 'SyncEvent' },
+);
+const Events = Type.Object({
+  ...successResponse(Type.Array(Event)).properties,
+  nextCursor: Type.Union([Type.String(), Type.Null()]),
+  hasMore: Type.Boolean(),
+});
+
+/** Administrators, with `crawl:read`. */
+export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<EventFeedPage>): void {
+  app.get(
+    `${base}/events`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Sync events'],
+        summary: "The organisation's sync events, oldest first",
+        security: bearer,
+        querystring: EventsQuery,
+        response: { 200: Events, ...answers(400, 401, 403) },
+      },
+    },
+    async (request) => {
+      const { after, limit } = request.query;
+      try {
+        const { data, nextCursor, hasMore } = await read({ orgId: getMember(request).orgId, after, limit });
+        const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
+        return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };
+      } catch (error) {
+        if (!(error instanceof InvalidCursorError)) throw error;
+        throw validationError([{ field: 'after', message: 'is not a cursor of this endpoint' }]);
+      }
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import { AppError, createErrorHandler, createValidatorCompiler } from '@platform/service-kit';
+import type { FastifySchemaCompiler } from 'fastify';
+import { crawlErrors } from '../error-format.js';
+import { invalidSchedule } from './errors.js';
+
+const compile = createValidatorCompiler();
+const handle = createErrorHandler(crawlErrors);
+
+interface OwnBodyCheck {
+  readonly validatorCompiler: FastifySchemaCompiler<unknown>;
+  readonly errorHandler: typeof handle;
+}
+
+const isMalformed = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_JSON_BODY';
+
+function asFaultOfSchedule(error: unknown): unknown {
+  if (isMalformed(error)) return invalidSchedule([{ field: 'body', message: 'is not valid JSON' }]);
+  return error instanceof AppError && error.message === 'Invalid request'
+    ? invalidSchedule(error.details ?? [])
+    : error;
+}
+
+/**
+ * For routes whose body the service checks by itself: by the schedule's type, so that the faults
+ * are those of its type alone. The schema is what the documentation shows. What the JSON parser
+ * refuses is told as a fault of the schedule, too.
+ */
+export const ownBodyCheck: OwnBodyCheck = {
+  validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : compile(route)),
+  errorHandler: (error, request, reply) => {
+    handle(asFaultOfSchedule(error), request, reply);
+  },
+};

@@ -1,0 +1,72 @@
+import type { Connector } from '@platform/events';
+import type { Clock } from '@platform/service-kit';
+import { Type } from 'typebox';
+import type pg from 'pg';
+import { findSchedule } from '../../db/schedules.js';
+import { localTime } from '../../domain/local-time.js';
+import { nextRunsAfter, type Planned, createPlan } from '../../domain/plan.js';
+import { readScheduleConfig } from '../../domain/validate-schedule.js';
+import { invalidSchedule } from './errors.js';
+
+export const NextRuns = Type.Object(
+  {
+    connector: Type.String(),
+    timezone: Type.String(),
+    nextRuns: Type.Array(
+      Type.Object({
+        at: Type.String({ format: 'date-time', description: 'UTC.' }),
+        localTime: Type.String({ description: "In the schedule's zone, with its offset." }),
+      }),
+    ),
+  },
+  { title: 'NextRuns' },
+);
+export type NextRuns = Type.Static<typeof NextRuns>;
+
+export const NextRunsQuery = Type.Object(
+  { count: Type.Integer({ minimum: 1, maximum: 50, default: 10 }) },
+  { additionalProperties: false },
+);
+
+export interface NextRunsService {
+  /** Of a schedule that is paused or has finished there are none. @returns undefined without a schedule. */
+  ofSchedule(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
+  /** The same for a configuration that isn't saved. @throws AppError 400. */
+  preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
+}
+
+export function createNextRunsService({
+  pool,
+  clock,
+}: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+}): NextRunsService {
+  function toNextRuns(schedule: Planned, count: number): NextRuns {
+    const { connector, config } = schedule;
+    const times = nextRunsAfter(createPlan(schedule), clock(), count);
+    return {
+      connector,
+      timezone: config.timezone,
+      nextRuns: times.map((at) => ({
+        at: new Date(at).toISOString(),
+        localTime: localTime(at, config.timezone),
+      })),
+    };
+  }
+  return {
+    async ofSchedule(orgId, connector, count) {
+      const schedule = await findSchedule(pool, orgId, connector);
+      return schedule && toNextRuns(schedule, schedule.state === 'active' ? count : 0);
+    },
+    preview(orgId, connector, body, count) {
+      const given =
+        typeof body === 'object' && body !== null
+          ? (body as { scheduleConfig?: unknown }).scheduleConfig
+          : undefined;
+      const read = readScheduleConfig(given, clock());
+      if ('faults' in read) throw invalidSchedule(read.faults);
+      return toNextRuns({ orgId, connector, config: read.config, anchorAt: new Date(clock()) }, count);
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { getMember } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
+import { administrators } from '../authority.js';
+import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
+import { answers, bearer, Success, successResponse } from '../responses.js';
+import { ownBodyCheck } from './body-errors.js';
+import type { ScheduleService } from './service.js';
+import { StatusItem } from './status-item.js';
+
+const tags = ['Crawl schedules'];
+const Instant = Type.String({ format: 'date-time' });
+const params = ConnectorPath;
+const security = bearer;
+
+/** Administrators, with `crawl:read`. */
+function readRoutes(app: App, service: ScheduleService): void {
+  const onRequest = administrators(app, 'crawl:read');
+  app.get(
+    `${base}/:connector/schedule`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getSchedule',
+        tags,
+        summary: "The connector's current or next run",
+        security,
+        params,
+        response: { 200: successResponse(StatusItem), ...answers(400, 401, 403), 404: NoSchedule },
+      },
+    },
+    async (request, reply) => {
+      const data = await service.status(getMember(request).orgId, toConnector(request.params));
+      if (!data) return reply.code(404).send(noSchedule);
+      return { success: true as const, message: 'Job status retrieved', data };
+    },
+  );
+  app.get(
+    `${base}/schedule/all`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listSchedules',
+        tags,
+        summary: "All of the organisation's, by connector",
+        security,
+        response: { 200: successResponse(Type.Array(StatusItem)), ...answers(401, 403) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Job statuses retrieved',
+      data: await service.list(getMember(request).orgId),
+    }),
+  );
+}
+
+/** Administrators, with `crawl:write`. */
+function writeRoutes(app: App, service: ScheduleService): void {
+  const onRequest = administrators(app, 'crawl:write');
+  const Scheduled = Type.Object({
+    jobId: Type.String(),
+    connector: Type.String(),
+    scheduleConfig: ScheduleConfig,
+    scheduledAt: Instant,
+  });
+  app.post(
+    `${base}/:connector/schedule`,
+    {
+      onRequest,
+      ...ownBodyCheck,
+      schema: {
+        operationId: 'schedule',
+        tags,
+        summary: 'Schedule a connector, or replace its schedule',
+        security,
+        params,
+        body: ScheduleBody,
+        response: { 201: successResponse(Scheduled), ...answers(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      const data = await service.schedule(getMember(request), toConnector(request.params), request.body);
+      return reply.code(201).send({ success: true, message: 'Job scheduled', data });
+    },
+  );
+  const changed = (time: 'pausedAt' | 'resumedAt') => ({
+    200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), [time]: Instant })),
+    ...answers(400, 401, 403),
+  });
+  app.post(
+    `${base}/:connector/pause`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'pause',
+        tags,
+        summary: 'Pause a schedule; a run in progress is aborted',
+        security,
+        params,
+        response: changed('pausedAt'),
+      },
+    },
+    async (request) => {
+      const { orgId } = getMember(request);
+      const connector = toConnector(request.params);
+      const pausedAt = (await service.pause(orgId, connector)).toISOString();
+      return { success: true as const, message: 'Job paused', data: { connector, orgId, pausedAt } };
+    },
+  );
+  app.post(
+    `${base}/:connector/resume`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'resume',
+        tags,
+        summary: 'Resume a paused schedule, from its next time on',
+        security,
+        params,
+        response: changed('resumedAt'),
+      },
+    },
+    async (request) => {
+      const { orgId } = getMember(request);
+      const connector = toConnector(request.params);
+      const resumedAt = (await service.resume(orgId, connector)).toISOString();
+      return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
+    },
+  );
+}
+
+/** Administrators, with `crawl:delete`. */
+function deleteRoutes(app: App, service: ScheduleService): void {
+  const onRequest = administrators(app, 'crawl:delete');
+  app.delete(
+    `${base}/:connector/schedule`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeSchedule',
+        tags,
+        summary: 'Remove a schedule; a run in progress is aborted',
+        security,
+        params,
+        response: { 200: Success, ...answers(400, 401, 403) },
+      },
+    },
+    async (request) => {
+      await service.remove(getMember(request).orgId, toConnector(request.params));
+      return { success: true as const, message: 'Job removed' };
+    },
+  );
+  app.delete(
+    `${base}/schedule/all`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeAllSchedules',
+        tags,
+        summary: "Remove all of the organisation's schedules",
+        security,
+        response: { 200: Success, ...answers(401, 403, 500) },
+      },
+    },
+    async (request) => {
+      await service.removeAll(getMember(request).orgId);
+      return { success: true as const, message: 'All jobs removed' };
+    },
+  );
+}
+
+export function scheduleRoutes(app: App, service: ScheduleService): void {
+  readRoutes(app, service);
+  writeRoutes(app, service);
+  deleteRoutes(app, service);
+}

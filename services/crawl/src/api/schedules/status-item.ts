@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import type { ShownRun } from '../../db/schedule-status.js';
+import { toJobKey, toQueueName } from '../../domain/connectors.js';
+import type { RunState } from '../../domain/run-state.js';
+import { ScheduleConfig } from '../../domain/schedule-config.js';
+import type { Schedule } from '../../domain/schedule.js';
+
+const Nullable = <
+  T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>,
+>(
+  type: T,
+) => Type.Union([type, Type.Null()]);
+
+export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
+export type JobState = (typeof jobStates)[number];
+
+/** The fields of CRAWL-13. Those after `state` go beyond it. */
+export const StatusItem = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    data: Type.Object({
+      connector: Type.String(),
+      scheduleConfig: ScheduleConfig,
+      orgId: Type.String(),
+      userId: Type.String(),
+      timestamp: Type.String({ format: 'date-time' }),
+      metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+    progress: Type.Integer({ minimum: 0, maximum: 100 }),
+    delay: Nullable(Type.Integer()),
+    timestamp: Type.Integer({ description: 'Milliseconds since the epoch.' }),
+    attemptsMade: Type.Integer(),
+    finishedOn: Nullable(Type.Integer()),
+    processedOn: Nullable(Type.Integer()),
+    failedReason: Nullable(Type.String()),
+    state: Type.Unsafe<JobState>({ enum: [...jobStates] }),
+    priority: Type.Integer(),
+    maxRetries: Type.Integer(),
+    timeout: Type.Integer(),
+    nextRunAt: Nullable(Type.String({ format: 'date-time' })),
+    pausedAt: Nullable(Type.String({ format: 'date-time' })),
+    overdueSince: Nullable(
+      Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
+    ),
+    missedRuns: Type.Integer({
+      description: 'Expected runs that did not happen at their time, since it was scheduled.',
+    }),
+  },
+  { title: 'CrawlJobStatus' },
+);
+export type StatusItem = Type.Static<typeof StatusItem>;
+
+const runStateShown: Readonly<Record<RunState, JobState>> = {
+  waiting: 'waiting',
+  active: 'active',
+  // Its back-off is over later: BullMQ calls that delayed, too.
+  retrying: 'delayed',
+  completed: 'completed',
+  failed: 'failed',
+  aborted: 'failed',
+  skipped: 'failed',
+};
+
+export function getState(
+  schedule: Pick<Schedule, 'state' | 'nextRunAt'>,
+  run: ShownRun | undefined,
+  now: number,
+): JobState {
+  if (schedule.state === 'paused') return 'paused';
+  if (run) return runStateShown[run.state];
+  return schedule.nextRunAt !== null && schedule.nextRunAt.getTime() > now ? 'delayed' : 'waiting';
+}
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+/** `now` in epoch ms. */
+export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, now: number): StatusItem {
+  const { connector, orgId, nextRunAt, metadata } = schedule;
+  const state = getState(schedule, run, now);
+  return {
+    id: toJobKey(connector, orgId),
+    name: toQueueName(connector),
+    data: {
+      connector,
+      scheduleConfig: schedule.config,
+      orgId,
+      userId: schedule.userId,
+      timestamp: schedule.scheduledAt.toISOString(),
+      ...(metadata === null ? {} : { metadata }),
+    },
+    progress: run?.progress ?? 0,
+    delay: state === 'delayed' && !run && nextRunAt ? Math.max(0, nextRunAt.getTime() - now) : null,
+    timestamp: (run?.createdAt ?? schedule.scheduledAt).getTime(),
+    attemptsMade: run?.attempts ?? 0,
+    finishedOn: run?.finishedAt?.getTime() ?? null,
+    processedOn: run?.startedAt?.getTime() ?? null,
+    failedReason: run?.reason ?? null,
+    state,
+    priority: schedule.priority,
+    maxRetries: schedule.maxRetries,
+    timeout: schedule.timeoutMs,
+    nextRunAt: iso(nextRunAt),
+    pausedAt: iso(schedule.pausedAt),
+    overdueSince: iso(schedule.overdueSince),
+    missedRuns: schedule.missedRuns,
+  };
+}

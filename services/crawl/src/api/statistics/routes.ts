@@ -1,0 +1,43 @@
+import { getMember } from '@platform/auth';
+import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
+import { administrators } from '../authority.js';
+import { crawlErrors } from '../error-format.js';
+import { base } from '../params.js';
+import { answers, bearer, successResponse } from '../responses.js';
+import { Statistics } from './service.js';
+
+const handle = createErrorHandler(crawlErrors);
+
+/** CRAWL-21 names this failure; a database that is away is 503 as everywhere. */
+const statisticsFailed: typeof handle = (thrown, request, reply) => {
+  const error = translateError(thrown);
+  const message = 'Failed to retrieve queue statistics';
+  const told =
+    error.statusCode === 500
+      ? new AppError({ status: 500, code: 'INTERNAL_ERROR', message, cause: thrown })
+      : error;
+  handle(told, request, reply);
+};
+
+/** Administrators, with `crawl:read`. */
+export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
+  app.get(
+    `${base}/stats`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      errorHandler: statisticsFailed,
+      schema: {
+        operationId: 'getStatistics',
+        tags: ['Crawl schedules'],
+        summary: "Counts of the organisation's jobs and runs",
+        security: bearer,
+        response: { 200: successResponse(Statistics), ...answers(401, 403, 500) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Queue statistics retrieved',
+      data: await loadStatistics(getMember(request).orgId),
+    }),
+  );
+}

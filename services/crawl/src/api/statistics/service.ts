@@ -1,0 +1,52 @@
+import type { Clock } from '@platform/service-kit';
+import { Type } from 'typebox';
+import type pg from 'pg';
+import { findTotals } from '../../db/org-statistics.js';
+import { findStatuses } from '../../db/schedule-status.js';
+import { isInProgress } from '../../domain/run-state.js';
+import { type JobState, getState } from '../schedules/status-item.js';
+
+export const Statistics = Type.Object(
+  {
+    waiting: Type.Integer(),
+    active: Type.Integer(),
+    completed: Type.Integer({ description: 'Runs, ever.' }),
+    failed: Type.Integer({ description: 'Runs, ever.' }),
+    delayed: Type.Integer({ description: 'Jobs whose next run, or next attempt, is later.' }),
+    paused: Type.Integer(),
+    repeatable: Type.Integer({ description: 'Recurring schedules that are not paused.' }),
+    total: Type.Integer({ description: 'All of these but `repeatable`.' }),
+  },
+  { title: 'QueueStatistics' },
+);
+export type Statistics = Type.Static<typeof Statistics>;
+
+/**
+ * The caller's organisation only. What is queued is counted from its own schedules, of which there
+ * is one per connector type at the most; what is done comes from counters kept with each run's end.
+ */
+export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
+  return async (orgId: string): Promise<Statistics> => {
+    const [statuses, { completed, failed }] = await Promise.all([
+      findStatuses(pool, orgId),
+      findTotals(pool, orgId),
+    ]);
+    const now = clock();
+    const counts: Record<JobState, number> = {
+      waiting: 0,
+      active: 0,
+      completed,
+      failed,
+      delayed: 0,
+      paused: 0,
+    };
+    for (const { schedule, run } of statuses)
+      // A finished one-off job is among the totals already.
+      if (schedule.state !== 'finished' || (run && isInProgress(run.state)))
+        counts[getState(schedule, run, now)] += 1;
+    const repeatable = statuses.filter(
+      ({ schedule }) => schedule.state === 'active' && schedule.config.scheduleType !== 'once',
+    ).length;
+    return { ...counts, repeatable, total: Object.values(counts).reduce((sum, count) => sum + count, 0) };
+  };
+}

@@ -1,0 +1,141 @@
+import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
+import type { Run } from './runs.js';
+import type { Db } from './transaction.js';
+
+/* What a worker writes of the run in its hands. */
+
+/**
+ * What a worker writes of a run counts only while the run is still in its hands: each time it is
+ * taken up it has another number. So a write whose answer was lost can be repeated.
+ */
+export type Holding = Pick<Run, 'id' | 'takenUp'>;
+const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
+
+/* The end, the count and the event are one statement: all of them or none, without a transaction to open. */
+const end = (outcome: 'completed' | 'failed', set: string) => `
+  with ended as (
+    update runs set state = '${outcome}', finished_at = $3, lease_until = null, ${set}
+    where id = $1 and ${isHeld(2)} returning org_id
+  ), counted as (
+    insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
+    on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
+  )`;
+const completion = `${end('completed', 'progress = 100, reason = null, event_id = $4::uuid')}, told as (
+    ${outboxInsertFrom('ended', 4)}
+  )
+  select from ended`;
+const failure = `${end('failed', 'reason = $4')} select from ended`;
+
+/** With the run's event. @returns whether the run was in these hands until now. */
+export async function completeRun(db: Db, run: Holding, at: Date, event: SyncEvent): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'complete_run',
+    text: completion,
+    values: [run.id, run.takenUp, at, ...outboxValues(event, run.id)],
+  });
+  return rowCount === 1;
+}
+
+/** For good. @returns whether the run was in these hands until now. */
+export async function failRun(db: Db, run: Holding, at: Date, reason: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'fail_run',
+    text: failure,
+    values: [run.id, run.takenUp, at, reason],
+  });
+  return rowCount === 1;
+}
+
+/** @returns whether the run was in these hands until now, or was put back by them. */
+export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'retry_run',
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null
+           where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
+    values: [run.id, reason, leaseUntil, run.takenUp],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Puts a run back until its endpoint can be asked again; the attempt goes on then and is not counted twice.
+ * @returns whether the run was in these hands until now, or was put back by them.
+ */
+export async function markAway(
+  db: Db,
+  run: Holding,
+  given: { readonly reason: string; readonly since: Date; readonly leaseUntil: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'run_away',
+    text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
+             away_since = $4, lease_until = $5
+           where id = $1 and state in ('active', 'retrying') and taken_up = $2`,
+    values: [run.id, run.takenUp, given.reason, given.since, given.leaseUntil],
+  });
+  return rowCount === 1;
+}
+
+/** The attempt that was under way doesn't count. */
+export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<unknown> =>
+  db.query({
+    name: 'hand_back_run',
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
+           where id = $1 and ${isHeld(3)}`,
+    values: [run.id, leaseUntil, run.takenUp],
+  });
+
+/**
+ * Keeps runs from being taken for lost, without a write to any index. @returns those that are still in these hands.
+ */
+export async function renewLeases(
+  db: Db,
+  runs: readonly Holding[],
+  leaseUntil: Date,
+): Promise<ReadonlySet<Holding>> {
+  const { rows } = await db.query<{ number: number }>({
+    name: 'renew_leases',
+    // The claim's own time is indexed, and stays as it is unless the clock was set back.
+    text: `update runs set heartbeat_until = $3, lease_until = least(lease_until, $3)
+           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
+           where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
+           returning held.number::int as number`,
+    values: [runs.map(({ id }) => id), runs.map(({ takenUp }) => takenUp), leaseUntil],
+  });
+  return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
+}
+
+/**
+ * Returns whether a worker may cancel the remote task of its attempt. It may not while another worker has claimed the same
+ * attempt, or is going to: a task belongs to an attempt, not to a worker. A run that is put back gives its attempt back, too.
+ * Once such a run is aborted no other worker will claim it, and only the last one knows where the task is.
+ */
+export async function mayCancelAttempt(db: Db, run: Holding & Pick<Run, 'attempts'>): Promise<boolean> {
+  const { rows } = await db.query<{ mayCancel: boolean }>({
+    name: 'may_cancel_attempt',
+    text: `select attempts > $3 or (taken_up = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
+           from runs where id = $1`,
+    values: [run.id, run.takenUp, run.attempts],
+  });
+  // The history has forgotten the run: it ended long ago.
+  return rows[0]?.mayCancel ?? true;
+}
+
+export const saveProgress = (db: Db, run: Holding, progress: number): Promise<unknown> =>
+  db.query({
+    name: 'run_progress',
+    text: `update runs set progress = greatest(progress, $2) where id = $1 and ${isHeld(3)}`,
+    values: [run.id, progress, run.takenUp],
+  });
+
+/** Why the endpoint of a run under way can't be asked, and since when; null when it can. */
+export const saveAway = (
+  db: Db,
+  run: Holding,
+  away: { readonly reason: string; readonly since: Date } | null,
+): Promise<unknown> =>
+  db.query({
+    name: 'run_endpoint_away',
+    text: `update runs set reason = $3, away_since = $4 where id = $1 and ${isHeld(2)}`,
+    values: [run.id, run.takenUp, away?.reason ?? null, away?.since ?? null],
+  });

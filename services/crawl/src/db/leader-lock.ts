@@ -1,0 +1,31 @@
+import type pg from 'pg';
+
+/** Any fixed number: who holds it is the one replica that reconciles. */
+const LEADER_LOCK = 72_707_370;
+
+/** Should the holder's host vanish, the server finds out, and the lock falls. */
+const KEEPALIVE =
+  'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
+
+/** Runs `work` on one replica at a time. @returns false when another is at it. */
+export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    await client.query(KEEPALIVE);
+    const { rows } = await client.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
+      LEADER_LOCK,
+    ]);
+    if (!rows[0]?.won) {
+      isBroken = false;
+      return false;
+    }
+    await work();
+    await client.query('select pg_advisory_unlock($1)', [LEADER_LOCK]);
+    isBroken = false;
+    return true;
+  } finally {
+    // A connection that is given up takes its lock with it.
+    client.release(isBroken);
+  }
+}

@@ -1,0 +1,78 @@
+import type { RunState, Tick } from '../domain/run-state.js';
+import type { Schedule } from '../domain/schedule.js';
+import { inProgress, leaseEnd, type Run, runColumns } from './runs.js';
+import { scheduleColumns } from './schedules.js';
+import type { Db } from './transaction.js';
+
+/* What a worker asks when a job is delivered, and how it takes up a run that exists. */
+
+const tick = `
+  select ${scheduleColumns('s')}, existing.id as "existingId", existing.state as "existingState",
+    exists (select from runs other where other.org_id = s.org_id and other.connector = s.connector
+            and other.${inProgress}) as "hasOtherInProgress"
+  from schedules s left join runs existing on existing.schedule_id = s.id and existing.tick = $2
+  where s.id = $1`;
+
+/** Everything that {@link decideTick} asks about. */
+export async function findTick(
+  db: Db,
+  given: {
+    readonly scheduleId: string;
+    readonly tick: string;
+    readonly revision: number;
+    readonly scheduledFor: number;
+  },
+): Promise<Tick> {
+  const { revision, scheduledFor } = given;
+  const { rows } = await db.query<
+    Schedule & { existingId: string | null; existingState: RunState | null; hasOtherInProgress: boolean }
+  >({ name: 'find_tick', text: tick, values: [given.scheduleId, given.tick] });
+  const row = rows[0];
+  return {
+    schedule: row,
+    existing:
+      row && row.existingId !== null && row.existingState !== null
+        ? { id: row.existingId, state: row.existingState }
+        : undefined,
+    hasOtherInProgress: row?.hasOtherInProgress ?? false,
+    revision,
+    scheduledFor,
+  };
+}
+
+const retake = `
+  update runs set
+    attempts = attempts + case when state = 'active' then 0 else 1 end,
+    recoveries = recoveries + case when state = 'active' then 1 else 0 end,
+    taken_up = taken_up + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
+  where id = $1 and ${inProgress} and (state <> 'active' or ${leaseEnd('runs')} < $2) returning ${runColumns('runs')}`;
+
+/**
+ * Takes up a run that exists; undefined when it has ended meanwhile, or is in hands that renew its
+ * lease: that a queue delivers a job again doesn't mean that its worker is gone.
+ */
+export async function retakeRun(
+  db: Db,
+  id: string,
+  given: { readonly at: Date; readonly jobId: string; readonly leaseUntil: Date },
+): Promise<Run | undefined> {
+  const { rows } = await db.query<Run>({
+    name: 'retake_run',
+    text: retake,
+    values: [id, given.at, given.jobId, given.leaseUntil],
+  });
+  return rows[0];
+}
+
+/** How a run stands, whoever has it; undefined when there is none. */
+export async function findStanding(
+  db: Db,
+  id: string,
+): Promise<{ readonly state: RunState; readonly leaseUntil: Date | null } | undefined> {
+  const { rows } = await db.query<{ state: RunState; leaseUntil: Date | null }>({
+    name: 'run_standing',
+    text: `select state, ${leaseEnd('runs')} as "leaseUntil" from runs where id = $1`,
+    values: [id],
+  });
+  return rows[0];
+}

@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import type { RunState } from '../domain/run-state.js';
+import type { Schedule } from '../domain/schedule.js';
+import { scheduleColumns } from './schedules.js';
+
+/** The run that a status item describes: the one in progress, or the one of a finished one-off job. */
+export interface ShownRun {
+  readonly state: RunState;
+  readonly progress: number;
+  readonly attempts: number;
+  readonly reason: string | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+const shown = ['state', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at'] as const;
+
+/*
+ * A schedule with the run in progress, found by the index that allows only one; of a finished
+ * one-off job, the run that it had, found by the history's index. No more than two rows a schedule.
+ * A finished job that has left the history is none any more.
+ */
+const statuses = (filter: string) => `
+  select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')}
+  from schedules s
+    left join runs current on current.org_id = s.org_id and current.connector = s.connector
+      and current.state in ('waiting', 'active', 'retrying')
+    left join lateral (
+      select * from runs had
+      where s.state = 'finished' and current.id is null and had.org_id = s.org_id and had.connector = s.connector
+        and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
+      order by had.id desc limit 1
+    ) last on true
+  where s.org_id = $1 ${filter} and s.state <> 'removed' and (s.state <> 'finished' or current.id is not null or last.id is not null)
+  order by s.connector`;
+const ofOne = statuses('and s.connector = $2');
+const ofAll = statuses('');
+
+type Row = Schedule & {
+  run_state: ShownRun['state'] | null;
+  run_progress: number;
+  run_attempts: number;
+  run_reason: string | null;
+  run_created_at: Date;
+  run_started_at: Date | null;
+  run_finished_at: Date | null;
+};
+
+export interface ScheduleStatus {
+  readonly schedule: Schedule;
+  readonly run: ShownRun | undefined;
+}
+
+const getStatus = (row: Row): ScheduleStatus => ({
+  schedule: row,
+  run:
+    row.run_state === null
+      ? undefined
+      : {
+          state: row.run_state,
+          progress: row.run_progress,
+          attempts: row.run_attempts,
+          reason: row.run_reason,
+          createdAt: row.run_created_at,
+          startedAt: row.run_started_at,
+          finishedAt: row.run_finished_at,
+        },
+});
+
+export async function findStatus(
+  db: pg.Pool,
+  orgId: string,
+  connector: string,
+): Promise<ScheduleStatus | undefined> {
+  const { rows } = await db.query<Row>({ name: 'schedule_status', text: ofOne, values: [orgId, connector] });
+  return rows[0] && getStatus(rows[0]);
+}
+
+/** All of one organisation: at most one per connector type. */
+export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
+  const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: ofAll, values: [orgId] });
+  return rows.map(getStatus);
+}

@@ -1,0 +1,161 @@
+import { toCron } from './cron.js';
+import { nextTime, nextTimes, parsePattern, toPattern } from './recurrence.js';
+import type { RecurringConfig } from './schedule-config.js';
+
+const base = { isEnabled: true, timezone: 'UTC', jitterMs: 0, missedRunPolicy: 'run_once' } as const;
+const times = (cron: string, timezone: string, after: string, count: number) =>
+  nextTimes({ cron, timezone, offsetMs: 0 }, Date.parse(after), count).map((at) =>
+    new Date(at).toISOString().slice(0, 16),
+  );
+
+describe('toCron', () => {
+  const cases: [RecurringConfig, string][] = [
+    [{ ...base, scheduleType: 'hourly', minute: 5, interval: 1 }, '5 * * * *'],
+    [{ ...base, scheduleType: 'hourly', minute: 5, interval: 6 }, '5 */6 * * *'],
+    [{ ...base, scheduleType: 'hourly', minute: 0, interval: 24 }, '0 */24 * * *'],
+    [{ ...base, scheduleType: 'daily', hour: 23, minute: 59 }, '59 23 * * *'],
+    [{ ...base, scheduleType: 'weekly', daysOfWeek: [6, 0, 3, 0], hour: 1, minute: 2 }, '2 1 * * 0,3,6'],
+    [{ ...base, scheduleType: 'monthly', dayOfMonth: 31, hour: 0, minute: 0 }, '0 0 31 * *'],
+    [{ ...base, scheduleType: 'custom', cronExpression: '*/10 8-18 * * MON-FRI' }, '*/10 8-18 * * MON-FRI'],
+  ];
+  it.each(cases)('%o is %s', (config, cron) => {
+    expect(toCron(config)).toBe(cron);
+  });
+});
+
+describe('the calendar', () => {
+  it('29 February comes in leap years only', () => {
+    expect(times('0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', 2)).toEqual([
+      '2028-02-29T00:00',
+      '2032-02-29T00:00',
+    ]);
+  });
+  it('day 31 skips the months that lack it, L does not', () => {
+    expect(times('0 0 31 * *', 'UTC', '2026-03-01T00:00:00Z', 3)).toEqual([
+      '2026-03-31T00:00',
+      '2026-05-31T00:00',
+      '2026-07-31T00:00',
+    ]);
+    expect(times('0 0 L * *', 'UTC', '2026-02-01T00:00:00Z', 3)).toEqual([
+      '2026-02-28T00:00',
+      '2026-03-31T00:00',
+      '2026-04-30T00:00',
+    ]);
+  });
+  it("the year's end is followed by the year's start", () => {
+    expect(times('59 23 31 12 *', 'UTC', '2026-12-31T23:58:00Z', 2)).toEqual([
+      '2026-12-31T23:59',
+      '2027-12-31T23:59',
+    ]);
+    expect(times('0 0 1 JAN *', 'UTC', '2026-12-31T23:59:00Z', 1)).toEqual(['2027-01-01T00:00']);
+  });
+  it('names, lists, steps and the last Friday mean what cron means', () => {
+    expect(times('0 9 * JAN,JUL MON', 'UTC', '2026-06-30T00:00:00Z', 2)).toEqual([
+      '2026-07-06T09:00',
+      '2026-07-13T09:00',
+    ]);
+    expect(times('0,30 */12 * * *', 'UTC', '2026-06-30T00:00:00Z', 3)).toEqual([
+      '2026-06-30T00:30',
+      '2026-06-30T12:00',
+      '2026-06-30T12:30',
+    ]);
+    expect(times('0 0 * * 5L', 'UTC', '2026-03-01T00:00:00Z', 1)).toEqual(['2026-03-27T00:00']);
+  });
+  it('an hourly interval counts from midnight in the zone', () => {
+    expect(times('0 */5 * * *', 'UTC', '2026-06-30T14:00:00Z', 3)).toEqual([
+      '2026-06-30T15:00',
+      '2026-06-30T20:00',
+      '2026-07-01T00:00',
+    ]);
+  });
+});
+
+/* Each zone: a daily time inside the gap, then one inside the hour that comes twice. Times in UTC. */
+const zones: [
+  zone: string,
+  gap: [cron: string, after: string, expected: string[]],
+  fold: [cron: string, after: string, expected: string[]],
+][] = [
+  [
+    'Europe/Berlin',
+    ['30 2 * * *', '2026-03-28T00:00:00Z', ['2026-03-28T01:30', '2026-03-29T01:30', '2026-03-30T00:30']],
+    ['30 2 * * *', '2026-10-24T00:00:00Z', ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30']],
+  ],
+  [
+    'America/New_York',
+    ['30 2 * * *', '2026-03-07T00:00:00Z', ['2026-03-07T07:30', '2026-03-08T07:30', '2026-03-09T06:30']],
+    ['30 1 * * *', '2026-10-31T00:00:00Z', ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30']],
+  ],
+  [
+    'Australia/Sydney',
+    ['30 2 * * *', '2026-10-02T12:00:00Z', ['2026-10-02T16:30', '2026-10-03T16:30', '2026-10-04T15:30']],
+    ['30 2 * * *', '2026-04-03T12:00:00Z', ['2026-04-03T15:30', '2026-04-04T15:30', '2026-04-05T16:30']],
+  ],
+  [
+    'America/Santiago',
+    ['30 0 * * *', '2026-09-05T00:00:00Z', ['2026-09-05T04:30', '2026-09-06T04:30', '2026-09-07T03:30']],
+    ['30 23 * * *', '2026-04-04T00:00:00Z', ['2026-04-04T02:30', '2026-04-05T02:30', '2026-04-06T03:30']],
+  ],
+  [
+    'Asia/Beirut',
+    ['30 0 * * *', '2026-03-28T00:00:00Z', ['2026-03-28T22:30', '2026-03-29T21:30', '2026-03-30T21:30']],
+    ['30 23 * * *', '2026-10-23T00:00:00Z', ['2026-10-23T20:30', '2026-10-24T20:30', '2026-10-25T21:30']],
+  ],
+];
+
+describe.each(zones)('daylight saving in %s', (zone, gap, fold) => {
+  it('a time that the clocks skip runs once, later by the gap', () => {
+    expect(times(gap[0], zone, gap[1], 3)).toEqual(gap[2]);
+  });
+  it('a time that comes twice runs once', () => {
+    expect(times(fold[0], zone, fold[1], 3)).toEqual(fold[2]);
+  });
+  it('every hour means every hour that passes', () => {
+    for (const [, after] of [gap, fold]) {
+      const list = nextTimes({ cron: '0 * * * *', timezone: zone, offsetMs: 0 }, Date.parse(after), 60);
+      expect(list.slice(1).map((at, index) => at - (list[index] ?? 0))).toEqual(Array(59).fill(3_600_000));
+    }
+  });
+});
+
+describe('jitter', () => {
+  it('moves every time by the same, and survives the way through the queue', () => {
+    const moved = { cron: '0 * * * *', timezone: 'Europe/Berlin', offsetMs: 90_000 };
+    expect(parsePattern(toPattern(moved).pattern, moved.timezone)).toEqual(moved);
+    const at = nextTime(moved, Date.parse('2026-06-30T14:00:30Z'));
+    expect(at).toBe(Date.parse('2026-06-30T14:01:30Z'));
+    expect(nextTime(moved, at ?? 0)).toBe(Date.parse('2026-06-30T15:01:30Z'));
+  });
+  it('without it the pattern is the cron expression', () => {
+    expect(toPattern({ cron: '1 2 * * *', timezone: 'UTC', offsetMs: 0 })).toEqual({
+      pattern: '1 2 * * *',
+      tz: 'UTC',
+    });
+  });
+});
+
+describe('the next time', () => {
+  it('is the same whatever was asked before', () => {
+    const recurrence = { cron: '*/20 9-10 * * *', timezone: 'Europe/Berlin', offsetMs: 0 };
+    const at = (time: string) => Date.parse(`2026-06-30T${time}Z`);
+    const ask = (after: string, offsetMs = 0) => nextTime({ ...recurrence, offsetMs }, at(after));
+    expect(ask('07:00:30')).toBe(at('07:20:00'));
+    // Later, up to the answer; the answer itself; past it; before the first question.
+    expect(ask('07:19:59.999')).toBe(at('07:20:00'));
+    expect(ask('07:20:00')).toBe(at('07:40:00'));
+    expect(ask('08:30:00')).toBe(at('08:40:00'));
+    expect(ask('06:59:59')).toBe(at('07:00:00'));
+    expect(ask('07:00:30', 60_000)).toBe(at('07:01:00'));
+    // Of another zone.
+    expect(nextTime({ ...recurrence, timezone: 'UTC' }, at('06:59:45'))).toBe(at('09:00:00'));
+  });
+  it('of more expressions than are remembered is right', () => {
+    const after = Date.parse('2026-06-30T00:00:30Z');
+    const next = (hour: number, minute: number) =>
+      nextTime({ cron: `${minute} ${hour} * * *`, timezone: 'UTC', offsetMs: 0 }, after);
+    for (let turn = 0; turn < 2; turn += 1)
+      for (let hour = 1; hour < 20; hour += 1)
+        for (let minute = 0; minute < 60; minute += 1)
+          expect(next(hour, minute)).toBe(Date.parse('2026-06-30T00:00:00Z') + (hour * 60 + minute) * 60_000);
+  });
+});

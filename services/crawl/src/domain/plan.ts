@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { toJobKey } from './connectors.js';
+import { toCron, nextCronTime } from './cron.js';
+import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
+import type { RecurringConfig, ScheduleConfig } from './schedule-config.js';
+import type { Schedule } from './schedule.js';
+
+/** When a schedule runs, whatever its type. Pure. */
+export type Plan =
+  | { readonly kind: 'recurring'; readonly recurrence: Recurrence }
+  | { readonly kind: 'once'; readonly at: number };
+
+/** What decides the times of a schedule. */
+export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
+
+const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
+
+/**
+ * The same part of the jitter for every run of a connector of an organisation: schedules of many
+ * organisations spread, while each keeps its period, and its next times can be told.
+ */
+function toOffset(jitterMs: number, jobKey: string): number {
+  if (jitterMs === 0) return 0;
+  return createHash('sha256').update(jobKey).digest().readUInt32BE() % (jitterMs + 1);
+}
+
+/** Returns whether the schedule has no hours of its own, so that its times are counted from the first one on. */
+export const isCounted = (config: ScheduleConfig): boolean =>
+  config.scheduleType === 'hourly' && HOURS_A_DAY % config.interval !== 0;
+
+/**
+ * An interval of hours that does not divide the day has no hours of its own: it is counted from the first run on, which is
+ * the first time after the anchor at which the zone's clocks show the minute.
+ */
+function findInterval(
+  config: RecurringConfig,
+  offsetMs: number,
+  anchorAt: Date,
+): IntervalRecurrence | undefined {
+  if (config.scheduleType !== 'hourly' || !isCounted(config)) return undefined;
+  const everyHour = { cron: `${config.minute} * * * *`, timezone: config.timezone, offsetMs };
+  const firstAt = nextCronTime(everyHour, anchorAt.getTime());
+  return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
+}
+
+export function createPlan({ config, connector, orgId, anchorAt }: Planned): Plan {
+  const offsetMs = toOffset(config.jitterMs, toJobKey(connector, orgId));
+  if (config.scheduleType === 'once')
+    return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
+  const recurrence = findInterval(config, offsetMs, anchorAt) ?? {
+    cron: toCron(config),
+    timezone: config.timezone,
+    offsetMs,
+  };
+  return { kind: 'recurring', recurrence };
+}
+
+/** Returns whether two plans have the same times: those of an interval depend on what it is counted from. */
+export const hasSameTimes = (one: Plan, other: Plan): boolean =>
+  one.kind === 'recurring' &&
+  other.kind === 'recurring' &&
+  isDeepStrictEqual(one.recurrence, other.recurrence);
+
+/** @returns the first time after `after`; of a one-off job its time, when that is later. */
+export function nextRunAfter(plan: Plan, after: number): number | undefined {
+  if (plan.kind === 'recurring') return nextTime(plan.recurrence, after);
+  return plan.at > after ? plan.at : undefined;
+}
+
+export function nextRunsAfter(plan: Plan, after: number, count: number): number[] {
+  if (plan.kind === 'recurring') return nextTimes(plan.recurrence, after, count);
+  return plan.at > after ? [plan.at] : [];
+}

@@ -1,0 +1,152 @@
+import type { CronFieldCollection } from 'cron-parser';
+import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { toCron, isTimeKnown, nextCronTime } from './cron.js';
+import { parseCron } from './parse-cron.js';
+import {
+  configSchemas,
+  optionProperties,
+  type ScheduleBody,
+  type ScheduleConfig,
+  type ScheduleType,
+} from './schedule-config.js';
+import { isTimeZone } from './time-zone.js';
+
+/*
+ * The rules of a schedule's body that need no I/O: the schema of its type, then what a schema
+ * can't say. Defaults are filled in.
+ */
+
+const FIRES_WITHIN_YEARS = 5;
+
+const compile = createValidatorCompiler();
+const createCheck = (schema: unknown) =>
+  compile({ schema, httpPart: 'body', method: 'POST', url: '' }) as ((value: unknown) => boolean) & {
+    errors?: Parameters<typeof describeFaults>[0] | null;
+  };
+
+const configChecks = Object.fromEntries(
+  Object.entries(configSchemas).map(([type, schema]) => [type, createCheck(schema)]),
+) as Record<ScheduleType, ReturnType<typeof createCheck>>;
+const checkOptions = createCheck(
+  Type.Object({ scheduleConfig: Type.Unknown(), ...optionProperties }, { additionalProperties: false }),
+);
+
+function runCheck(check: ReturnType<typeof createCheck>, value: unknown, context: string): FaultDetail[] {
+  return check(value) ? [] : describeFaults(check.errors ?? [], context);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Whether any of the months has any of the days; a day of the week is in all of them. */
+function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): boolean {
+  if (!dayOfWeek.isWildcard) return true;
+  const longest = Math.max(...month.values.map((number) => LONGEST_MONTHS[number - 1] ?? 31));
+  return dayOfMonth.values.some((day) => typeof day !== 'number' || day <= longest);
+}
+
+/** Why an expression can't be read, or has no day to fire on; undefined when there is nothing of the kind. */
+function findFieldFault(cron: string, timezone: string): string | undefined {
+  try {
+    // In one spelling: what the parser keeps of each zone can't be made to grow.
+    // Told before the search, which would be long: nobody's request may hold all others up.
+    if (!hasPossibleDay(parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
+  } catch (error) {
+    // Every field is right by itself, but no month has the day.
+    if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
+    return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
+  }
+  return undefined;
+}
+
+/** Why a recurring schedule can't be run; undefined when it can. `now` in epoch ms. */
+function findCronFault(cron: string, timezone: string, now: number): string | undefined {
+  // The parser would take `H` for a random value, another at each reading.
+  if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
+  const recurrence = { cron, timezone, offsetMs: 0 };
+  const fault = isTimeKnown(recurrence, now) ? undefined : findFieldFault(cron, timezone);
+  if (fault !== undefined) return fault;
+  const latest = new Date(now);
+  latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);
+  const next = nextCronTime(recurrence, now);
+  return next === undefined || next > latest.getTime() ? neverFires : undefined;
+}
+const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
+
+function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
+  if (!isTimeZone(config.timezone))
+    return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
+  if (config.scheduleType === 'once')
+    return Number.isFinite(Date.parse(config.scheduledTime))
+      ? []
+      : [{ field: 'scheduleConfig.scheduledTime', message: 'is not an ISO 8601 instant with its offset' }];
+  const fault = findCronFault(toCron(config), config.timezone, now);
+  const field = config.scheduleType === 'custom' ? 'cronExpression' : 'scheduleType';
+  return fault === undefined ? [] : [{ field: `scheduleConfig.${field}`, message: fault }];
+}
+
+/** @returns the configuration with its defaults, or its faults. */
+export function readScheduleConfig(
+  given: unknown,
+  now: number,
+): { readonly config: ScheduleConfig } | { readonly faults: readonly FaultDetail[] } {
+  if (!isObject(given)) return { faults: [{ field: 'scheduleConfig', message: 'is required: an object' }] };
+  const config = { ...given };
+  const { scheduleType } = config;
+  if (typeof scheduleType !== 'string' || !Object.hasOwn(configChecks, scheduleType))
+    return {
+      faults: [
+        {
+          field: 'scheduleConfig.scheduleType',
+          message: `must be one of ${Object.keys(configChecks).join(', ')}`,
+        },
+      ],
+    };
+  const faults = runCheck(configChecks[scheduleType as ScheduleType], config, '').map(
+    ({ field, message }) => ({
+      field: field === '' ? 'scheduleConfig' : `scheduleConfig.${field}`,
+      message,
+    }),
+  );
+  const found = faults.length > 0 ? faults : findConfigFaults(config as ScheduleConfig, now);
+  return found.length > 0 ? { faults: found } : { config: config as ScheduleConfig };
+}
+
+/** Nested deeper, it would be somebody's stack that gives way: PostgreSQL's, or a consumer's. */
+const MAX_METADATA_DEPTH = 32;
+
+function isTooDeep(root: unknown): boolean {
+  const pending: [value: unknown, depth: number][] = [[root, 0]];
+  for (let entry = pending.pop(); entry; entry = pending.pop()) {
+    const [value, depth] = entry;
+    if (value === null || typeof value !== 'object') continue;
+    if (depth > MAX_METADATA_DEPTH) return true;
+    for (const child of Object.values(value)) pending.push([child, depth + 1]);
+  }
+  return false;
+}
+
+const metadataFaults = (metadata: unknown): FaultDetail[] =>
+  isTooDeep(metadata)
+    ? [{ field: 'metadata', message: `must not nest deeper than ${MAX_METADATA_DEPTH} levels` }]
+    : [];
+
+/** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
+export function readScheduleBody(
+  given: unknown,
+  now: number,
+): { readonly body: ScheduleBody } | { readonly faults: readonly FaultDetail[] } {
+  if (!isObject(given)) return { faults: [{ field: 'body', message: 'must be a JSON object' }] };
+  const body = { ...given };
+  const faults = [
+    ...runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig'),
+    ...metadataFaults(body['metadata']),
+  ];
+  const read = readScheduleConfig(body['scheduleConfig'], now);
+  if ('faults' in read || faults.length > 0)
+    return { faults: [...('faults' in read ? read.faults : []), ...faults] };
+  return { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
+}

@@ -1,0 +1,80 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { type Holding, renewLeases } from '../db/claimed-runs.js';
+import { RunStopped } from './tasks/task.js';
+
+interface ActiveRun {
+  readonly run: Holding;
+  readonly since: number;
+}
+
+export interface ActiveRuns {
+  /** @returns the signal that tells the run to stop; its reason is a {@link RunStopped}. */
+  add(run: Holding): AbortController;
+  remove(abort: AbortController): void;
+  /** Also stops what is added from then on. */
+  stopAll(): void;
+  start(): void;
+  stop(): void;
+}
+
+const HEARTBEAT_MS = 1_000;
+/** A run shorter than this never costs a heartbeat. */
+const YOUNG_MS = 500;
+
+/**
+ * The runs in this process's hands. Once a second their leases are renewed, in one statement, and
+ * those that were paused or removed meanwhile, through whichever replica, are told to stop.
+ */
+export function createActiveRuns(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly log: Pick<Logger, 'warn'>;
+}): ActiveRuns {
+  const { pool, clock, leaseMs, log } = deps;
+  // By delivery: should one run be here twice, each has its own.
+  const runs = new Map<AbortController, ActiveRun>();
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let isBeating = false;
+
+  async function beat(): Promise<void> {
+    const now = performance.now();
+    const old = [...runs].filter(([, { since }]) => now - since >= YOUNG_MS);
+    if (old.length === 0) return;
+    const held = old.map(([, { run }]) => run);
+    const alive = await renewLeases(pool, held, new Date(clock() + leaseMs));
+    for (const [abort, { run }] of old) if (!alive.has(run)) abort.abort(new RunStopped('ended'));
+  }
+
+  function onTimer(): void {
+    if (isBeating) return;
+    isBeating = true;
+    void beat()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'leases of runs not renewed');
+      })
+      .finally(() => {
+        isBeating = false;
+      });
+  }
+
+  return {
+    add(run) {
+      const abort = new AbortController();
+      runs.set(abort, { run, since: performance.now() });
+      if (isStopped) abort.abort(new RunStopped('shutdown'));
+      return abort;
+    },
+    remove: (abort) => void runs.delete(abort),
+    stopAll() {
+      isStopped = true;
+      for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));
+    },
+    start: () => void (timer = setInterval(onTimer, HEARTBEAT_MS)),
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}

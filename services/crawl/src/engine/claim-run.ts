@@ -1,0 +1,177 @@
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { pruneSometimes } from '../db/prune-runs.js';
+import { findStanding, findTick, retakeRun } from '../db/run-claims.js';
+import { abortOrphan, insertRun, type Run, type Work } from '../db/runs.js';
+import { findScheduleById, finishOneOff } from '../db/schedules.js';
+import { inTransaction, type Db } from '../db/transaction.js';
+import { nextRunAfter, createPlan } from '../domain/plan.js';
+import { nextTime } from '../domain/recurrence.js';
+import { decideTick, isInProgress, MAX_RECOVERIES } from '../domain/run-state.js';
+import type { Schedule } from '../domain/schedule.js';
+import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queue/job.js';
+
+/** A run in this worker's hands. */
+export interface BegunRun {
+  readonly run: Run;
+  readonly schedule: Work;
+}
+
+/** Not to be looked at before then, epoch ms: the run is in other hands, or waits for the one before it. */
+export interface BusyRun {
+  readonly busyUntil: number;
+  readonly why: 'waits for the run before it' | 'is in other hands';
+}
+
+export interface RunTimes {
+  /** How long a run may go without a sign of its worker. */
+  readonly leaseMs: number;
+  readonly retryDelayMs: number;
+  readonly misfireGraceMs: number;
+  /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */
+  readonly endpointGraceMs: number;
+}
+
+/** A job with nothing to do: its run has ended, or its schedule has another revision than the job, or is not active. */
+export type NoRun = 'void' | 'stale';
+
+/** What a look at the rows made of a job; `changed` when the rows were changed during the look. */
+type Look = BegunRun | BusyRun | NoRun | 'changed';
+
+/** How often a one-off job looks whether the run before it has ended. */
+const OVERLAP_LOOK_MS = 1_000;
+
+const toTick = (revision: number, at: number): string => `${revision}:${at}`;
+
+/** Finds out what a delivered job is to do, and takes it into this worker's hands. */
+export function createTakeUp(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly times: RunTimes;
+  /** Called for a job that the queue should not have had any more. */
+  readonly onStale: (job: CrawlJob) => Promise<unknown>;
+  /** Ends a run that its workers don't survive. */
+  readonly giveUp: (begun: BegunRun, reason: string) => Promise<unknown>;
+}) {
+  const { pool, clock, times, onStale, giveUp } = deps;
+  const leaseUntil = () => new Date(clock() + times.leaseMs);
+
+  async function retake(job: CrawlJob, runId: string): Promise<Look> {
+    const run = await retakeRun(pool, runId, {
+      at: new Date(clock()),
+      jobId: job.id ?? '',
+      leaseUntil: leaseUntil(),
+    });
+    if (!run) {
+      const standing = await findStanding(pool, runId);
+      if (!standing || !isInProgress(standing.state)) return 'void';
+      return standing.state === 'active' && standing.leaseUntil
+        ? { busyUntil: standing.leaseUntil.getTime(), why: 'is in other hands' }
+        : 'changed';
+    }
+    const schedule = await findScheduleById(pool, run.scheduleId);
+    // Left in progress it would keep every later run of the connector out.
+    if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'changed';
+    if (run.recoveries <= MAX_RECOVERIES) return { run, schedule };
+    await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
+    return 'void';
+  }
+
+  /** @param given.next - when the schedule runs next, epoch ms. */
+  function insertTick(
+    db: Db,
+    job: CrawlJob,
+    schedule: Pick<Schedule, 'id' | 'revision'>,
+    given: { at: number; now: number; next: number | undefined; skipReason: string | null },
+  ) {
+    const { at, now, next, skipReason } = given;
+    const isSkipped = skipReason !== null;
+    return insertRun(db, {
+      id: uuidv7(),
+      schedule,
+      trigger: 'schedule',
+      tick: toTick(schedule.revision, at),
+      jobId: job.id ?? '',
+      state: isSkipped ? 'skipped' : 'active',
+      scheduledFor: new Date(at),
+      at: new Date(now),
+      leaseUntil: isSkipped ? null : leaseUntil(),
+      reason: skipReason,
+      nextRunAt: next === undefined ? undefined : new Date(next),
+    });
+  }
+
+  /**
+   * A tick that comes in time, to a schedule of its revision with no run in progress, is taken up in one
+   * statement: its scheduler tells the times. @returns undefined when it is not so; the rows then say why.
+   */
+  async function startInTime(job: CrawlJob, id: string, revision: number): Promise<BegunRun | undefined> {
+    const now = clock();
+    const at = timeOfTick(job.id ?? '');
+    const recurrence = recurrenceOfTick(job);
+    if (!recurrence || now - at > times.misfireGraceMs) return undefined;
+    const next = nextTime(recurrence, Math.max(now, at));
+    const run = await insertTick(pool, job, { id, revision }, { at, now, next, skipReason: null });
+    return run && { run, schedule: run };
+  }
+
+  async function startTick(
+    job: CrawlJob,
+    schedule: Schedule,
+    at: number,
+    skipReason: string | null,
+  ): Promise<Look> {
+    const now = clock();
+    const { scheduleType, missedRunPolicy } = schedule.config;
+    const isOnce = scheduleType === 'once';
+    const plan = createPlan(schedule);
+    // One that is left out doesn't stand for those that may still start.
+    const mayStillStart = skipReason !== null && missedRunPolicy === 'skip' ? times.misfireGraceMs + 1 : 0;
+    const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now - mayStillStart, at));
+    const tick = { at, now, next, skipReason };
+    if (skipReason === null) {
+      const run = await insertTick(pool, job, schedule, tick);
+      // Two deliveries at once: a second look finds what the other has made of it.
+      return run ? { run, schedule } : 'changed';
+    }
+    const isSkipped = await inTransaction(pool, async (tx) => {
+      const run = await insertTick(tx, job, schedule, tick);
+      if (run && isOnce) await finishOneOff(tx, run);
+      return run !== undefined;
+    });
+    if (isSkipped) pruneSometimes(pool, schedule.orgId, schedule.connector);
+    return isSkipped ? 'void' : 'changed';
+  }
+
+  async function look(job: CrawlJob): Promise<Look> {
+    const { data } = job;
+    if (data.kind === 'run') return retake(job, data.runId);
+    const { scheduleId, revision } = data;
+    // One that failed before has a run.
+    const isFirst = job.attemptsMade === 0;
+    const begun = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
+    if (begun) return begun;
+    const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
+    const found = await findTick(pool, {
+      scheduleId,
+      tick: toTick(revision, at),
+      revision,
+      scheduledFor: at,
+    });
+    const decision = decideTick(found, clock(), times.misfireGraceMs);
+    if (decision.action === 'wait')
+      return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
+    if (decision.action === 'retake') return retake(job, decision.runId);
+    if (decision.action === 'void' || decision.action === 'stale') return decision.action;
+    if (!found.schedule) return 'stale';
+    return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
+  }
+
+  return async (job: CrawlJob): Promise<BegunRun | BusyRun | undefined> => {
+    const first = await look(job);
+    const found = first === 'changed' ? await look(job) : first;
+    if (found === 'stale') await onStale(job);
+    return typeof found === 'string' ? undefined : found;
+  };
+}

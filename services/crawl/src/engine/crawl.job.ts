@@ -1,0 +1,226 @@
+import { connectors } from '@platform/events';
+import { type Clock, type Logger, withSpan } from '@platform/service-kit';
+import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
+import type { Holding } from '../db/claimed-runs.js';
+import { toQueueName } from '../domain/connectors.js';
+import type { CrawlWorker, Engine } from '../queue/backend.js';
+import { createErrorReporter } from '../queue/error-reporter.js';
+import type { CrawlJob } from '../queue/job.js';
+import { repeatSettings } from '../queue/queues.js';
+import type { ActiveRuns } from './active-runs.js';
+import { createAttemptTimer } from './attempt-timer.js';
+import type { BegunRun } from './claim-run.js';
+import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
+import { persist } from './retry-transient.js';
+import { describeWait, type RunLifecycle } from './run-lifecycle.js';
+import { type Task, type TaskOrder, TaskServiceAway, RunStopped } from './tasks/task.js';
+
+/** After a lease; its holder's clock may be a little behind. */
+const BUSY_MARGIN_MS = 1_000;
+
+export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'handed_back' | 'void';
+
+export interface CrawlJobDeps {
+  readonly lifecycle: RunLifecycle;
+  readonly activeRuns: ActiveRuns;
+  readonly getTask: (connector: BegunRun['run']['connector']) => Task;
+  readonly saveProgress: (run: Holding, progress: number) => Promise<unknown>;
+  readonly saveAway: (
+    run: Holding,
+    away: { readonly reason: string; readonly since: Date } | null,
+  ) => Promise<unknown>;
+  readonly mayCancelAttempt: (run: BegunRun['run']) => Promise<boolean>;
+  /** For how long the endpoint may be away in an attempt before the attempt fails. */
+  readonly endpointGraceMs: number;
+  readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted at shutdown. */
+  readonly stopping: AbortSignal;
+}
+
+const toOrder = ({ run, schedule }: BegunRun): TaskOrder => ({
+  runId: run.id,
+  attempt: run.attempts,
+  orgId: run.orgId,
+  connector: run.connector,
+  userId: schedule.userId,
+  scheduleConfig: schedule.config,
+  priority: schedule.priority,
+  metadata: schedule.metadata ?? {},
+  scheduledFor: run.scheduledFor.toISOString(),
+});
+
+/** What ties the log lines of a run, and of those that it calls, to the request that asked for it. */
+const getRequestId = ({ id, requestId }: Pick<BegunRun['run'], 'id' | 'requestId'>): string =>
+  requestId ?? id;
+
+const getIds = (run: BegunRun['run']) => ({
+  requestId: getRequestId(run),
+  runId: run.id,
+  connector: run.connector,
+  orgId: run.orgId,
+});
+
+/** What is left of the grace: the endpoint may have been away before it accepted the task. */
+function getGraceLeft({ clock, endpointGraceMs }: CrawlJobDeps, { awaySince }: BegunRun['run']): number {
+  const awayForMs = awaySince === null ? 0 : clock() - awaySince.getTime();
+  return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - awayForMs));
+}
+
+/** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
+async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
+  const { run, schedule } = begun;
+  const abort = deps.activeRuns.add(run);
+  const progress = createProgress((percent) => deps.saveProgress(run, percent));
+  let awayReason = '';
+  const budgetsMs = { work: schedule.timeoutMs, away: getGraceLeft(deps, run) };
+  const timer = createAttemptTimer(budgetsMs, (budget) => {
+    const graceS = Math.round(deps.endpointGraceMs / 1_000);
+    const reason =
+      budget === 'work'
+        ? `Timed out after ${schedule.timeoutMs} ms`
+        : `${awayReason}, away for ${graceS} s in all`;
+    abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'away', reason));
+  });
+  const showAway = (away: { readonly reason: string; readonly since: Date } | null): void => {
+    // What is shown while the task is under way: the task itself doesn't depend on it.
+    void deps.saveAway(run, away).catch(() => undefined);
+  };
+  try {
+    abort.signal.throwIfAborted();
+    const stopped = new Promise<never>((_resolve, reject) => {
+      abort.signal.addEventListener('abort', () => {
+        reject(abort.signal.reason as RunStopped);
+      });
+    });
+    const task = deps.getTask(run.connector)(toOrder(begun), {
+      signal: abort.signal,
+      deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
+      requestId: getRequestId(run),
+      accepted: () => {
+        progress.report(ACCEPTED_PROGRESS);
+        if (run.awaySince !== null) showAway(null);
+      },
+      progress: (percent) => {
+        progress.report(overall(percent));
+      },
+      // A task that goes on without a run does less harm than a run without its task.
+      mayCancel: () => persist(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
+      away: (reason) => {
+        awayReason = reason;
+        const since = new Date(deps.clock());
+        showAway({ reason: describeWait(since, reason), since });
+        deps.log.info({ ...getIds(run), reason }, 'a task under way is out of sight');
+        return timer.spend('away');
+      },
+      back: () => {
+        timer.spend('work');
+        showAway(null);
+        deps.log.info(getIds(run), 'a task is in sight again');
+      },
+    });
+    await Promise.race([task, stopped]);
+  } finally {
+    timer.stop();
+    progress.stop();
+    deps.activeRuns.remove(abort);
+  }
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
+}
+
+/** The job comes again then. */
+async function putBack(job: CrawlJob, token: string | undefined, at: number): Promise<never> {
+  await job.moveToDelayed(at, token);
+  throw new DelayedError();
+}
+
+/** A job that did nothing takes no place in the queue's history. */
+function leaveNoTrace({ opts }: CrawlJob): void {
+  opts.removeOnComplete = true;
+}
+
+/**
+ * The processor of every queue. Whatever it throws is for BullMQ, which then retries, gives up or
+ * puts the job back; what became of the run is in its row by then.
+ */
+export function createProcessor(deps: CrawlJobDeps) {
+  const { lifecycle, stopping, clock } = deps;
+
+  async function settle(begun: BegunRun): Promise<{ outcome: RunOutcome; reason?: string; until?: number }> {
+    try {
+      await runTask(deps, begun);
+    } catch (error) {
+      if (error instanceof TaskServiceAway) {
+        const followed = await persist(() => lifecycle.postpone(begun, error), stopping);
+        const reason = error.message;
+        if (typeof followed === 'string') return { outcome: followed, reason };
+        return { outcome: 'postponed', reason, until: followed.until };
+      }
+      if (error instanceof RunStopped && error.reason === 'ended') return { outcome: 'void' };
+      if (error instanceof RunStopped && error.reason === 'shutdown') {
+        await persist(() => lifecycle.handBack(begun), stopping);
+        return { outcome: 'handed_back' };
+      }
+      const reason = toReason(error);
+      return { outcome: await persist(() => lifecycle.fail(begun, reason), stopping), reason };
+    }
+    return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };
+  }
+
+  async function run(job: CrawlJob, token: string | undefined): Promise<RunOutcome> {
+    const begun = await persist(() => lifecycle.begin(job), stopping);
+    if (!begun) {
+      leaveNoTrace(job);
+      return 'void';
+    }
+    if ('busyUntil' in begun) {
+      deps.log.debug({ jobId: job.id }, `a job ${begun.why}`);
+      return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    }
+    const startedAt = clock();
+    const { outcome, reason, until = clock() } = await settle(begun);
+    const { connector, awaySince } = begun.run;
+    deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
+    const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
+    deps.log[isTold ? 'warn' : 'debug']({ ...getIds(begun.run), outcome, reason }, 'run settled');
+    if (outcome === 'void') leaveNoTrace(job);
+    if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
+    if (outcome === 'retry') throw new Error(reason);
+    if (outcome === 'failed') throw new UnrecoverableError(reason);
+    return outcome;
+  }
+
+  return (job: CrawlJob, token: string | undefined): Promise<RunOutcome> => {
+    const { traceparent: parent, connector, kind } = job.data;
+    const attributes = { 'platform.connector': connector, 'platform.job': kind };
+    return withSpan({ name: 'crawl', parent, attributes }, () => run(job, token));
+  };
+}
+
+/** One worker per connector type, so that a slow type never holds up another. */
+export function startWorkers(
+  engine: Engine,
+  processor: ReturnType<typeof createProcessor>,
+  options: { readonly concurrency: number; readonly stalledIntervalMs: number; readonly log: Logger },
+): CrawlWorker[] {
+  const workerOptions: Omit<WorkerOptions, 'connection'> = {
+    concurrency: options.concurrency,
+    settings: repeatSettings,
+    stalledInterval: options.stalledIntervalMs,
+    lockDuration: options.stalledIntervalMs,
+    // How often a run may lose its worker is counted in its row, where every kind of loss is seen.
+    maxStalledCount: 1_000,
+    runRetryDelay: 1_000,
+    drainDelay: 5,
+  };
+  const reportError = createErrorReporter(options.log, 'Queue worker error');
+  return connectors.map((connector) => {
+    const worker = engine.worker(toQueueName(connector), processor, workerOptions);
+    worker.on('error', reportError);
+    return worker;
+  });
+}

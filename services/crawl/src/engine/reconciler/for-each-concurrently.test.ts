@@ -1,0 +1,26 @@
+import type { Logger } from '@platform/service-kit';
+import { each } from './for-each-concurrently.js';
+
+const log = { warn: () => undefined } as unknown as Logger;
+
+it('one bad item keeps no other from its turn', async () => {
+  const done: number[] = [];
+  const work = (item: number) => {
+    if (item === 2) return Promise.reject(new Error('bad'));
+    done.push(item);
+    return Promise.resolve();
+  };
+  await each([1, 2, 3, 4], work, { log, what: 'work', atOnce: 2 });
+  expect(done).toEqual([1, 3, 4]);
+});
+
+it('when all fail it gives up', async () => {
+  const items = Array.from({ length: 1_000 }, (_item, index) => index);
+  let asked = 0;
+  const work = () => {
+    asked += 1;
+    return Promise.reject(new Error('away'));
+  };
+  await expect(each(items, work, { log, what: 'work' })).rejects.toThrow('away');
+  expect(asked).toBeLessThan(100);
+});

@@ -1,0 +1,54 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { extendLease, findLost, type LostRun, requeueLost } from '../../db/lost-runs.js';
+import { abortOrphan } from '../../db/runs.js';
+import { runJobId } from '../../queue/job.js';
+import { type CrawlQueues, isPending } from '../../queue/queues.js';
+import type { CrawlMetrics } from '../metrics.js';
+import { each } from './for-each-concurrently.js';
+
+const BATCH = 500;
+const RECOVERIES_AT_ONCE = 4;
+const PICK_UP_MS = 60_000;
+
+/**
+ * Runs that are in progress by their row, and in nobody's hands. While the queue has their job,
+ * BullMQ's own stalled check brings them back; where the queue has lost it, they get a new one.
+ */
+export function createLostRuns(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+}) {
+  const { pool, queues, clock, metrics, log } = deps;
+
+  async function recover(run: LostRun): Promise<void> {
+    const { id: runId, orgId, connector } = run;
+    const now = new Date(clock());
+    if (!run.hasSchedule && (await abortOrphan(pool, runId, now))) {
+      metrics.repairs.inc({ kind: 'orphaned_run' });
+      log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
+      return;
+    }
+    const until = new Date(now.getTime() + PICK_UP_MS);
+    if (isPending(await queues.jobState(connector, run.jobId))) {
+      // An active run stays free to be taken up by its job's next delivery.
+      if (run.state !== 'active') await extendLease(pool, runId, now, until);
+      return;
+    }
+    const recoveries = run.recoveries + 1;
+    if (!(await requeueLost(pool, run, { now, until, jobId: runJobId(runId, recoveries) }))) return;
+    // Should the queue not answer, it is lost again when the lease ends.
+    const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
+    await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
+    metrics.repairs.inc({ kind: 'lost_run' });
+    log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
+  }
+
+  return async (): Promise<void> => {
+    const lost = await findLost(pool, new Date(clock()), BATCH);
+    await each(lost, recover, { log, what: 'the recovery of a run', atOnce: RECOVERIES_AT_ONCE });
+  };
+}

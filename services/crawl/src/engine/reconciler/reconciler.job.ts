@@ -1,0 +1,79 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { asLeader } from '../../db/leader-lock.js';
+import type { Applier } from '../../queue/applier.js';
+import type { CrawlQueues } from '../../queue/queues.js';
+import type { CrawlMetrics } from '../metrics.js';
+import { createLostRuns } from './lost-runs.js';
+import { createWatchdog } from './watchdog.js';
+
+export interface Reconciler {
+  /** One round. @returns false when another replica is at it. */
+  round(): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * At start and every minute, on one replica at a time: has the queue rebuilt when it has lost its data, takes up runs in
+ * nobody's hands, and makes up for runs that did not happen. A round that fails half-way is gone on with by the next.
+ */
+export function createReconciler(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly applier: Applier;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+  readonly intervalMs: number;
+  readonly overdueGraceMs: number;
+  readonly misfireGraceMs: number;
+}): Reconciler {
+  const { pool, queues, applier, log, intervalMs } = deps;
+  const watch = createWatchdog(deps);
+  const recoverLost = createLostRuns(deps);
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<boolean> | undefined;
+  let isStopped = false;
+  const isStopping = () => isStopped;
+
+  /** One that fails keeps no other from its turn. */
+  async function phase(what: string, run: () => Promise<void>): Promise<void> {
+    await run().catch((error: unknown) => {
+      log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
+    });
+  }
+
+  async function work(): Promise<void> {
+    await phase('the limit of runs at once', () => queues.limitConcurrency());
+    await phase('the watch for missed runs', () => watch(isStopping));
+    await phase('the recovery of lost runs', recoverLost);
+    await phase('the rebuilding of the queue', async () => {
+      await queues.afterDataLoss(() => applier.rebuild(isStopping));
+    });
+  }
+
+  const round = (): Promise<boolean> =>
+    (running ??= asLeader(pool, work).finally(() => {
+      running = undefined;
+    }));
+
+  function onTimer(): void {
+    void round().catch((error: unknown) => {
+      log.warn({ err: error }, 'reconciliation failed: it is tried again');
+    });
+  }
+
+  return {
+    round,
+    start() {
+      onTimer();
+      timer = setInterval(onTimer, intervalMs);
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running?.catch(() => undefined);
+    },
+  };
+}

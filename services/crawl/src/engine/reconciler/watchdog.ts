@@ -1,0 +1,152 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { countMissed, type ExpectedJob, findOverdue, markOverdue } from '../../db/expected-runs.js';
+import { pruneSometimes } from '../../db/prune-runs.js';
+import { insertRun, type Run } from '../../db/runs.js';
+import { findSchedule, finishOneOff } from '../../db/schedules.js';
+import { inTransaction, type Transaction } from '../../db/transaction.js';
+import { nextRunAfter, createPlan } from '../../domain/plan.js';
+import { FIRST_LOOK_MS } from '../../domain/run-state.js';
+import type { Schedule } from '../../domain/schedule.js';
+import type { Applier } from '../../queue/applier.js';
+import { getEarlierSchedulerKey, onceJobId, runJobId, toSchedulerKey, tickJobId } from '../../queue/job.js';
+import { type CrawlQueues, isPending } from '../../queue/queues.js';
+import type { CrawlMetrics } from '../metrics.js';
+import { each } from './for-each-concurrently.js';
+
+/*
+ * Finds schedules whose expected run did not start in time. The row says what is expected, so a
+ * queue that forgot everything is found out, too.
+ *
+ * Its job is in the queue: it waits for a worker. The schedule is marked (`overdueSince` in the
+ * status item), the gauge and the log say so, and nothing is done: the job will run.
+ *
+ * Its job is nowhere: the run was missed. It is made up for by one run, or recorded as skipped
+ * where it is too late for that by the schedule's policy; the scheduler is made anew. The run carries the tick's own key, so a
+ * job that turns up after all finds its tick taken.
+ */
+
+const PAGE = 500;
+/** Each holds a connection; requests need some, too. */
+const MAKE_UP_AT_ONCE = 4;
+
+export interface WatchdogDeps {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly applier: Pick<Applier, 'wake'>;
+  readonly clock: Clock;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger;
+  readonly overdueGraceMs: number;
+  /** How late a run of a schedule that skips what it missed may still start. */
+  readonly misfireGraceMs: number;
+}
+
+/** The ids that the job of the expected run can have. */
+const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =>
+  schedule.isRecurring
+    ? [toSchedulerKey(schedule), getEarlierSchedulerKey(schedule)].map((key) => tickJobId(key, expected))
+    : [onceJobId(schedule.id, schedule.revision)];
+
+/** @returns the run, where there is one to do. */
+async function insertMissed(
+  tx: Transaction,
+  schedule: Schedule,
+  missed: { readonly expected: Date; readonly isSkipped: boolean; readonly now: number },
+): Promise<Run | undefined> {
+  const { expected, isSkipped, now } = missed;
+  const runId = uuidv7();
+  const run = await insertRun(tx, {
+    id: runId,
+    schedule,
+    trigger: 'missed',
+    tick: `${schedule.revision}:${expected.getTime()}`,
+    jobId: runJobId(runId, 0),
+    state: isSkipped ? 'skipped' : 'waiting',
+    scheduledFor: expected,
+    at: new Date(now),
+    leaseUntil: isSkipped ? null : new Date(now + FIRST_LOOK_MS),
+    reason: isSkipped ? 'Missed: its job was not in the queue at its time' : null,
+    nextRunAt: undefined,
+  });
+  if (!isSkipped) return run;
+  if (run && schedule.config.scheduleType === 'once') await finishOneOff(tx, run);
+  return undefined;
+}
+
+export function createWatchdog(deps: WatchdogDeps) {
+  const { pool, queues, applier, clock, metrics, log, overdueGraceMs, misfireGraceMs } = deps;
+
+  const isTooLate = ({ config }: Schedule, expected: Date): boolean =>
+    config.missedRunPolicy === 'skip' && clock() - expected.getTime() > misfireGraceMs;
+
+  /**
+   * A run that is made up for stands for every time that has passed; one that is skipped for none that may still start:
+   * such a tick can be on its way at this very moment. Null for a one-off.
+   */
+  function nextExpected(schedule: Schedule, isSkipped: boolean): Date | null {
+    if (schedule.config.scheduleType === 'once') return null;
+    // The first time that is not too late itself.
+    const past = clock() - (isSkipped ? misfireGraceMs + 1 : 0);
+    const next = nextRunAfter(createPlan(schedule), past);
+    return next === undefined ? null : new Date(next);
+  }
+
+  async function makeUp({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
+    const schedule = await findSchedule(pool, orgId, connector);
+    const expected = schedule?.nextRunAt;
+    const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
+    if (!schedule || !expected || !isAsSeen) return;
+    const isSkipped = isTooLate(schedule, expected);
+    const next = nextExpected(schedule, isSkipped);
+    const missed = await inTransaction(pool, async (tx) => {
+      if (!(await countMissed(tx, schedule, expected, next))) return undefined;
+      return { run: await insertMissed(tx, schedule, { expected, isSkipped, now: clock() }) };
+    });
+    if (!missed) return;
+    applier.wake();
+    metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
+    log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
+    pruneSometimes(pool, orgId, connector);
+    // Should the queue not answer, the run is found to be in nobody's hands.
+    const { run } = missed;
+    if (run)
+      await queues.addRun({ runId: run.id, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
+  }
+
+  async function isQueued(schedule: ExpectedJob): Promise<boolean> {
+    for (const jobId of getJobIds(schedule, schedule.nextRunAt?.getTime() ?? 0))
+      if (isPending(await queues.jobState(schedule.connector, jobId))) return true;
+    return false;
+  }
+
+  /** @returns those of a page that wait for a worker. */
+  async function lookAt(page: readonly ExpectedJob[]): Promise<string[]> {
+    const waiting: string[] = [];
+    await each(
+      page,
+      async (schedule) => {
+        if (await isQueued(schedule)) waiting.push(schedule.id);
+        else await makeUp(schedule);
+      },
+      { log, what: 'making up for a run', atOnce: MAKE_UP_AT_ONCE },
+    );
+    if (waiting.length > 0) await markOverdue(pool, waiting);
+    return waiting;
+  }
+
+  return async (isStopping: () => boolean): Promise<void> => {
+    const before = new Date(clock() - overdueGraceMs);
+    let count = 0;
+    // Page by page to the end: those that wait must not hide those that were missed.
+    for (let last: ExpectedJob | undefined; !isStopping();) {
+      const page = await findOverdue(pool, before, last, PAGE);
+      count += (await lookAt(page)).length;
+      last = page.at(-1);
+      if (page.length < PAGE) break;
+    }
+    if (count > 0) log.warn({ count }, 'expected runs wait for a worker');
+    metrics.overdue.set(count);
+  };
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  callEndpoint,
+  type EndpointAccess,
+  type EndpointAnswer,
+  type EndpointRequest,
+} from './endpoint-call.js';
+import { pauseMs } from './patience.js';
+import { type Task, type TaskContext, type TaskOrder, TaskServiceAway, RunStopped } from './task.js';
+
+/*
+ * A crawl done by the connector's own HTTP endpoint.
+ *
+ *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: taken
+ *                              from another worker, the same order is posted again, byte for byte
+ *                              (its deadline, which moves, is in `X-Run-Deadline`); a retry is a new one
+ *     200, 204                 done
+ *     202 + Location           under way; the location, of the same origin, tells how far
+ *     429, 502, 503, 504       away, as when no connection is made: the same order is posted again later
+ *     anything else            failed
+ *   GET <location>             until done; as often as `Retry-After` says, within limits
+ *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
+ *     away                     asked again, for as long as the attempt waits
+ *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
+ *                              over: whoever takes it up hears of the same task; nor by a worker that has lost the run: another follows the task
+ *
+ * Every request is signed with the endpoint's secret; no credential is sent. What the endpoint says is not
+ * believed further than it must be: progress never goes back or past what is not yet complete, an
+ * unknown state fails the run, a location elsewhere is refused before anything is sent there.
+ */
+
+const POLL_MS = 1_000;
+const POLL_MIN_MS = 100;
+const MAX_POLL_MS = 30_000;
+/** Status questions may fail so often in a row before the run does. */
+const MAX_FAULTS = 5;
+/** So long before an attempt stops waiting for its endpoint, the endpoint is polled once more. */
+const LAST_POLL_MS = 1_000;
+const CANCEL_TIMEOUT_MS = 2_000;
+const MAX_REASON_LENGTH = 500;
+
+interface Progress {
+  readonly state: 'running' | 'completed' | 'failed';
+  readonly progress: number | undefined;
+  readonly reason: string;
+}
+
+/** @throws Error for an answer that means nothing. */
+function readProgress({ status, body }: EndpointAnswer): Progress {
+  const { state, progress, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  if (status !== 200) throw new Error(`The endpoint answered ${status} when asked for progress`);
+  if (state !== 'running' && state !== 'completed' && state !== 'failed')
+    throw new Error('The endpoint did not say whether the task is running, completed or failed');
+  return {
+    state,
+    progress: typeof progress === 'number' && Number.isFinite(progress) ? progress : undefined,
+    reason:
+      typeof reason === 'string' && reason !== '' ? reason.slice(0, MAX_REASON_LENGTH) : 'The task failed',
+  };
+}
+
+/** @throws Error when the location isn't of the endpoint's own origin. */
+function toStatusUrl(endpoint: URL, location: string | undefined): URL {
+  if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
+  if (!URL.canParse(location, endpoint.href))
+    throw new Error('The endpoint answered with a Location that is no URL');
+  const url = new URL(location, endpoint);
+  if (url.origin !== endpoint.origin)
+    throw new Error('The endpoint answered with a Location of another origin');
+  return url;
+}
+
+export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
+  const { clock } = deps;
+  const call = (
+    method: EndpointRequest['method'],
+    url: URL,
+    { requestId, signal }: Pick<TaskContext, 'requestId' | 'signal'>,
+    order?: EndpointRequest['order'],
+  ): Promise<EndpointAnswer> =>
+    callEndpoint(deps, { method, url, requestId, signal, ...(order && { order }) });
+
+  async function follow(statusUrl: URL, context: TaskContext, firstWaitMs: number | undefined) {
+    const { signal } = context;
+    let waitMs = firstWaitMs ?? POLL_MS;
+    let faults = 0;
+    let gap: { readonly since: number; readonly lastPollAt: number } | undefined;
+
+    /** @returns whether the task is done. @throws what ends the attempt. */
+    async function look(): Promise<boolean> {
+      const answer = await call('GET', statusUrl, context);
+      const told = readProgress(answer);
+      if (gap) context.back();
+      gap = undefined;
+      faults = 0;
+      waitMs = answer.retryAfterMs ?? POLL_MS;
+      if (told.progress !== undefined) context.progress(told.progress);
+      if (told.state === 'failed') throw new TaskFailed(told.reason);
+      return told.state === 'completed';
+    }
+
+    function waitForReturn({ message, retryAfterMs }: TaskServiceAway): void {
+      const now = clock();
+      gap ??= { since: now, lastPollAt: now + context.away(message) - LAST_POLL_MS };
+      waitMs = pauseMs(now - gap.since, retryAfterMs);
+      if (now < gap.lastPollAt) waitMs = Math.min(waitMs, gap.lastPollAt - now);
+    }
+
+    for (;;) {
+      await delay(Math.min(MAX_POLL_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
+      try {
+        if (await look()) return;
+      } catch (error) {
+        if (error instanceof TaskFailed || signal.aborted) throw error;
+        if (error instanceof TaskServiceAway) waitForReturn(error);
+        else if (++faults >= MAX_FAULTS) throw error;
+      }
+    }
+  }
+
+  /** Best effort: an endpoint that does not hear of it finds a run that nobody asks about. */
+  async function cancel(statusUrl: URL, context: TaskContext): Promise<void> {
+    if (!(await context.mayCancel())) return;
+    const { requestId } = context;
+    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+    await call('DELETE', statusUrl, { requestId, signal }).catch(() => undefined);
+  }
+
+  return async (order: TaskOrder, context) => {
+    const answer = await call('POST', endpoint, context, {
+      body: JSON.stringify(order),
+      idempotencyKey: `${order.runId}-${order.attempt}`,
+      deadline: context.deadline,
+    });
+    if (answer.status === 200 || answer.status === 204) {
+      context.accepted();
+      return;
+    }
+    if (answer.status !== 202) throw new Error(`The endpoint answered ${answer.status}`);
+    const statusUrl = toStatusUrl(endpoint, answer.location);
+    context.accepted();
+    try {
+      await follow(statusUrl, context, answer.retryAfterMs);
+    } catch (error) {
+      if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(statusUrl, context);
+      throw error;
+    }
+  };
+}
+
+const isHandedOver = ({ reason }: AbortSignal): boolean =>
+  reason instanceof RunStopped && reason.reason === 'shutdown';
+
+/** The endpoint says so itself: there is nothing to cancel. */
+class TaskFailed extends Error {
+  override readonly name = 'TaskFailed';
+}

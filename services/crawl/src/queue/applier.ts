@@ -1,0 +1,167 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Counter } from 'prom-client';
+import {
+  claimUnapplied,
+  expectEarlier,
+  markAllUnapplied,
+  markApplied,
+  postponeApplying,
+  type Unapplied,
+} from '../db/unapplied-schedules.js';
+import { nextRunAfter, createPlan } from '../domain/plan.js';
+import { createErrorReporter } from './error-reporter.js';
+import type { CrawlQueues } from './queues.js';
+
+/*
+ * Brings the queue to the rows. A change of a schedule is its row; the queue hears of it after the commit. What the queue has
+ * to hold depends on the row's state alone:
+ *
+ *   active              the job scheduler, or the one job, of the row's revision
+ *   paused, finished    nothing
+ *   removed             nothing; once that is so the row is deleted
+ *
+ * A row is applied (`apply_at` is null: the queue holds what it has to) or not:
+ *
+ *   applied    ─ changed: schedule, pause, resume, remove ─► unapplied, due    under a new revision
+ *   applied    ─ the queue's server lost its data ─────────► unapplied, due    under the same revision
+ *   unapplied, due    ─ claimed by a replica ──────────────► unapplied, leased
+ *   unapplied, leased ─ changed again ─────────────────────► unapplied, leased    however often
+ *   unapplied, leased ─ the queue was told ────────────────► applied; due, when the row has another revision by then
+ *   unapplied, leased ─ the queue failed ──────────────────► unapplied, due in a second
+ *   unapplied, leased ─ the replica died ──────────────────► unapplied, due when the lease ends
+ *
+ * So a hundred changes are one change of the queue, if it is slower than they are. `queued_revisions` lists what the queue
+ * may hold, so that all of it is removed; a revision enters before the queue is told of it, and was perhaps added when it is
+ * found there at a claim.
+ *
+ * It does no harm to be late: a tick or a job of another revision than the row's, or of a row that is not active, does nothing
+ * (`decideTick` in domain/run-state.ts). Should a command be carried out after its time-out, and so leave a scheduler that
+ * nobody knows of, its first tick removes it.
+ */
+
+const BATCH = 100;
+const PAGE = 500;
+/** How often a replica looks for what others have left. */
+const LOOK_EVERY_MS = 1_000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+export interface Applier {
+  /** To be called after the commit of a change. */
+  wake(): void;
+  /** Marks every active schedule. @returns whether none was left out. */
+  rebuild(isStopping: () => boolean): Promise<boolean>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createApplier(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: CrawlQueues;
+  readonly clock: Clock;
+  readonly metrics: { readonly repairs: Pick<Counter, 'inc'> };
+  readonly log: Pick<Logger, 'warn'>;
+}): Applier {
+  const { pool, queues, clock, metrics } = deps;
+  const report = createErrorReporter(
+    deps.log,
+    'The queue was not brought to the schedules: it is tried again',
+  );
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> | undefined;
+  let isWoken = false;
+  let isStopped = false;
+  /** Whether the queue failed the last time: then it is asked for a sign of life before any row is claimed. */
+  let isAway = false;
+
+  /** For a schedule that was applied before, or perhaps was. */
+  async function addIfLost(row: Unapplied): Promise<void> {
+    if (await queues.has(row)) return;
+    const plan = createPlan(row);
+    const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
+    // A time that has passed is the watchdog's.
+    if (next !== undefined && (row.nextRunAt?.getTime() ?? 0) > next)
+      await expectEarlier(pool, row, new Date(next));
+    await queues.apply(row);
+    metrics.repairs.inc({ kind: 'missing_job' });
+  }
+
+  async function add(row: Unapplied): Promise<void> {
+    if (row.state !== 'active') return;
+    await (row.queuedRevisions.includes(row.revision) ? addIfLost(row) : queues.apply(row));
+  }
+
+  async function clear(row: Unapplied, revision: number): Promise<void> {
+    const isCurrent = revision === row.revision && (row.state === 'active' || row.state === 'finished');
+    if (isCurrent) return;
+    await queues.clear({ ...row, revision }, row.jobInProgress);
+  }
+
+  async function bring(row: Unapplied): Promise<void> {
+    await Promise.all([add(row), ...row.queuedRevisions.map((revision) => clear(row, revision))]);
+  }
+
+  /** @returns whether there may be more. */
+  async function applyBatch(): Promise<boolean> {
+    if (isStopped) return false;
+    if (isAway) await queues.ping();
+    const rows = await claimUnapplied(pool, BATCH);
+    if (rows.length === 0) return false;
+    const limited = queues.limitConcurrency(new Set(rows.map(({ connector }) => connector)));
+    const results = await Promise.allSettled(rows.map((row) => Promise.all([limited, bring(row)])));
+    const failures = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as unknown] : [],
+    );
+    isAway = failures.length > 0;
+    const isTold = (_row: Unapplied, index: number) => results[index]?.status === 'fulfilled';
+    const changed = await markApplied(pool, rows.filter(isTold));
+    if (failures.length === 0) return changed > 0 || rows.length === BATCH;
+    await postponeApplying(
+      pool,
+      rows.filter((row, index) => !isTold(row, index)),
+    );
+    throw failures[0];
+  }
+
+  async function work(): Promise<void> {
+    while (isWoken) {
+      isWoken = false;
+      while (await applyBatch());
+    }
+  }
+
+  function wake(): void {
+    isWoken = true;
+    working ??= work()
+      .catch((error: unknown) => {
+        // The next look is on time.
+        isWoken = false;
+        report(error as Error);
+      })
+      .finally(() => {
+        working = undefined;
+        if (isWoken && !isStopped) wake();
+      });
+  }
+
+  return {
+    wake,
+    async rebuild(isStopping) {
+      for (let last: string | undefined = FIRST_ID; last !== undefined;) {
+        if (isStopping()) return false;
+        last = await markAllUnapplied(pool, last, PAGE);
+        wake();
+      }
+      return true;
+    },
+    start() {
+      timer = setInterval(wake, LOOK_EVERY_MS);
+      wake();
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await working;
+    },
+  };
+}

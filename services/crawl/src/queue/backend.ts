@@ -1,0 +1,183 @@
+import { isDatabaseUnavailable, type Logger, MigrationError } from '@platform/service-kit';
+import {
+  assertSchemaCompatibility,
+  DEFAULT_SCHEMA,
+  Queue,
+  type QueueOptions,
+  runMigrations,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createErrorReporter } from './error-reporter.js';
+import type { CrawlJob, CrawlJobData } from './job.js';
+import { createPatientBackend, patientPool } from './throttled-backend.js';
+
+/*
+ * BullMQ on one of its two backends. Everything above this file is the same for both.
+ *
+ * Redis: one connection for the queues, which fails at once while Redis is away (a request must
+ * not wait for it), one for the workers, which waits as long as it takes, and one more per worker
+ * to block on.
+ *
+ * PostgreSQL: one pool for all; each worker holds one of its connections to listen on.
+ */
+
+export type CrawlQueue = Pick<
+  Queue<CrawlJobData>,
+  | 'add' | 'close' | 'getJobScheduler' | 'getJobState'
+  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler' | 'waitUntilReady'
+> &
+  ErrorSource; // prettier-ignore
+export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
+interface ErrorSource {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+export type Processor = (job: CrawlJob, token: string | undefined) => Promise<unknown>;
+
+export interface Engine {
+  /** Rejects while the backend is away. */
+  ping(): Promise<unknown>;
+  /** Whether jobs can be lost while the rows stay: by a flush, a restart or a failover. */
+  readonly isVolatile: boolean;
+  /**
+   * Calls `rebuild` when the backend's data is not the data that the last complete rebuild left.
+   *
+   * @param rebuild - resolves with whether it is complete; if not, it is called again the next time.
+   * @returns whether it was called.
+   */
+  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
+  queue(name: string, options: Omit<QueueOptions, 'connection'>): CrawlQueue;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): CrawlWorker;
+  close(): Promise<void>;
+}
+
+const PREFIX = 'crawl';
+const COMMAND_TIMEOUT_MS = 1_500;
+/** Holds the id of the server that the queues were last compared on: it is gone after a flush, and another after a restart. */
+const COMPARED_KEY = `${PREFIX}:compared-on`;
+
+const getServerId = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
+
+function createRedisEngine(redisUrl: string, log: Logger): Engine {
+  const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
+  const forQueues = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy,
+  });
+  let forWorkers: Redis | undefined;
+  // Every queue hears the errors of this connection, too.
+  forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
+  const workersConnection = () => {
+    forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
+    forWorkers.on('error', () => undefined);
+    return forWorkers;
+  };
+  return {
+    ping: () => forQueues.ping(),
+    isVolatile: true,
+    async afterDataLoss(rebuild) {
+      const [info, comparedOn] = await Promise.all([forQueues.info('server'), forQueues.get(COMPARED_KEY)]);
+      const serverId = getServerId(info);
+      if (comparedOn === serverId) return false;
+      if (await rebuild()) await forQueues.set(COMPARED_KEY, serverId);
+      return true;
+    },
+    queue: (name, options) =>
+      new Queue<CrawlJobData>(name, {
+        ...options,
+        connection: forQueues,
+        prefix: PREFIX,
+        skipWaitingForReady: true,
+      }),
+    worker: (name, processor, options) =>
+      new Worker<CrawlJobData>(name, processor, {
+        ...options,
+        connection: workersConnection(),
+        prefix: PREFIX,
+      }),
+    async close() {
+      forQueues.disconnect();
+      forWorkers?.disconnect();
+      await Promise.resolve();
+    },
+  };
+}
+
+function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logger): Engine {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'crawl-queues',
+    options: `-c search_path=${DEFAULT_SCHEMA}`,
+    // A listening connection per worker, and some to work with.
+    max: maxWorkers + 8,
+    connectionTimeoutMillis: COMMAND_TIMEOUT_MS,
+    query_timeout: 5_000,
+    keepAlive: true,
+  });
+  // Every queue and worker listens for the pool's errors.
+  pool.setMaxListeners(0);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
+  pool.on('error', (error) => {
+    log.warn({ err: error }, 'idle queue connection lost');
+  });
+  const connection = patientPool(pool);
+  return {
+    ping: () => pool.query('select 1'),
+    // It is lost, and restored, with the rows.
+    isVolatile: false,
+    afterDataLoss: () => Promise.resolve(false),
+    queue: (name, options) => new Queue(name, { ...options, connection }, createPatientBackend),
+    worker: (name, processor, options) =>
+      new Worker(name, processor, { ...options, connection }, createPatientBackend),
+    close: () => pool.end(),
+  };
+}
+
+export function createEngine(options: {
+  readonly redisUrl: string | undefined;
+  readonly databaseUrl: string;
+  /** How many workers will be asked for: each holds a connection. */
+  readonly maxWorkers: number;
+  readonly log: Logger;
+}): Engine {
+  return options.redisUrl === undefined
+    ? createPostgresEngine(options.databaseUrl, options.maxWorkers, options.log)
+    : createRedisEngine(options.redisUrl, options.log);
+}
+
+/** @throws MigrationError when BullMQ's own schema is older or newer than this program's. */
+export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await assertSchemaCompatibility(client, DEFAULT_SCHEMA);
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    throw new MigrationError(
+      `The queue's schema does not fit: run the command "migrate" of this service first.`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes BullMQ's own schema, or brings it up to date; harmless where Redis is used. */
+export async function migrateQueues(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await runMigrations(client, DEFAULT_SCHEMA);
+  } finally {
+    await client.end();
+  }
+}

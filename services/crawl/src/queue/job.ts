@@ -1,0 +1,73 @@
+import type { Connector } from '@platform/events';
+import type { Job, JobSchedulerJobOptions } from 'bullmq';
+import { toJobKey } from '../domain/connectors.js';
+import { parsePattern, type Recurrence } from '../domain/recurrence.js';
+
+/**
+ * What a job carries: names of rows, never their content, so that the row decides when the job is
+ * taken up. That also keeps metadata out of the queue, whose backends differ in what text they
+ * hold.
+ *
+ *   tick  made by the schedule's job scheduler, once per time
+ *   once  the one job of a one-off schedule
+ *   run   a run that exists already: asked for, missed, or taken from a worker that vanished
+ */
+export type CrawlJobData = {
+  readonly orgId: string;
+  readonly connector: Connector;
+  /** Of the request that asked for it, where that is traced; a tick's trace begins with its run. */
+  readonly traceparent?: string;
+} & (
+  | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
+  | { readonly kind: 'once'; readonly scheduleId: string; readonly revision: number; readonly at: number }
+  | { readonly kind: 'run'; readonly runId: string }
+);
+
+export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'attemptsMade' | 'moveToDelayed'> & {
+  readonly opts: JobSchedulerJobOptions;
+};
+
+/**
+ * The key of the job scheduler that belongs to one revision of a schedule. Each revision has its own, so that a command for
+ * one revision never changes another's, whenever the queue gets round to it.
+ */
+export const toSchedulerKey = (schedule: {
+  readonly connector: Connector;
+  readonly orgId: string;
+  readonly revision: number;
+}): string => `${toJobKey(schedule.connector, schedule.orgId)}-${schedule.revision}`;
+
+/**
+ * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
+ * queue until the schedule is changed: its next tick removes it then.
+ */
+export const getEarlierSchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
+  toJobKey(schedule.connector, schedule.orgId);
+
+export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
+export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
+export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
+
+/** The key of the job scheduler that made a tick: what is between BullMQ's prefix and the time. */
+export const getSchedulerKeyOfTick = (jobId: string): string =>
+  jobId.slice(jobId.indexOf(':') + 1, jobId.lastIndexOf(':'));
+
+/** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
+export function timeOfTick(jobId: string): number {
+  return Number(jobId.slice(jobId.lastIndexOf(':') + 1));
+}
+
+/** What the tick's scheduler was made of; undefined for a job that no scheduler made. */
+export function recurrenceOfTick({ opts }: CrawlJob): Recurrence | undefined {
+  const { pattern, tz } = opts.repeat ?? {};
+  return pattern === undefined ? undefined : parsePattern(pattern, tz);
+}
+
+/** A run that is to be taken up by whichever worker is free. */
+export interface RunJob {
+  readonly runId: string;
+  readonly orgId: string;
+  readonly connector: Connector;
+  readonly recoveries: number;
+  readonly attemptsLeft: number;
+}

@@ -1,0 +1,209 @@
+import { type Connector, connectors } from '@platform/events';
+import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { ErrorCode, type JobsOptions, type QueueOptions } from 'bullmq';
+import { toQueueName } from '../domain/connectors.js';
+import { createPlan } from '../domain/plan.js';
+import { nextTime, parsePattern, type Recurrence, toPattern } from '../domain/recurrence.js';
+import type { Schedule } from '../domain/schedule.js';
+import type { CrawlQueue, Engine } from './backend.js';
+import { createErrorReporter } from './error-reporter.js';
+import {
+  type CrawlJobData,
+  getEarlierSchedulerKey,
+  onceJobId,
+  type RunJob,
+  runJobId,
+  toSchedulerKey,
+  getSchedulerKeyOfTick,
+} from './job.js';
+
+/*
+ * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. So no command for one revision
+ * touches another's, whenever it is carried out.
+ */
+
+/** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
+export const repeatSettings: NonNullable<QueueOptions['settings']> = {
+  repeatStrategy: (now, { pattern = '', tz, startDate }) =>
+    nextTime(parsePattern(pattern, tz), Math.max(now, Number(startDate ?? 0))),
+};
+
+/** CRAWL-27: the queue keeps the last 10 of each outcome. The runs table keeps more. */
+const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
+
+/** Of the next times of a schedule, as many can have a job in the history. */
+const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
+
+/** What names a schedule's part of the queue. */
+export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
+/** What the queue must know of a schedule. */
+export type Queued = QueuedRevision & Pick<Schedule, 'config' | 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
+
+/** BullMQ's states of a job that will still run. */
+const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
+export const isPending = (state: string): boolean => pending.has(state);
+
+/** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
+export interface CrawlQueues {
+  /** Adds what this revision of the schedule needs. */
+  apply(schedule: Queued): Promise<void>;
+  /** Whether what this revision of the schedule needs is there. */
+  has(schedule: Queued): Promise<boolean>;
+  /** Removes what there may be of a revision, but for the job `kept`. What it has begun finds its run ended, and does nothing. */
+  clear(revision: QueuedRevision, kept: string | null): Promise<void>;
+  addRun(run: RunJob): Promise<void>;
+  /** BullMQ's state of a job, `unknown` when there is none. */
+  jobState(connector: Connector, jobId: string): Promise<string>;
+  /** Removes the job scheduler that made a tick. @returns whether it was there. */
+  removeSchedulerOf(connector: Connector, tickJobId: string): Promise<boolean>;
+  /** Sets the limit of CRAWL-24, over all replicas together; of these queues only where a flush can have forgotten it. */
+  limitConcurrency(of?: Iterable<Connector>): Promise<void>;
+  /** See {@link Engine.afterDataLoss}. */
+  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
+  ping(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const isJobIdTaken = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
+
+function traced(): Pick<CrawlJobData, 'traceparent'> {
+  const traceparent = currentTraceparent();
+  return traceparent === undefined ? {} : { traceparent };
+}
+
+/** Runs one question to BullMQ; whatever it fails with, the caller hears 503. */
+async function ask<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    throw dependencyUnavailable('queue', error);
+  }
+}
+
+/**
+ * Without a priority, so in the order in which they became due (on PostgreSQL: were made). BullMQ's is strict over the whole
+ * queue, and a queue is all organisations': those who ask for 1 would keep the others waiting for good.
+ */
+function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
+  return { ...HISTORY, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
+}
+
+export function openQueues(deps: {
+  readonly engine: Engine;
+  readonly retryDelayMs: number;
+  /** How many runs of a queue are active at once, over all replicas. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): CrawlQueues {
+  const { engine, retryDelayMs, concurrency, clock, log } = deps;
+  const queues = new Map<Connector, CrawlQueue>();
+  const reportError = createErrorReporter(log, 'Queue error');
+  function getQueue(connector: Connector): CrawlQueue {
+    const opened = queues.get(connector);
+    if (opened) return opened;
+    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings });
+    queue.on('error', reportError);
+    queues.set(connector, queue);
+    // BullMQ remembers a start that failed, for good: the next question gets another queue.
+    queue.waitUntilReady().catch(() => {
+      if (queues.get(connector) === queue) queues.delete(connector);
+      return queue.close().catch(() => undefined);
+    });
+    return queue;
+  }
+
+  async function addScheduler(schedule: Queued, recurrence: Recurrence): Promise<void> {
+    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
+    const repeat = toPattern(recurrence);
+    const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId, revision };
+    const template = { name: toQueueName(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
+    const upsert = (startDate: number | undefined) =>
+      getQueue(connector).upsertJobScheduler(
+        toSchedulerKey(schedule),
+        startDate === undefined ? repeat : { ...repeat, startDate },
+        template,
+      );
+    let after: number | undefined;
+    for (let isMade = false, tries = 0; !isMade; tries += 1)
+      try {
+        // BullMQ is silent about a scheduler that it does not make.
+        if (((await upsert(after)) as unknown) === undefined)
+          throw new Error('the job scheduler was not made');
+        isMade = true;
+      } catch (error) {
+        if (!isJobIdTaken(error) || tries === MAX_TAKEN_TIMES) throw error;
+        // The clock was set back: this revision's job of that time has been delivered. The next time is the one after it.
+        after = nextTime(recurrence, after ?? Date.now());
+      }
+  }
+
+  async function addOneOff(schedule: Queued, at: number): Promise<void> {
+    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
+    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId, revision, at, ...traced() };
+    await getQueue(connector).add(toQueueName(connector), data, {
+      ...jobOptions(maxRetries + 1, retryDelayMs),
+      jobId: onceJobId(scheduleId, revision),
+      delay: Math.max(0, at - clock()),
+    });
+  }
+
+  async function setConcurrency(of: Iterable<Connector>): Promise<void> {
+    await Promise.all(Array.from(of, (connector) => getQueue(connector).setGlobalConcurrency(concurrency)));
+  }
+
+  return {
+    apply: (schedule) =>
+      ask(() => {
+        const plan = createPlan(schedule);
+        return plan.kind === 'recurring'
+          ? addScheduler(schedule, plan.recurrence)
+          : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
+      }),
+    has: (schedule) =>
+      ask(async () => {
+        const { id, connector, revision, config } = schedule;
+        const queue = getQueue(connector);
+        if (config.scheduleType === 'once')
+          return isPending(await queue.getJobState(onceJobId(id, revision)));
+        if (await queue.getJobScheduler(toSchedulerKey(schedule))) return true;
+        const earlier = await queue.getJobScheduler(getEarlierSchedulerKey(schedule));
+        const data = earlier?.template?.data;
+        return data?.kind === 'tick' && data.revision === revision;
+      }),
+    clear: (revision, kept) =>
+      ask(async () => {
+        const queue = getQueue(revision.connector);
+        const jobId = onceJobId(revision.id, revision.revision);
+        await Promise.all([
+          queue.removeJobScheduler(toSchedulerKey(revision)),
+          jobId === kept ? undefined : queue.remove(jobId),
+        ]);
+      }),
+    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
+      ask(async () => {
+        const opts = {
+          ...jobOptions(attemptsLeft, retryDelayMs),
+          jobId: runJobId(runId, recoveries),
+        };
+        const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
+        await Promise.all([
+          engine.isVolatile ? setConcurrency([connector]) : undefined,
+          getQueue(connector).add(toQueueName(connector), data, opts),
+        ]);
+      }),
+    jobState: (connector, jobId) => ask(() => getQueue(connector).getJobState(jobId)),
+    removeSchedulerOf: (connector, jobId) =>
+      ask(() => getQueue(connector).removeJobScheduler(getSchedulerKeyOfTick(jobId))),
+    limitConcurrency: (of) =>
+      ask(async () => {
+        if (of === undefined || engine.isVolatile) await setConcurrency(of ?? connectors);
+      }),
+    afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
+    ping: () => ask(() => engine.ping()),
+    async close() {
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { ServerResponse } from 'node:http';
+import { waitFor } from '@platform/testing';
+import { createCrawls, daily, SLOW } from '../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { type Platform, startPlatform } from '../support/platform.js';
+
+jest.setTimeout(120_000);
+
+describe('statistics', () => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  const held: ServerResponse[] = [];
+  const crawls = createCrawls(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    endpoint.answer = ({ body }, response) => {
+      if (body?.connector === 'mail_1' || body?.connector === 'mail_2') json(response, 500);
+      else if (body?.connector === 'wiki_1') json(response, 200);
+      else held.push(response);
+    };
+    // Of two runs of a connector one waits; a retry waits for longer than the test takes.
+    const env = { TASKS: `*=${endpoint.url}`, QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
+    platform = await startPlatform({ backend: 'postgres', env });
+  }, 90_000);
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  }, 60_000);
+
+  const statistics = async () => (await platform.call('GET', '/stats')).body.data;
+
+  it('count every state of the jobs, and the runs that completed and failed', async () => {
+    expect(await statistics()).toEqual({
+      waiting: 0, active: 0, completed: 0, failed: 0, delayed: 0, paused: 0, repeatable: 0, total: 0,
+    }); // prettier-ignore
+    const other = await platform.createOrganisation();
+    const scheduleConfig = daily;
+    const schedule = (connector: string, more: object = {}, token = platform.admin.token) =>
+      platform.call('POST', `/${connector}/schedule`, { token, body: { scheduleConfig, ...more } });
+    // Another organisation has the only place of files_2.
+    await schedule('files_2', {}, other.token);
+    expect((await platform.call('POST', '/files_2/run', { token: other.token })).status).toBe(202);
+    await waitFor(() => held.length === 1, { what: "the other's order", ...SLOW });
+
+    for (const connector of ['files_1', 'files_2', 'mail_2', 'wiki_1', 'db_1', 'chat_1'])
+      await schedule(connector);
+    await schedule('mail_1', { maxRetries: 0 });
+    // active, waiting, delayed by a retry, failed, completed twice, delayed until its time, paused
+    for (const connector of ['files_1', 'files_2', 'mail_2', 'mail_1'] as const) await crawls.run(connector);
+    for (const time of [1, 2]) {
+      await crawls.run('wiki_1');
+      await crawls.outcome('wiki_1', 'completed');
+      expect((await statistics()).completed).toBe(time);
+    }
+    expect((await platform.call('POST', '/chat_1/pause')).status).toBe(200);
+    await waitFor(() => held.length === 2, { what: 'the order', ...SLOW });
+    await crawls.outcome('mail_1', 'failed');
+    await crawls.outcome('mail_2', 'retrying');
+    const scheduledTime = new Date(Date.now() + 3_600_000).toISOString();
+    await schedule('code_1', { scheduleConfig: { scheduleType: 'once', scheduledTime } });
+
+    const getState = async (connector: string) =>
+      (await platform.call('GET', `/${connector}/schedule`)).body.data.state as string;
+    const states = {
+      files_1: 'active', files_2: 'waiting', mail_2: 'delayed', mail_1: 'delayed', wiki_1: 'delayed', db_1: 'delayed',
+      chat_1: 'paused', code_1: 'delayed',
+    }; // prettier-ignore
+    for (const [connector, state] of Object.entries(states))
+      expect([connector, await getState(connector)]).toEqual([connector, state]);
+    expect(await statistics()).toEqual({
+      waiting: 1, active: 1, completed: 2, failed: 1, delayed: 5, paused: 1,
+      // All but the paused and the one-off.
+      repeatable: 6,
+      total: 11,
+    }); // prettier-ignore
+    expect((await platform.call('GET', '/stats', { token: other.token })).body.data).toMatchObject({
+      active: 1, completed: 0, failed: 0, total: 1,
+    }); // prettier-ignore
+    held.forEach((response) => json(response, 200));
+  });
+});

@@ -1,0 +1,45 @@
+import { renewLeases } from '../../src/db/claimed-runs.js';
+import { findLost } from '../../src/db/lost-runs.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+
+describe('the heartbeat of a run', () => {
+  const rows = useRunRows();
+
+  it('writes no indexed column', async () => {
+    const { job } = await rows.scheduleDaily();
+    const { run } = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const tx = await rows.pool.connect();
+    try {
+      await tx.query('begin');
+      for (let beat = 1; beat <= 5; beat += 1)
+        expect(await renewLeases(tx, [run], new Date(at + times.leaseMs + beat * 1_000))).toEqual(
+          new Set([run]),
+        );
+      const { rows: counts } = await tx.query(
+        `select n_tup_upd::int as updated, n_tup_hot_upd::int as hot
+         from pg_stat_xact_user_tables where relname = 'runs'`,
+      );
+      expect(counts).toEqual([{ updated: 5, hot: 5 }]);
+    } finally {
+      await tx.query('rollback');
+      tx.release();
+    }
+  });
+
+  it('keeps a run from being claimed by others and from counting as lost', async () => {
+    const { job } = await rows.scheduleDaily();
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const isLost = async () =>
+      (await findLost(rows.pool, new Date(rows.now), 500)).some(({ id }) => id === first.run.id);
+    const renewedUntil = at + 2 * times.leaseMs;
+    await renewLeases(rows.pool, [first.run], new Date(renewedUntil));
+    rows.now = renewedUntil - 1;
+    expect(await isLost()).toBe(false);
+    expect(await rows.newLifecycle().begin(job(at))).toMatchObject({ busyUntil: renewedUntil });
+    rows.now = renewedUntil + 1;
+    expect(await isLost()).toBe(true);
+    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
+    expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
+    expect(await isLost()).toBe(false);
+  });
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { connectors } from '@platform/events';
+import { migrate } from '@platform/service-kit';
+import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { readOldestDueAge } from '../../src/db/expected-runs.js';
+import { createCrawlMetrics, registerQueueAge } from '../../src/engine/metrics.js';
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__dirname}/`));
+const now = new Date('2030-01-01T00:00:00Z');
+const before = (seconds: number): Date => new Date(now.getTime() - seconds * 1_000);
+
+describe('the age of the queue', () => {
+  let database: TestDatabase;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    database = await createTestDatabase({
+      template: 'crawl-rows',
+      migrationsDir,
+      migrate: (url) => migrate(url, migrationsDir).then(() => undefined),
+    });
+    pool = new pg.Pool({ connectionString: database.url });
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  const insertSchedule = (orgId: string, nextRunAt: Date) =>
+    pool.query(
+      `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, state, revision,
+                              scheduled_at, next_run_at)
+       values ($1, $2, 'wiki_1', $1, '{"scheduleType":"daily"}', 5, 3, 1000, 'active', 1, $3, $4)`,
+      [randomUUID(), orgId, before(1_000), nextRunAt],
+    );
+  const insertRun = (orgId: string, state: string, scheduledFor: Date) =>
+    pool.query(
+      `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
+                         created_at, attempts_max, lease_until)
+       values ($1, $1, 1, $2, 'wiki_1', 'manual', $3, 'job', $4, $5, $5, 3, $5)`,
+      [randomUUID(), orgId, randomUUID(), state, scheduledFor],
+    );
+
+  it('is that of what is due and not started, be it a schedule or a run', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    expect(await readOldestDueAge(pool, now)).toBe(0);
+    await insertSchedule(first, before(-60));
+    expect(await readOldestDueAge(pool, now)).toBe(0);
+    await insertSchedule(second, before(90));
+    expect(await readOldestDueAge(pool, now)).toBe(90);
+    await insertRun(second, 'active', before(100));
+    expect(await readOldestDueAge(pool, now)).toBe(0);
+    await insertRun(first, 'waiting', before(30));
+    expect(await readOldestDueAge(pool, now)).toBe(30);
+  });
+
+  it('is a metric, and missed runs are counted from zero', async () => {
+    const registry = new Registry();
+    createCrawlMetrics(registry);
+    registerQueueAge(registry, () => readOldestDueAge(pool, now));
+    const text = await registry.metrics();
+    expect(text).toContain('crawl_queue_oldest_age_seconds 30');
+    for (const connector of connectors)
+      expect(text).toContain(`crawl_missed_runs_total{connector="${connector}",policy="run_once"} 0`);
+  });
+});

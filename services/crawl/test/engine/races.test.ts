@@ -1,0 +1,177 @@
+import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
+import { requeueLost } from '../../src/db/lost-runs.js';
+import { stopSchedules } from '../../src/db/schedules.js';
+import type { BegunRun } from '../../src/engine/claim-run.js';
+import type { CrawlJob } from '../../src/queue/job.js';
+import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+
+/* What becomes of a run when things happen to it at the same time, or late. */
+
+describe('a run under races', () => {
+  const rows = useRunRows();
+
+  it('no run begins once a pause was answered, however soon its job was looked at', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    const pausing = await rows.pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const beginning = rows.newLifecycle().begin(job);
+    await rows.waitForLock();
+    await pausing.query('commit');
+    pausing.release();
+    expect(await beginning).toBeUndefined();
+    expect(await rows.getRuns(id)).toEqual([]);
+  });
+
+  it('a run whose schedule is gone is aborted when its job comes again', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    expect(await rows.newLifecycle().begin(job)).toBeDefined();
+    const found = await rows.pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
+    await rows.pool.query('delete from schedules where id = $1', [id]);
+    rows.now += 60_000;
+    const again = { ...job, data: { ...job.data, kind: 'run', runId: found.rows[0]?.id ?? '' } } as CrawlJob;
+    expect(await rows.newLifecycle().begin(again)).toBeUndefined();
+    expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
+  });
+
+  it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    const lifecycle = rows.newLifecycle();
+    const begun = expectBegun(await lifecycle.begin(job));
+    const pausing = await rows.pool.connect();
+    await pausing.query('begin');
+    await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
+    const completing = lifecycle.complete(begun);
+    await rows.waitForLock();
+    await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
+    await pausing.query('commit');
+    pausing.release();
+    expect(await completing).toBe(false);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'aborted' }]);
+    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
+    expect(events.rowCount).toBe(0);
+  });
+
+  it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    const begun = expectBegun(await rows.newLifecycle().begin(job));
+    rows.now += times.leaseMs - 1;
+    expect(await rows.newLifecycle().begin(job)).toMatchObject({ busyUntil: at + times.leaseMs });
+    expect(await rows.newLifecycle().complete(begun)).toBe(true);
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  it('a worker that lost its run to another changes nothing of it any more', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    const lifecycle = rows.newLifecycle();
+    const first = expectBegun(await lifecycle.begin(job));
+    rows.now += times.leaseMs + 1;
+    const second = expectBegun(await lifecycle.begin(job));
+    expect(await lifecycle.fail(first, 'too late')).toBe('void');
+    expect(await lifecycle.complete(first)).toBe(false);
+    await lifecycle.handBack(first);
+    expect(await renewLeases(rows.pool, [first.run, second.run], new Date(rows.now + 1))).toEqual(
+      new Set([second.run]),
+    );
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
+    const progressAfter = async ({ run }: typeof first) => {
+      await saveProgress(rows.pool, run, 50);
+      const found = await rows.pool.query('select progress from runs where schedule_id = $1', [id]);
+      return found.rows[0]?.progress as number;
+    };
+    expect([await progressAfter(first), await progressAfter(second)]).toEqual([10, 50]);
+    expect(await lifecycle.complete(second)).toBe(true);
+  });
+
+  it('only the worker that follows the task of an attempt may cancel it', async () => {
+    const { job } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
+    const first = expectBegun(await lifecycle.begin(job(at)));
+    expect(await mayCancel(first)).toBe(true);
+    // Lost, and claimed by another.
+    rows.now += times.leaseMs + 1;
+    const second = expectBegun(await lifecycle.begin(job(at)));
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
+    // Handed back: whoever claims the run goes on with the same task.
+    await lifecycle.handBack(second);
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
+    // An attempt that has failed is gone on with by nobody, and the next one has another task.
+    const third = expectBegun(await lifecycle.begin(job(at)));
+    await lifecycle.fail(third, 'too late');
+    expect(await mayCancel(third)).toBe(true);
+    const fourth = expectBegun(await lifecycle.begin(job(at, 1)));
+    expect([await mayCancel(third), await mayCancel(fourth)]).toEqual([true, true]);
+    await rows.pool.query(`update runs set state = 'aborted' where id = $1`, [fourth.run.id]);
+    expect(await mayCancel(fourth)).toBe(true);
+  });
+
+  it('nobody cancels the task of a run that was queued again after it was lost', async () => {
+    const { job } = await rows.scheduleDaily();
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    rows.now += times.leaseMs + 1;
+    const until = new Date(rows.now + 60_000);
+    await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
+    expect(await mayCancelAttempt(rows.pool, first.run)).toBe(false);
+  });
+
+  it.each(['paused', 'removed'] as const)(
+    'a worker that lost its run cancels the task when the schedule is %s before another worker claims the run',
+    async (to) => {
+      const { orgId, connector, job } = await rows.scheduleDaily();
+      const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+      rows.now += times.leaseMs + 1;
+      const [now, until] = [new Date(rows.now), new Date(rows.now + 60_000)];
+      await requeueLost(rows.pool, first.run, { now, until, jobId: 'again' });
+      expect(await stopSchedules(rows.pool, to, { orgId, connector, at: now })).toBe(true);
+      expect(await mayCancelAttempt(rows.pool, first.run)).toBe(true);
+    },
+  );
+
+  it('a worker that lost its run leaves the task to the next one, whose run is paused', async () => {
+    const { orgId, connector, job } = await rows.scheduleDaily();
+    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    rows.now += times.leaseMs + 1;
+    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
+    await stopSchedules(rows.pool, 'paused', { orgId, connector, at: new Date(rows.now) });
+    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
+    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
+  });
+
+  it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
+    const { id, job } = await rows.scheduleOnce();
+    const lifecycle = rows.newLifecycle();
+    const first = expectBegun(await lifecycle.begin(job));
+    await lifecycle.handBack(first);
+    await lifecycle.handBack(first);
+    const second = expectBegun(await lifecycle.begin(job));
+    expect(second.run.attempts).toBe(1);
+    await lifecycle.handBack(first);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await lifecycle.fail(second, 'away')).toBe('retry');
+    expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
+  });
+
+  it('a tick that is delivered twice at once has one run', async () => {
+    const { id, job } = await rows.scheduleDaily();
+    const begun = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().begin(job(at))));
+    expect(begun.filter((one) => one && 'run' in one)).toHaveLength(1);
+    expect(begun.filter((one) => one && 'busyUntil' in one)).toHaveLength(2);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
+  });
+
+  it('a run that lost its worker lets neither an event out nor is it counted by the one that it left', async () => {
+    const { id, orgId, job } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const first = expectBegun(await lifecycle.begin(job(at)));
+    rows.now += times.leaseMs + 1;
+    const second = expectBegun(await lifecycle.begin(job(at)));
+    expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
+    expect(await lifecycle.complete(first)).toBe(false);
+    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 0, events: 0 });
+    expect(await lifecycle.complete(second)).toBe(true);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
+  });
+});

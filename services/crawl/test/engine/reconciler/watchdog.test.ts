@@ -1,0 +1,123 @@
+import { createLogger } from '@platform/service-kit';
+import { Registry } from 'prom-client';
+import { findStatus } from '../../../src/db/schedule-status.js';
+import { toQueueName } from '../../../src/domain/connectors.js';
+import { createCrawlMetrics } from '../../../src/engine/metrics.js';
+import { createWatchdog } from '../../../src/engine/reconciler/watchdog.js';
+import { createEngine, type Engine } from '../../../src/queue/backend.js';
+import { getEarlierSchedulerKey, tickJobId } from '../../../src/queue/job.js';
+import { type CrawlQueues, openQueues } from '../../../src/queue/queues.js';
+import { at, times, useRunRows } from '../../support/run-rows.js';
+
+const MINUTE_MS = 60_000;
+
+describe('the watchdog and a schedule whose job is lost', () => {
+  const rows = useRunRows();
+  const log = createLogger('test', 'silent');
+  let engine: Engine;
+  let queues: CrawlQueues;
+  beforeAll(() => {
+    engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, maxWorkers: 0, log });
+    queues = openQueues({ engine, retryDelayMs: 1_000, concurrency: 5, clock: () => rows.now, log });
+  });
+  afterAll(async () => {
+    await queues.close();
+    await engine.close();
+  });
+
+  const watch = () =>
+    createWatchdog({
+      pool: rows.pool,
+      queues,
+      applier: { wake: () => undefined },
+      clock: () => rows.now,
+      metrics: createCrawlMetrics(new Registry()),
+      log,
+      overdueGraceMs: MINUTE_MS,
+      misfireGraceMs: times.misfireGraceMs,
+    })(() => false);
+  const getExpected = async (orgId: string) => {
+    const found = await findStatus(rows.pool, orgId, 'files_1');
+    return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
+  };
+
+  it('that skips what it missed still runs what is not too late, though its tick and the watchdog meet', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + times.misfireGraceMs + 5;
+    await watch();
+    expect(await rows.getRuns(id)).toMatchObject([{ state: 'skipped' }]);
+    expect(await getExpected(orgId)).toEqual([at + MINUTE_MS, 1]);
+    expect(await rows.newLifecycle().begin(job(at + MINUTE_MS))).toMatchObject({
+      run: { scheduledFor: new Date(at + MINUTE_MS) },
+    });
+    expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
+    // The run stands for every time that has passed.
+    expect(await getExpected(orgId)).toEqual([at + times.misfireGraceMs + MINUTE_MS, 1]);
+  });
+
+  it('that skips what it missed starts a lost run within its grace, once for all that it missed', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + 2 * MINUTE_MS + 5;
+    await watch();
+    expect(await rows.getRuns(id)).toEqual([{ state: 'waiting', reason: null }]);
+    expect(await getExpected(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
+    // A job of the missed tick itself would find its run; the others were overtaken.
+    for (const minute of [1, 2])
+      expect(await rows.newLifecycle().begin(job(at + minute * MINUTE_MS))).toBeUndefined();
+    expect(await rows.getRuns(id)).toHaveLength(1);
+  });
+
+  it('that skips what it missed skips a one-off that is too late, and starts one that is not', async () => {
+    const [inTime, late] = [
+      await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
+      await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
+    ];
+    await rows.pool.query('update schedules set next_run_at = $2 where id = $1', [
+      late.id,
+      new Date(at - times.misfireGraceMs),
+    ]);
+    rows.now = at + MINUTE_MS + 5;
+    await watch();
+    expect(await rows.getRuns(inTime.id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await rows.getRuns(late.id)).toMatchObject([{ state: 'skipped' }]);
+  });
+
+  it('that makes up for it has one late run for all that it missed', async () => {
+    const { id, orgId, job } = await rows.scheduleMinutely();
+    rows.now = at + 10 * MINUTE_MS + 5;
+    await watch();
+    expect(await rows.newLifecycle().begin(job(at + 10 * MINUTE_MS))).toBeUndefined();
+    expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['waiting']);
+    expect(await getExpected(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
+  });
+
+  it('knows the job that the scheduler of an earlier version made', async () => {
+    const { id, orgId, connector, revision } = await rows.scheduleMinutely();
+    const queue = engine.queue(toQueueName(connector), {});
+    queue.on('error', () => undefined);
+    const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
+    const jobId = tickJobId(getEarlierSchedulerKey({ connector, orgId }), at);
+    await queue.add(toQueueName(connector), data, { jobId });
+    await queue.close();
+    rows.now = at + MINUTE_MS + 5;
+    await watch();
+    expect(await rows.getRuns(id)).toEqual([]);
+    expect(await getExpected(orgId)).toEqual([at, 0]);
+  });
+
+  it('leaves alone what a tick begins while it looks', async () => {
+    const { id, orgId } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
+    rows.now = at + MINUTE_MS + 5;
+    const tick = await rows.pool.connect();
+    await tick.query('begin');
+    const next = new Date(at + 2 * MINUTE_MS);
+    await tick.query('update schedules set next_run_at = $2, missed_runs = 1 where id = $1', [id, next]);
+    const watching = watch();
+    await rows.waitForLock();
+    await tick.query('commit');
+    tick.release();
+    await watching;
+    expect(await rows.getRuns(id)).toEqual([]);
+    expect(await getExpected(orgId)).toEqual([next.getTime(), 1]);
+  });
+});

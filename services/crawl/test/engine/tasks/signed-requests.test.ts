@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@platform/embedded';
+import { migrate } from '@platform/service-kit';
+import { callUrl, createTestDatabase, SERVICE_SECRET, waitFor } from '@platform/testing';
+import { signatureHeaders } from '../../../src/engine/tasks/signature.js';
+import { createCrawls, SLOW } from '../../support/crawls.js';
+import { type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
+import { type Platform, startPlatform, TASK_SECRET } from '../../support/platform.js';
+import { startService } from '../../support/service-process.js';
+
+const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, `file://${__filename}`));
+
+/** The program of the README, on a port. */
+async function startSample(port: number): Promise<ChildProcess> {
+  const program = /```js\n(.*?)```/s.exec(readFileSync(toPath('README.md'), 'utf8'))?.[1] ?? '';
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { PATH: process.env['PATH'], PORT: String(port), SECRET: TASK_SECRET },
+    stdio: 'inherit',
+  });
+  await waitFor(async () => (await fetch(`http://127.0.0.1:${port}`)).status === 401, {
+    what: 'the sample',
+    ...SLOW,
+  });
+  return child;
+}
+
+describe('requests to endpoints', () => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  let sample: ChildProcess;
+  let sampleUrl: string;
+  const crawls = createCrawls(() => platform);
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    const port = await findFreePort();
+    sampleUrl = `http://127.0.0.1:${port}`;
+    sample = await startSample(port);
+    const env = { TASKS: `files_1=${endpoint.url},files_2=${sampleUrl}/crawl` };
+    platform = await startPlatform({ backend: 'postgres', env });
+  });
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+    sample.kill('SIGKILL');
+  });
+
+  it('are taken by the endpoint of the README', async () => {
+    await crawls.schedule('files_2');
+    await crawls.run('files_2');
+    expect(await crawls.outcome('files_2', 'completed')).toMatchObject({ attempts: 1 });
+  });
+
+  describe('that are forged are refused by the endpoint of the README:', () => {
+    const secret = Buffer.from(TASK_SECRET.replace('whsec_', ''), 'base64');
+    const body = '{"runId":"1"}';
+    const sign = (content: string, change: { key?: Buffer; at?: number } = {}) =>
+      signatureHeaders([change.key ?? secret], { id: 'x', at: change.at ?? Date.now(), content });
+    const ask = async (method: string, headers: Record<string, string>, path = '/crawl') =>
+      (await fetch(sampleUrl + path, { method, headers, ...(method === 'POST' && { body }) })).status;
+
+    it.each([
+      ['without a signature', () => ask('POST', {})],
+      ['by another secret', () => ask('POST', sign(body, { key: Buffer.alloc(32, 8) }))],
+      ['of another body', () => ask('POST', sign(`${body} `))],
+      ['that are six minutes old', () => ask('POST', sign(body, { at: Date.now() - 360_000 }))],
+      ['that come from the future', () => ask('POST', sign(body, { at: Date.now() + 360_000 }))],
+      ['a question made a cancellation', () => ask('DELETE', sign('GET /tasks/x'), '/tasks/x')],
+      ['a question about another task', () => ask('GET', sign('GET /tasks/x'), '/tasks/y')],
+    ])('%s', async (_title, forge) => {
+      expect(await ask('POST', sign(body))).toBe(202);
+      expect(await forge()).toBe(401);
+    });
+  });
+
+  it('carry nothing that identity, mail or crawl take for a credential', async () => {
+    endpoint.answer = ({ method }, response) => {
+      if (method === 'POST') json(response, 202, {}, { location: '/tasks/7', 'retry-after': '0' });
+      else json(response, 200, { state: 'completed' });
+    };
+    await crawls.schedule('files_1');
+    await crawls.run('files_1');
+    await crawls.outcome('files_1', 'completed');
+    const [order, question] = endpoint.asked;
+    const always = [
+      'accept',
+      'connection',
+      'host',
+      'webhook-id',
+      'webhook-signature',
+      'webhook-timestamp',
+      'x-request-id',
+    ];
+    const ofOrder = ['content-length', 'content-type', 'idempotency-key', 'x-run-deadline'];
+    expect(Object.keys(order?.headers ?? {}).toSorted()).toEqual([...always, ...ofOrder].toSorted());
+    expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(always.toSorted());
+
+    const database = await createTestDatabase({
+      template: 'mail',
+      migrationsDir: toPath('../mail/prisma/migrations'),
+      migrate: async (url) => void (await migrate(url, toPath('../mail/prisma/migrations'))),
+    });
+    const mail = await startService({
+      program: toPath('../mail/dist/server.js'),
+      env: {
+        DATABASE_URL: database.url,
+        IDENTITY_URL: platform.identityUrl,
+        SERVICE_CLIENT_SECRET: SERVICE_SECRET,
+        LOG_LEVEL: 'warn',
+      },
+    });
+    try {
+      const all = [order, question].flatMap((asked) => Object.values(asked?.headers ?? {}).map(String));
+      const texts = new Set([...all, TASK_SECRET, ...all.map((one) => one.replace('v1,', ''))]);
+      for (const token of texts)
+        for (const [url, method] of [
+          [`${platform.identityUrl}/api/v1/users/me`, 'GET'],
+          [`${platform.identityUrl}/api/v1/oauth2/introspect`, 'POST'],
+          [`${platform.identityUrl}/api/v1/configurationManager/internal/smtpConfig`, 'GET'],
+          [`${mail.url}/api/v1/mail/updateSmtpConfig`, 'POST'],
+          [`${platform.crawl.url}/api/v1/crawlingManager/stats`, 'GET'],
+        ] as const) {
+          const { status } = await callUrl(url, method, { token });
+          expect([url, token, status]).toEqual([url, token, 401]);
+        }
+    } finally {
+      await mail.stop();
+      await database.drop();
+    }
+  });
+});
