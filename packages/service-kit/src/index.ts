@@ -8,6 +8,7 @@ export {
   list,
   loadConfig,
   oneOf,
+  parsedList,
   port,
   text,
   url,
@@ -19,6 +20,9 @@ export { describeVariables } from './config/config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
 export { isDisplayName } from './data/display-name.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';
+export { createHostResolver, type ResolveHost } from './egress/resolve-host.js';
+export { createTargetPolicy, type TargetPolicy } from './egress/target-policy.js';
+export { parseTarget, type RangeTarget, type Target } from './egress/target.js';
 export { type ErrorFormat, type PublicError, standardErrors } from './error-format.js';
 export {
   AppError,

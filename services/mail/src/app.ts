@@ -1,6 +1,15 @@
 import { hostname } from 'node:os';
 import { authPlugin, createIdentityClient } from '@platform/auth';
-import { type Clock, createApp, type ServiceApp, type Shutdown, standardErrors } from '@platform/service-kit';
+import {
+  type Clock,
+  createApp,
+  createHostResolver,
+  createTargetPolicy,
+  type ResolveHost,
+  type ServiceApp,
+  type Shutdown,
+  standardErrors,
+} from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
@@ -8,7 +17,6 @@ import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
-import { createHostResolver, type ResolveHost } from './features/delivery/resolve-host.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
@@ -23,7 +31,6 @@ import { createRecordService } from './features/records/service.js';
 import { createManagerClient } from './features/smtp-configuration/manager-client.js';
 import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
 import { createSmtpConfigurations } from './features/smtp-configuration/service.js';
-import { createTargetPolicy } from './features/smtp-targets/policy.js';
 import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 

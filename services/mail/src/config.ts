@@ -1,14 +1,15 @@
 import {
   integer,
-  list,
   loadConfig,
+  parsedList,
+  parseTarget,
+  type RangeTarget,
   serviceVariables,
   text,
   url,
   type Variable,
   withDefault,
 } from '@platform/service-kit';
-import { parseTarget, type RangeTarget } from './features/smtp-targets/target.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/mail');
 
@@ -16,17 +17,6 @@ const clientSecret: Variable<string> = {
   mustBe: "this service's secret in identity's SERVICE_CLIENTS: 32 characters or more",
   parse: (value) => (value.length >= 32 && value.length <= 256 ? value : undefined),
 };
-
-const parsedList = <T>(
-  mustBe: string,
-  parseItem: (item: string) => T | undefined,
-): Variable<readonly T[]> => ({
-  mustBe: `a comma-separated list of ${mustBe}`,
-  parse(value) {
-    const items = (list('').parse(value) ?? []).map(parseItem);
-    return items.every((item) => item !== undefined) ? items : undefined;
-  },
-});
 
 const parseDenied = (item: string): RangeTarget | undefined => {
   const target = parseTarget(item);

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
+import { createLogger, createShutdown, migrate, type ResolveHost, systemClock } from '@platform/service-kit';
 import {
   type Answer,
   type CallOptions,
@@ -13,7 +13,6 @@ import {
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
-import type { ResolveHost } from '../src/features/delivery/resolve-host.js';
 import type { JournalTimes } from '../src/features/journal/service.js';
 import { openResources } from '../src/resources.js';
 

@@ -113,3 +113,15 @@ export const list = (mustBe: string): Variable<readonly string[]> => ({
       .map((item) => item.trim())
       .filter((item) => item !== ''),
 });
+
+/** A comma-separated list. @param parseItem - returns undefined for an item that is invalid, which rejects the list. */
+export const parsedList = <T>(
+  mustBe: string,
+  parseItem: (item: string) => T | undefined,
+): Variable<readonly T[]> => ({
+  mustBe: `a comma-separated list of ${mustBe}`,
+  parse(value) {
+    const items = (list('').parse(value) ?? []).map(parseItem);
+    return items.every((item) => item !== undefined) ? items : undefined;
+  },
+});

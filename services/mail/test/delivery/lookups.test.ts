@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { callUrl, waitFor } from '@platform/testing';
-import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
+import { createHostResolver } from '@platform/service-kit';
 import { createAdministrator, emailBody, startMail } from '../mail.js';
 import { startNameServer } from '../name-server.js';
 import { startSmtp } from '../smtp-server.js';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { waitFor } from '@platform/testing';
 import { createTransportPools } from '../../src/features/delivery/pools.js';
-import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
+import { createHostResolver } from '@platform/service-kit';
 import type { SmtpConfiguration } from '../../src/features/smtp-configuration/configuration.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 

@@ -2,7 +2,7 @@ import { waitFor } from '@platform/testing';
 import { createDeliver, type Deliver } from '../../src/features/delivery/deliver.js';
 import type { Outcome } from '../../src/features/delivery/outcome.js';
 import { createTransportPools, type TransportPools } from '../../src/features/delivery/pools.js';
-import { createHostResolver } from '../../src/features/delivery/resolve-host.js';
+import { createHostResolver } from '@platform/service-kit';
 import { type Behaviour, type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 /** Exceeds what the socket buffers of both ends can hold. */

@@ -1,8 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { ResolveHost, TargetPolicy } from '@platform/service-kit';
 import type { SMTPPoolOptions } from 'nodemailer';
 import type { SmtpConfiguration, TlsMode } from '../smtp-configuration/configuration.js';
-import type { TargetPolicy } from '../smtp-targets/policy.js';
-import type { ResolveHost } from './resolve-host.js';
 
 /** The operator's settings, which apply to every organisation. */
 export interface TransportLimits {

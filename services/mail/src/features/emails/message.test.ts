@@ -1,6 +1,6 @@
 import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
-import { createHostResolver } from '../delivery/resolve-host.js';
+import { createHostResolver } from '@platform/service-kit';
 import type { RenderedEmail } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** An entry of an operator's list: a host name or a range of addresses. With a port, it applies to that port only. */
-export type SmtpTarget = NameTarget | RangeTarget;
+export type Target = NameTarget | RangeTarget;
 
 export interface NameTarget {
   readonly kind: 'name';
@@ -38,7 +38,7 @@ export function parseRange(text: string, port?: number): RangeTarget | undefined
 }
 
 /** @returns undefined when the text is neither a range nor a host name. */
-export function parseTarget(text: string): SmtpTarget | undefined {
+export function parseTarget(text: string): Target | undefined {
   const { host, port: portText } = splitPort(text.toLowerCase());
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;

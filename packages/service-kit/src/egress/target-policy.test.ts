@@ -1,7 +1,7 @@
-import { createTargetPolicy } from './policy.js';
-import { parseTarget, type RangeTarget, type SmtpTarget } from './target.js';
+import { createTargetPolicy } from './target-policy.js';
+import { parseTarget, type RangeTarget, type Target } from './target.js';
 
-const targets = (...texts: string[]) => texts.map((text) => parseTarget(text) as SmtpTarget);
+const targets = (...texts: string[]) => texts.map((text) => parseTarget(text) as Target);
 const createPolicy = (allowed: string[] = [], denied: string[] = []) =>
   createTargetPolicy({
     allowed: targets(...allowed),
@@ -31,6 +31,12 @@ test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::
     ]);
   },
 );
+
+test('a public address is allowed on every port when the ports are not limited', () => {
+  const policy = createTargetPolicy({ allowed: [], denied: [], ports: 'any' });
+  expect([443, 8_443].map((port) => policy.allows('kb.example', '9.9.9.9', port))).toEqual([true, true]);
+  expect(policy.allows('kb.example', '10.0.0.1', 443)).toBe(false);
+});
 
 test('the narrowest range decides, and a denial wins over an equal permission', () => {
   const policy = createPolicy(

@@ -48,7 +48,7 @@ async function query(resolver: Resolver, name: string): Promise<LookupAddress[]>
 }
 
 /**
- * Resolves the SMTP hosts of organisations without the system's resolver. `dns.lookup` runs in a small thread pool, where a
+ * Resolves the hosts that organisations configure without the system's resolver. `dns.lookup` runs in a small thread pool, where a
  * zone with unresponsive name servers would block the lookups of everybody, including this service's own. Here every
  * lookup waits independently. The hosts file and the search domains are honoured, so that names of containers and of
  * Kubernetes services resolve.

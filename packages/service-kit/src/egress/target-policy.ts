@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { findEmbeddedIpv4 } from './embedded-ipv4.js';
-import { type NameTarget, parseRange, type RangeTarget, type SmtpTarget } from './target.js';
+import { type NameTarget, parseRange, type RangeTarget, type Target } from './target.js';
 
-/** Decides which addresses and ports SMTP configurations may use. */
+/** Decides which addresses and ports an organisation's configuration may make a service connect to. */
 export interface TargetPolicy {
   /**
    * @param host - the host in the configuration.
@@ -45,18 +45,18 @@ function toRule(range: RangeTarget, isAllowed: boolean, weight: number): Rule {
   };
 }
 
-const isRange = (target: SmtpTarget | undefined): target is RangeTarget => target?.kind === 'range';
-const isName = (target: SmtpTarget): target is NameTarget => target.kind === 'name';
+const isRange = (target: Target | undefined): target is RangeTarget => target?.kind === 'range';
+const isName = (target: Target): target is NameTarget => target.kind === 'name';
 
 /**
  * Creates a policy in which the narrowest range that contains an address decides. An address in no range is public, and
- * allowed on the SMTP ports. A host name that the operator allows may resolve to any address.
+ * allowed on the given ports. A host name that the operator allows may resolve to any address.
  */
 export function createTargetPolicy(options: {
-  readonly allowed: readonly SmtpTarget[];
+  readonly allowed: readonly Target[];
   readonly denied: readonly RangeTarget[];
   /** The ports that are allowed at addresses in no range. */
-  readonly ports: readonly number[];
+  readonly ports: readonly number[] | 'any';
 }): TargetPolicy {
   const names = options.allowed.filter(isName);
   const rules = [
@@ -72,7 +72,7 @@ export function createTargetPolicy(options: {
       const family = isIP(judged);
       if ((family !== 4 && family !== 6) || judged.includes('%')) return false;
       const rule = rules.find(({ matches }) => matches(judged, family, port));
-      return rule ? rule.isAllowed : options.ports.includes(port);
+      return rule ? rule.isAllowed : options.ports === 'any' || options.ports.includes(port);
     },
   };
 }
