@@ -5,6 +5,7 @@ import { createBatcher } from './batcher.js';
 import type { SignedCredential } from './credential.js';
 import {
   MAX_INTROSPECTION_BATCH,
+  type Introspection,
   INTROSPECTION_BATCH_PATH,
   type IntrospectionBatch,
   JWKS_PATH,
@@ -192,6 +193,17 @@ interface LivenessQuery {
   readonly requestId: string | undefined;
 }
 
+/** @param signedScope - of the credential's claims. Identity answers fewer scopes when some were removed since. */
+function toLiveOwner(
+  { active, role = 'member', username, name, scope }: Introspection,
+  signedScope: string | undefined,
+): LiveOwner | undefined {
+  if (!active) return undefined;
+  const owner = { role, email: username ?? '', fullName: name ?? '' };
+  if (signedScope === undefined || scope === undefined || scope === signedScope) return owner;
+  return { ...owner, scopes: new Set(scope.split(' ')) };
+}
+
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
   const { call, close } = createCaller(options.identityUrl);
@@ -229,9 +241,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
         queries[0]?.requestId,
       );
       if (results.length !== queries.length) throw new Error('identity answered another number of tokens');
-      return results.map(({ active, role = 'member', username, name }) =>
-        active ? { role, email: username ?? '', fullName: name ?? '' } : undefined,
-      );
+      return results.map((result, index) => toLiveOwner(result, queries[index]?.credential.claims.scope));
     } catch (error) {
       throw unavailable(error);
     }

@@ -22,7 +22,7 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     email: owner.email,
     fullName: owner.fullName,
     role: owner.role,
-    grantedScopes: scopes,
+    grantedScopes: owner.scopes ?? scopes,
     expiresAt: claims.exp === undefined ? null : claims.exp * 1_000,
     token,
   };

@@ -38,6 +38,10 @@ import { createSignInSettings } from './features/sign-in-settings/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { createSigningKeys } from './features/signing-keys/service.js';
 import { createToolCallRecorder } from './features/tool-activity/recorder.js';
+import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-details/routes.js';
+import { createTokenDetailsService } from './features/token-details/service.js';
+import { tokenRotationRoutes } from './features/token-rotation/routes.js';
+import { createTokenRotation } from './features/token-rotation/service.js';
 import { toolActivityRoutes } from './features/tool-activity/routes.js';
 import { createToolActivity } from './features/tool-activity/service.js';
 import { ownUserRoutes, userRoutes } from './features/users/routes.js';
@@ -151,15 +155,19 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     keySet: keys.keySet,
-    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed }),
+    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed, clock }),
     clock,
     clockToleranceMs: 0,
   });
   const signJwt = app.signCredential;
   const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
+  const tokenDetails = createTokenDetailsService({ pool, prisma, clock });
+  const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock });
   registerRoutes(app, {
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
+    tokenDetails,
+    tokenRotation,
     keys,
     signInSettings: createSignInSettings({ prisma, clock }),
     appUrl: config.APP_URL,
@@ -190,6 +198,8 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 
 interface Services extends ReturnType<typeof createAccounts> {
   readonly tokens: ReturnType<typeof createTokenService>;
+  readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
+  readonly tokenRotation: ReturnType<typeof createTokenRotation>;
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
   readonly signInSettings: ReturnType<typeof createSignInSettings>;
@@ -210,6 +220,9 @@ function registerRoutes(app: App, services: Services): void {
   logoutRoutes(app, services.sessions);
   ownUserRoutes(app);
   ownTokenRoutes(app, services.tokens);
+  tokenDetailsRoutes(app, services.tokenDetails);
+  ownCredentialRoutes(app, services.tokenDetails, services.tokens);
+  tokenRotationRoutes(app, services.tokenRotation);
   toolActivityRoutes(app, services.activity);
   scopeRoutes(app, services.tokens);
   // Administrators

@@ -65,7 +65,7 @@ export const createIdentityDatabase = (adminUrl?: string) =>
 const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
 /** Starts the service with a database, on a port of its own. */
-async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
+export async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,

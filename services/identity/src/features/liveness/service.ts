@@ -6,7 +6,7 @@ import {
   type LiveOwner,
   type SignedCredential,
 } from '@platform/auth';
-import { dependencyUnavailable } from '@platform/service-kit';
+import { type Clock, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
@@ -24,6 +24,7 @@ const isSame = (stored: string, digest: string): boolean =>
 export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
   readonly lastUsed: LastUsed;
+  readonly clock: Clock;
 }): Liveness {
   const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
     credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
@@ -34,7 +35,8 @@ export function createDatabaseLiveness(deps: {
   ): LiveOwner | undefined {
     if (!row || !isSame(row[1], digest)) return undefined;
     if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
-    return { role: row[2], email: row[3], fullName: row[4] };
+    const owner = { role: row[2], email: row[3], fullName: row[4] };
+    return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
   }
 
   async function load(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
@@ -44,6 +46,7 @@ export function createDatabaseLiveness(deps: {
         getIds(credentials, 'pat'),
         getIds(credentials, 'session'),
         getIds(credentials, 'service'),
+        new Date(deps.clock()),
       );
       const rows = new Map(found.map((row) => [row[0], row]));
       return credentials.map((credential) => toLiveOwner(credential, rows.get(credential.claims.jti)));

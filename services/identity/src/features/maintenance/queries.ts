@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { auditIdPrefix } from '../audit/queries.js';
 import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../one-time-secrets/secret.js';
 import { withdrawLapsedInvitations } from '../users/queries.js';
 
@@ -6,17 +7,38 @@ import { withdrawLapsedInvitations } from '../users/queries.js';
  * Each statement handles a bounded batch in the order of an index, and skips rows that another replica has locked.
  */
 
+/*
+ * A rotated token ends with its grace: it is revoked, and its children get its successor as their parent, so that they
+ * are revoked with that one.
+ */
 const expire = `
-  update personal_access_tokens set status = 'expired' where id in (
-    select id from personal_access_tokens
+  with due as materialized (
+    select id, org_id, expires_at, successor_id from personal_access_tokens
     where status = 'active' and expires_at <= $1
     order by expires_at limit $2 for update skip locked
-  )`;
+  ), moved as (
+    update personal_access_tokens child set parent_id = due.successor_id
+    from due
+    where child.parent_id = due.id and child.status = 'active' and due.successor_id is not null
+      and not exists (select from due other where other.id = child.id)
+  ), marked as (
+    update personal_access_tokens token
+    set status = case when token.successor_id is null then 'expired' else 'revoked' end::token_status,
+        revoked_at = case when token.successor_id is not null then token.expires_at end,
+        revoked_reason = case when token.successor_id is not null then 'rotated' end
+    from due where token.id = due.id
+    returning token.id
+  ), audited as (
+    insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
+    select ($3::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', id, 'rotated', $1
+    from due where successor_id is not null
+  )
+  select count(*)::int as count from marked`;
 
 /** @returns how many tokens were marked. Expired tokens are rejected before that as well. */
 export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(expire, [now, limit]);
-  return rowCount ?? 0;
+  const { rows } = await db.query<{ count: number }>(expire, [now, limit, auditIdPrefix(now)]);
+  return rows[0]?.count ?? 0;
 }
 
 /** @returns how many members were removed because they hadn't accepted their invitation in time. */

@@ -1,4 +1,4 @@
-import { AppError, notFound } from '@platform/service-kit';
+import { AppError, conflict, notFound } from '@platform/service-kit';
 
 /** The error is the same for an unknown, revoked or expired token and for one of another member. */
 export const tokenNotFound = (): AppError => notFound('Token not found');
@@ -10,3 +10,11 @@ export const sessionRequiredToKeepDescendants = (): AppError =>
     message:
       'Only a session can use keepDescendants: a stolen token could use it to outlive the token that made it',
   });
+export const tokenRequired = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'TOKEN_REQUIRED',
+    message: 'Only a personal access token can call this, about itself',
+  });
+export const tokenAlreadyRotated = (): AppError =>
+  conflict('ALREADY_ROTATED', 'The token has been rotated already: rotate the token that replaced it');

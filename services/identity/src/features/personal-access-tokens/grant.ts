@@ -11,8 +11,8 @@ import { type FaultDetail, validationError } from '@platform/service-kit';
 export const expiryChoices = [30, 90, 365, 'never'] as const;
 export type ExpiryDays = (typeof expiryChoices)[number];
 
-const DEFAULT_EXPIRY_DAYS = 30;
 const DAY_MS = 86_400_000;
+const DEFAULT_LIFETIME_MS = 30 * DAY_MS;
 
 export const canGrant = (principal: UserPrincipal, scope: string): boolean =>
   canHoldScope(scope, principal.role) && hasScope(principal, scope);
@@ -48,8 +48,11 @@ export function grantScopes(
   return [...new Set(requested)];
 }
 
+const toLifetimeMs = (days: ExpiryDays): number | null => (days === 'never' ? null : days * DAY_MS);
+
 /**
  * @param now - milliseconds since the epoch.
+ * @param defaultLifetimeMs - the lifetime when none is requested; null for never.
  * @returns the expiry in milliseconds since the epoch, on a whole second; null for never.
  * @throws AppError 400 when the requested expiry is more than a day after that of the creating token.
  */
@@ -57,9 +60,10 @@ export function grantExpiry(
   principal: UserPrincipal,
   requested: ExpiryDays | undefined,
   now: number,
+  defaultLifetimeMs: number | null = DEFAULT_LIFETIME_MS,
 ): number | null {
-  const days = requested ?? DEFAULT_EXPIRY_DAYS;
-  const wanted = days === 'never' ? null : Math.floor((now + days * DAY_MS) / 1_000) * 1_000;
+  const lifetimeMs = requested === undefined ? defaultLifetimeMs : toLifetimeMs(requested);
+  const wanted = lifetimeMs === null ? null : Math.floor((now + lifetimeMs) / 1_000) * 1_000;
   const own = principal.kind === 'session' ? null : principal.expiresAt;
   if (own === null || (wanted !== null && wanted <= own)) return wanted;
   if (requested === undefined || (wanted !== null && wanted <= own + DAY_MS)) return own;

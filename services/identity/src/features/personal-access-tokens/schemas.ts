@@ -1,18 +1,27 @@
 import { Type } from 'typebox';
 import { type ExpiryDays, expiryChoices } from './grant.js';
 
-const Id = Type.String({ format: 'uuid' });
-const Instant = Type.String({ format: 'date-time' });
-const NullableInstant = Type.Union([Instant, Type.Null()]);
+export const Id = Type.String({ format: 'uuid' });
+export const Instant = Type.String({ format: 'date-time' });
+export const NullableInstant = Type.Union([Instant, Type.Null()]);
+
+export const TokenName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'display-name',
+  description: 'With a visible character, without control and bidirectional ones.',
+});
+export const TokenDescription = Type.String({
+  maxLength: 500,
+  format: 'display-name',
+  description: 'What the token is for.',
+});
+export const RequestedScopes = Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 50 });
 
 export const CreateTokenBody = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'display-name',
-      description: 'With a visible character, without control and bidirectional ones.',
-    }),
+    name: TokenName,
+    description: Type.Optional(TokenDescription),
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: 64 }), {
         minItems: 1,

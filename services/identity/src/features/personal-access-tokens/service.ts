@@ -1,7 +1,5 @@
 import {
-  toDigest,
   invalidCredential,
-  PAT_PREFIX,
   type Scope,
   scopeCatalogue,
   standardAuthErrors,
@@ -11,18 +9,18 @@ import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from 
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../audit/actor.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
+import { insertToken } from './insert.queries.js';
 import {
   countActiveTokens,
   findOrgTokens,
   findOwnTokens,
-  insertToken,
   type OwnedTokenRow,
-  revokeTokens,
   type TokenRow,
-} from './queries.js';
+} from './list.queries.js';
+import { type MintDeps, mintToken } from './mint.js';
+import { revokeTokens } from './revoke.queries.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
@@ -58,7 +56,7 @@ export interface TokenService {
   revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
 }
 
-const toToken = (row: TokenRow): Token => ({
+export const toToken = (row: TokenRow): Token => ({
   id: row.id,
   name: row.name,
   scopes: row.scopes,
@@ -76,14 +74,14 @@ const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
   ownerDeleted: row.is_owner_removed,
 });
 
-export function createTokenService(deps: {
+export interface TokenServiceDeps extends MintDeps {
   readonly pool: pg.Pool;
-  readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly clock: Clock;
   readonly defaultScopes: readonly Scope[];
-}): TokenService {
-  const { pool, keys, signJwt, clock, defaultScopes } = deps;
+}
+
+export function createTokenService(deps: TokenServiceDeps): TokenService {
+  const { pool, clock, defaultScopes } = deps;
 
   async function revoke(
     caller: Caller,
@@ -106,21 +104,16 @@ export function createTokenService(deps: {
   }
 
   return {
-    async create(caller, { name, scopes: requested, expiryDays }) {
+    async create(caller, { name, description, scopes: requested, expiryDays }) {
       const now = clock();
       const scopes = grantScopes(caller, requested, defaultScopes);
       const expiresAt = grantExpiry(caller, expiryDays, now);
-      const { userId: ownerId, orgId } = caller;
+      const { userId, orgId } = caller;
       const id = uuidv7();
-      const claims = { sub: ownerId, org: orgId, jti: id, kind: 'pat' as const, scope: scopes.join(' ') };
-      const times = {
-        iat: Math.floor(now / 1_000),
-        ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
-      };
-      const { token, keyId } = keys.mint({ ...claims, ...times }, signJwt);
-      const row = { id, orgId, ownerId, name, scopes, tokenHash: toDigest(token), signingKeyId: keyId };
+      const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
+      const row = { id, orgId, ownerId: userId, name, description: description ?? null, scopes, ...minted };
       if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
         throw invalidCredential(standardAuthErrors);
       return {
@@ -131,7 +124,7 @@ export function createTokenService(deps: {
         createdAt: createdAt.toISOString(),
         expiresAt: expiry?.toISOString() ?? null,
         parentId: caller.kind === 'pat' ? caller.credentialId : null,
-        accessToken: PAT_PREFIX + token,
+        accessToken,
       };
     },
 

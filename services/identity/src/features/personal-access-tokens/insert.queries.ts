@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { type Caller, getUserAgent } from '../audit/actor.js';
+import { createAuditId } from '../audit/queries.js';
+
+export interface NewToken {
+  readonly id: string;
+  readonly orgId: string;
+  readonly ownerId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly scopes: readonly string[];
+  readonly tokenHash: string;
+  readonly signingKeyId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+}
+
+/*
+ * The locks of a statement that creates a token: of the owner `$3` in the organisation `$2`, and of the creating
+ * credential `$12`, the `maker`, which must be active at `$8`. A token is a maker only while it has all the scopes `$5`.
+ *
+ * The owner is locked before the maker, in the same order as by a revocation: a creation that waits for a revocation then
+ * sees the maker revoked, and a revocation that waits for a creation sees the new token.
+ */
+const ownerAndMaker = (maker: string) => `
+  owner as materialized (
+    select id from users where id = $3 and org_id = $2 and removed_at is null for no key update
+  ), maker as materialized (
+    ${maker} for share of maker
+  )`;
+export const ownerAndSession = ownerAndMaker(
+  `select maker.id from owner join sessions maker on maker.user_id = owner.id
+    where maker.id = $12::uuid and maker.ended_at is null and maker.expires_at > $8`,
+);
+export const ownerAndToken = ownerAndMaker(
+  `select maker.id from owner join personal_access_tokens maker on maker.owner_id = owner.id
+    where maker.id = $12::uuid and maker.status = 'active' and (maker.expires_at is null or maker.expires_at > $8)
+      and maker.scopes @> $5::text[]`,
+);
+
+/* Inserts a token and its audit entry in one statement, so that neither exists without the other. */
+const insertBy = (locks: string, parentId: 'maker.id' | 'null') => `
+  with ${locks}, token as (
+    insert into personal_access_tokens
+      (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, parent_id)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16, ${parentId} from maker
+    returning id, org_id, owner_id, name, scopes, expires_at, created_at
+  )
+  insert into audit_entries
+    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, detail, created_at)
+  select $10, org_id, 'token.created', owner_id, $11, $12, $13, $14, id,
+         jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
+  from token`;
+
+const insertBySession = insertBy(ownerAndSession, 'null');
+const insertByToken = insertBy(ownerAndToken, 'maker.id');
+
+/** @returns false when the creating credential has ended, or its owner was removed. */
+export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): Promise<boolean> {
+  const isByToken = maker.kind === 'pat';
+  const { rowCount } = await db.query({
+    name: isByToken ? 'insert_token_by_token' : 'insert_token_by_session',
+    text: isByToken ? insertByToken : insertBySession,
+    values: [
+      token.id,
+      token.orgId,
+      token.ownerId,
+      token.name,
+      token.scopes,
+      token.tokenHash,
+      token.signingKeyId,
+      token.createdAt,
+      token.expiresAt,
+      createAuditId(token.createdAt),
+      maker.kind,
+      maker.credentialId,
+      maker.client.address,
+      getUserAgent(maker.client),
+      token.expiresAt?.toISOString() ?? null,
+      token.description,
+    ],
+  });
+  return rowCount === 1;
+}

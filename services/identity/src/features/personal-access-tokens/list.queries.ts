@@ -1,0 +1,106 @@
+import type { PageWindow } from '@platform/service-kit';
+import type pg from 'pg';
+
+export interface TokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly parent_id: string | null;
+}
+
+export interface OwnedTokenRow extends TokenRow {
+  readonly owner_id: string;
+  readonly email: string;
+  readonly full_name: string;
+  readonly is_owner_removed: boolean;
+}
+
+/**
+ * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
+ * expiry is checked as well.
+ */
+export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
+
+const ownTokens = `
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at
+  from (
+    select id from personal_access_tokens where owner_id = $1 and ${isActive} and id < $4 order by id desc limit $3
+  ) page
+    join personal_access_tokens t using (id)
+    left join token_last_used used on used.token_id = t.id
+  order by t.id desc`;
+
+/** Sorts after every UUIDv7. A bound that is always present lets the index scan use it. */
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Finds the owner's active tokens, newest first. @param page.after - the last id of the previous page. */
+export async function findOwnTokens(
+  db: pg.Pool,
+  page: {
+    readonly ownerId: string;
+    readonly now: Date;
+    readonly limit: number;
+    readonly after: string | undefined;
+  },
+): Promise<TokenRow[]> {
+  const { ownerId, now, limit, after = LAST_ID } = page;
+  const { rows } = await db.query<TokenRow>({
+    name: 'own_tokens',
+    text: ownTokens,
+    values: [ownerId, now, limit, after],
+  });
+  return rows;
+}
+
+/*
+ * The counter, minus the tokens that have expired since the expiry job last ran. Those are a range of the index
+ * `tokens_to_expire`, about as long as the expiries of a minute.
+ */
+const total = `
+  select counters.active_tokens - (
+    select count(*) from personal_access_tokens
+    where status = 'active' and expires_at <= $2 and org_id = $1
+  ) as total
+  from organisation_counters counters where org_id = $1`;
+
+export async function countActiveTokens(db: pg.Pool, orgId: string, now: Date): Promise<number> {
+  const { rows } = await db.query<{ total: string }>({
+    name: 'count_tokens',
+    text: total,
+    values: [orgId, now],
+  });
+  return Number(rows[0]?.total ?? 0);
+}
+
+/* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
+const orgTokens = (direction: 'asc' | 'desc') => `
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at,
+    t.owner_id, u.email, u.full_name, u.removed_at is not null as is_owner_removed
+  from (
+    select id from personal_access_tokens
+    where org_id = $1 and ${isActive} order by id ${direction} limit $3 offset $4
+  ) page
+    join personal_access_tokens t using (id)
+    join users u on u.id = t.owner_id
+    left join token_last_used used on used.token_id = t.id
+  order by t.id desc`;
+const orgTokensFromStart = orgTokens('desc');
+const orgTokensFromEnd = orgTokens('asc');
+
+/** Finds a page of the organisation's active tokens, newest first, including those of removed owners. */
+export async function findOrgTokens(
+  db: pg.Pool,
+  orgId: string,
+  now: Date,
+  { isFromEnd, offset, count }: PageWindow,
+): Promise<OwnedTokenRow[]> {
+  const { rows } = await db.query<OwnedTokenRow>({
+    name: isFromEnd ? 'org_tokens_from_end' : 'org_tokens_from_start',
+    text: isFromEnd ? orgTokensFromEnd : orgTokensFromStart,
+    values: [orgId, now, count, offset],
+  });
+  return rows;
+}

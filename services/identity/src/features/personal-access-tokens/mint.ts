@@ -1,0 +1,36 @@
+import { PAT_PREFIX, toDigest } from '@platform/auth';
+import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+
+export interface MintDeps {
+  readonly keys: SigningKeys;
+  readonly signJwt: SignJwt;
+}
+
+export interface MintedToken {
+  /** The token as it is shown, once. */
+  readonly accessToken: string;
+  readonly tokenHash: string;
+  readonly signingKeyId: string;
+}
+
+/** Signs a token. @param token.now, token.expiresAt - milliseconds since the epoch; null for a token that never expires. */
+export function mintToken(
+  { keys, signJwt }: MintDeps,
+  token: {
+    readonly id: string;
+    readonly orgId: string;
+    readonly userId: string;
+    readonly scopes: readonly string[];
+    readonly now: number;
+    readonly expiresAt: number | null;
+  },
+): MintedToken {
+  const { id: jti, orgId: org, userId: sub, scopes, now, expiresAt } = token;
+  const claims = { sub, org, jti, kind: 'pat' as const, scope: scopes.join(' ') };
+  const times = {
+    iat: Math.floor(now / 1_000),
+    ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
+  };
+  const { token: jwt, keyId } = keys.mint({ ...claims, ...times }, signJwt);
+  return { accessToken: PAT_PREFIX + jwt, tokenHash: toDigest(jwt), signingKeyId: keyId };
+}

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import { Prisma } from '../../generated/prisma/client.js';
+import type { Transaction } from '../../resources.js';
+import type { TokenRow } from '../personal-access-tokens/list.queries.js';
+import type { TokenState } from './state.js';
+
+export interface TokenDetailsRow extends TokenRow {
+  readonly org_id: string;
+  readonly description: string | null;
+  readonly status: TokenState;
+  readonly successor_id: string | null;
+  readonly revoked_at: Date | null;
+  readonly revoked_reason: string | null;
+}
+
+const ownToken = `
+  select t.id, t.org_id, t.name, t.description, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
+    t.successor_id, t.revoked_at, t.revoked_reason, used.last_used_at
+  from personal_access_tokens t left join token_last_used used on used.token_id = t.id
+  where t.id = $1 and t.owner_id = $2`;
+
+/** Finds a token of the owner, in any state. */
+export async function findOwnToken(
+  db: pg.Pool,
+  tokenId: string,
+  ownerId: string,
+): Promise<TokenDetailsRow | undefined> {
+  const { rows } = await db.query<TokenDetailsRow>({
+    name: 'own_token',
+    text: ownToken,
+    values: [tokenId, ownerId],
+  });
+  return rows[0];
+}
+
+export interface EditableToken {
+  readonly name: string;
+  readonly description: string | null;
+  readonly scopes: string[];
+  readonly expires_at: Date | null;
+  readonly status: TokenState;
+  readonly successor_id: string | null;
+}
+
+/** Locks the token against rotation, revocation, and creations by it. */
+export async function lockToken(
+  tx: Transaction,
+  tokenId: string,
+  ownerId: string,
+): Promise<EditableToken | undefined> {
+  const [row] = await tx.$queryRaw<EditableToken[]>(Prisma.sql`
+    select name, description, scopes, expires_at, status::text, successor_id from personal_access_tokens
+    where id = ${tokenId}::uuid and owner_id = ${ownerId}::uuid for update`);
+  return row;
+}
+
+export interface TokenEdit {
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly scopes?: string[];
+  readonly isNarrowed?: true;
+}
+
+export const updateToken = (tx: Transaction, id: string, edit: TokenEdit): Promise<unknown> =>
+  tx.personalAccessToken.update({ where: { id }, data: edit, select: { id: true } });

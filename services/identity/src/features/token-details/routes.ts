@@ -1,0 +1,100 @@
+import { getMember, requireMember, requireScopes } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
+import { bearer, errorResponses } from '../../openapi.js';
+import { getCaller } from '../audit/actor.js';
+import { tokenRequired } from '../personal-access-tokens/errors.js';
+import { RevokeBody, Revoked, TokenPath, toRevoked } from '../personal-access-tokens/schemas.js';
+import type { TokenService } from '../personal-access-tokens/service.js';
+import { EditTokenBody, TokenAnswer } from './schemas.js';
+import type { TokenDetailsService } from './service.js';
+
+const base = '/api/v1/personal-access-tokens';
+const tags = ['Personal access tokens'];
+
+/** Requires a personal access token. */
+export const requireToken: onRequestHookHandler = (request, _reply, done) => {
+  if (getMember(request).kind !== 'pat') throw tokenRequired();
+  done();
+};
+
+/** For members, on one of their own tokens; a token requires `pat:read` or `pat:write`. */
+export function tokenDetailsRoutes(app: App, service: TokenDetailsService): void {
+  app.get(
+    `${base}/:tokenId`,
+    {
+      onRequest: [app.authenticate, requireMember, requireScopes(['pat:read'])],
+      schema: {
+        operationId: 'getOwnToken',
+        tags,
+        summary: 'An own token in any state',
+        security: bearer,
+        params: TokenPath,
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ token: await service.get(getMember(request), request.params.tokenId) }),
+  );
+  app.patch(
+    `${base}/:tokenId`,
+    {
+      onRequest: [app.authenticate, requireMember, requireScopes(['pat:write'])],
+      schema: {
+        operationId: 'editOwnToken',
+        tags,
+        summary: 'Change an own active token, never so that it grants more',
+        security: bearer,
+        params: TokenPath,
+        body: EditTokenBody,
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({
+      token: await service.edit(getCaller(request), request.params.tokenId, request.body),
+    }),
+  );
+}
+
+/** For a token about itself, whatever its scopes. */
+export function ownCredentialRoutes(
+  app: App,
+  details: TokenDetailsService,
+  tokens: Pick<TokenService, 'revokeOwn'>,
+): void {
+  const onRequest = [app.authenticate, requireToken];
+  app.get(
+    `${base}/self`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getOwnCredential',
+        tags,
+        summary: 'The calling token',
+        security: bearer,
+        response: { 200: TokenAnswer, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const principal = getMember(request);
+      return { token: await details.get(principal, principal.credentialId) };
+    },
+  );
+  app.delete(
+    `${base}/self`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOwnCredential',
+        tags,
+        summary: 'Revoke the calling token and those that it made, at once and for good',
+        security: bearer,
+        body: RevokeBody,
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const caller = getCaller(request);
+      return toRevoked(await tokens.revokeOwn(caller, caller.credentialId, request.body ?? undefined));
+    },
+  );
+}

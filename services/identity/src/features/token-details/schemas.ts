@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import {
+  Id,
+  NullableInstant,
+  RequestedScopes,
+  Token,
+  TokenDescription,
+  TokenName,
+} from '../personal-access-tokens/schemas.js';
+import { tokenStates } from './state.js';
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+export const TokenDetails = Type.Object(
+  {
+    ...Token.properties,
+    description: NullableText,
+    state: Type.Enum([...tokenStates]),
+    replacedBy: Type.Union([Id, Type.Null()], {
+      description:
+        'The token that replaced this one by rotation. An active token with one works until `expiresAt`.',
+    }),
+    revokedAt: NullableInstant,
+    revokedReason: NullableText,
+  },
+  { title: 'PersonalAccessTokenDetails' },
+);
+export type TokenDetails = Type.Static<typeof TokenDetails>;
+
+export const TokenAnswer = Type.Object({ token: TokenDetails });
+
+export const EditTokenBody = Type.Object(
+  {
+    name: Type.Optional(TokenName),
+    description: Type.Optional(Type.Union([TokenDescription, Type.Null()])),
+    scopes: Type.Optional(
+      Type.Unsafe<string[]>({ ...RequestedScopes, description: 'Some of the current scopes, never others.' }),
+    ),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type EditTokenBody = Type.Static<typeof EditTokenBody>;

@@ -1,0 +1,125 @@
+import type { UserPrincipal } from '@platform/auth';
+import { type Clock, type FaultDetail, validationError } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../audit/actor.js';
+import { findChanges } from '../audit/changes.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import { tokenNotFound } from '../personal-access-tokens/errors.js';
+import { toToken } from '../personal-access-tokens/service.js';
+import {
+  type EditableToken,
+  findOwnToken,
+  lockToken,
+  type TokenDetailsRow,
+  type TokenEdit,
+  updateToken,
+} from './queries.js';
+import type { EditTokenBody, TokenDetails } from './schemas.js';
+import { toState } from './state.js';
+
+export interface TokenDetailsService {
+  /** Returns an own token in any state. @throws AppError 404. */
+  get(principal: UserPrincipal, tokenId: string): Promise<TokenDetails>;
+  /**
+   * Changes an own active token. Its scopes can only become fewer, which takes effect at once.
+   *
+   * @throws AppError 404; 400 for a scope that the token lacks.
+   */
+  edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<TokenDetails>;
+}
+
+function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
+  const state = toState(row, now);
+  // The expiry job hasn't revoked a rotated token yet whose grace has ended.
+  const isDue = state === 'revoked' && row.status === 'active';
+  return {
+    ...toToken(row),
+    description: row.description,
+    state,
+    replacedBy: row.successor_id,
+    revokedAt: (isDue ? row.expires_at : row.revoked_at)?.toISOString() ?? null,
+    revokedReason: isDue ? 'rotated' : row.revoked_reason,
+  };
+}
+
+/** @throws AppError 400 that names each scope that the token lacks. */
+function narrowScopes(current: readonly string[], wanted: readonly string[]): string[] {
+  const faults: FaultDetail[] = wanted.flatMap((scope, index) =>
+    current.includes(scope)
+      ? []
+      : [
+          {
+            field: `scopes.${index}`,
+            message: `the token lacks ${JSON.stringify(scope)}: scopes are only removed`,
+          },
+        ],
+  );
+  if (faults.length > 0) throw validationError(faults);
+  return current.filter((scope) => wanted.includes(scope));
+}
+
+function toEdit(token: EditableToken, { name, description, scopes: wanted }: EditTokenBody): TokenEdit {
+  const scopes = wanted && narrowScopes(token.scopes, wanted);
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(scopes && scopes.length < token.scopes.length && { scopes, isNarrowed: true }),
+  };
+}
+
+/** The form in which the audit shows an editable token. */
+const toAuditForm = ({
+  name,
+  description,
+  scopes,
+}: Pick<EditableToken, 'name' | 'description' | 'scopes'>) => ({
+  name,
+  description,
+  scopes: scopes.join(' '),
+});
+
+export function createTokenDetailsService(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly clock: Clock;
+}): TokenDetailsService {
+  const { pool, prisma, clock } = deps;
+
+  async function get({ userId }: UserPrincipal, tokenId: string): Promise<TokenDetails> {
+    const row = await findOwnToken(pool, tokenId, userId);
+    if (!row) throw tokenNotFound();
+    return toDetails(row, clock());
+  }
+
+  async function edit(tx: Transaction, caller: Caller, tokenId: string, body: EditTokenBody): Promise<void> {
+    const now = clock();
+    const token = await lockToken(tx, tokenId, caller.userId);
+    if (!token || toState(token, now) !== 'active') throw tokenNotFound();
+    const change = toEdit(token, body);
+    const before = toAuditForm(token);
+    const changes = findChanges(before, toAuditForm({ ...token, ...change }), [
+      'name',
+      'description',
+      'scopes',
+    ]);
+    if (Object.keys(changes).length === 0) return;
+    await updateToken(tx, tokenId, change);
+    await insertAuditEntry(tx, {
+      orgId: caller.orgId,
+      action: 'token.changed',
+      actor: toActor(caller),
+      subjectId: tokenId,
+      changes,
+      at: new Date(now),
+    });
+  }
+
+  return {
+    get,
+    async edit(caller, tokenId, body) {
+      await prisma.$transaction((tx) => edit(tx, caller, tokenId, body));
+      return get(caller, tokenId);
+    },
+  };
+}

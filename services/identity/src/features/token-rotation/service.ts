@@ -1,0 +1,89 @@
+import {
+  insufficientScope,
+  invalidCredential,
+  type Scope,
+  standardAuthErrors,
+  type UserPrincipal,
+} from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from '../audit/actor.js';
+import { tokenAlreadyRotated, tokenNotFound } from '../personal-access-tokens/errors.js';
+import { grantExpiry } from '../personal-access-tokens/grant.js';
+import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
+import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
+import { toState } from '../token-details/state.js';
+import { rotateToken } from './queries.js';
+import type { RotatedToken, RotateOptions } from './schemas.js';
+
+export interface TokenRotation {
+  /**
+   * Replaces an own token by a new one with the same name, scopes and place in its family. The new value is returned only
+   * here. The replaced token works until the grace ends, then is revoked with the reason `rotated`.
+   *
+   * @throws AppError 404; 409 when the token has been rotated; 403 when the caller lacks a scope of the token; 400 when
+   *   the caller can't grant the expiry; 401 when its credential has ended since it was verified.
+   */
+  rotate(caller: Caller, tokenId: string, options?: RotateOptions): Promise<RotatedToken>;
+}
+
+/** @throws AppError 403 when the new token would have a scope that the calling token lacks. */
+function assertCanHold(caller: UserPrincipal, scopes: readonly string[]): void {
+  if (caller.kind === 'session') return;
+  const missing = scopes.filter((scope) => !caller.grantedScopes.has(scope)) as Scope[];
+  if (missing.length > 0) throw insufficientScope(standardAuthErrors, missing);
+}
+
+const toLifetimeMs = ({ created_at: from, expires_at: to }: TokenDetailsRow): number | null =>
+  to === null ? null : to.getTime() - from.getTime();
+
+const toDate = (at: number | null): Date | null => (at === null ? null : new Date(at));
+
+export function createTokenRotation(
+  deps: MintDeps & { readonly pool: pg.Pool; readonly clock: Clock },
+): TokenRotation {
+  const { pool, clock } = deps;
+
+  async function findRotatable(caller: Caller, tokenId: string, now: number): Promise<TokenDetailsRow> {
+    const row = await findOwnToken(pool, tokenId, caller.userId);
+    if (row?.successor_id) throw tokenAlreadyRotated();
+    if (!row || toState(row, now) !== 'active') throw tokenNotFound();
+    return row;
+  }
+
+  return {
+    async rotate(caller, tokenId, { graceSeconds = 0, expiryDays } = {}) {
+      const now = clock();
+      const old = await findRotatable(caller, tokenId, now);
+      const { scopes } = old;
+      assertCanHold(caller, scopes);
+      const expiresAt = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
+      const id = uuidv7();
+      const { userId, orgId } = caller;
+      const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });
+      const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
+      const at = new Date(now);
+      const rotation = { tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
+      if (!(await rotateToken(pool, rotation, caller))) {
+        // Another rotation or a revocation came first, or else the caller's credential has ended.
+        await findRotatable(caller, tokenId, now);
+        throw invalidCredential(standardAuthErrors);
+      }
+      const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
+      return {
+        token: {
+          id,
+          name: old.name,
+          scopes,
+          createdAt: at.toISOString(),
+          expiresAt: toDate(expiresAt)?.toISOString() ?? null,
+          lastUsedAt: null,
+          parentId: old.parent_id,
+          accessToken,
+        },
+        replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
+      };
+    },
+  };
+}
