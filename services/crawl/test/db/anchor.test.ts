@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { findSchedule, upsertSchedule } from '../../src/db/schedules.js';
+import { at, useRunRows } from '../support/run-rows.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('the anchor of an interval', () => {
+  const rows = useRunRows();
+  const orgId = randomUUID();
+  const everyFiveHours = {
+    scheduleType: 'hourly',
+    minute: 5,
+    interval: 5,
+    timezone: 'UTC',
+    isEnabled: true,
+    jitterMs: 0,
+    missedRunPolicy: 'run_once',
+  } as const;
+  const save = (scheduledAt: number, anchorAt: number) =>
+    upsertSchedule(rows.pool, {
+      id: randomUUID(),
+      orgId,
+      connector: 'files_1',
+      userId: randomUUID(),
+      config: everyFiveHours,
+      priority: 5,
+      maxRetries: 3,
+      timeoutMs: 60_000,
+      metadata: null,
+      scheduledAt: new Date(scheduledAt),
+      anchorAt: new Date(anchorAt),
+      nextRunAt: new Date(scheduledAt + HOUR_MS),
+    });
+  const findAnchor = async () => (await findSchedule(rows.pool, orgId, 'files_1'))?.anchorAt.getTime();
+
+  it('outlives a replacement that keeps it', async () => {
+    await save(at, at);
+    await save(at + HOUR_MS, at);
+    expect(await findAnchor()).toBe(at);
+  });
+
+  it('is dropped when a replica of the previous version, which does not write it, replaces the schedule', async () => {
+    await save(at, at);
+    await rows.pool.query(
+      `update schedules set scheduled_at = $2, revision = nextval('schedule_revisions') where org_id = $1`,
+      [orgId, new Date(at + 2 * HOUR_MS)],
+    );
+    expect(await findAnchor()).toBe(at + 2 * HOUR_MS);
+  });
+});
