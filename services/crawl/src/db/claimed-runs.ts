@@ -76,11 +76,15 @@ export async function markAway(
   return rowCount === 1;
 }
 
-/** The attempt that was under way doesn't count. */
+/**
+ * Gives a run back to the queue. Its attempt doesn't count. No worker asks its endpoint until the next claim, so that one starts
+ * with a grace of its own.
+ */
 export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<unknown> =>
   db.query({
     name: 'hand_back_run',
-    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2, away_since = null,
+             reason = case when away_since is null then reason end
            where id = $1 and ${isHeld(3)}`,
     values: [run.id, leaseUntil, run.takenUp],
   });

@@ -64,6 +64,19 @@ describe('a run whose endpoint is away', () => {
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'active' }]);
   });
 
+  it('has a grace of its own after its worker handed it back', async () => {
+    const { job } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    await lifecycle.postpone(expectBegun(await lifecycle.begin(job(at))), away());
+    rows.now += 1_000;
+    await lifecycle.handBack(expectBegun(await lifecycle.begin(job(at))));
+    // No worker asks the endpoint for an hour.
+    rows.now += 3_600_000;
+    const next = expectBegun(await lifecycle.begin(job(at)));
+    expect(next.run).toMatchObject({ attempts: 1, awaySince: null });
+    expect(await lifecycle.postpone(next, away())).toEqual({ until: rows.now + 1_000 });
+  });
+
   it('that is queued again after it was lost has a grace of its own', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
