@@ -153,10 +153,16 @@ export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number
     values: [orgId, connector, kept],
   });
 
-/** Takes back a run that the queue could not be told of. Of one that a worker has taken up nothing is changed. */
-export const withdrawRun = (db: Db, id: string): Promise<unknown> =>
-  db.query({
+/**
+ * Deletes a requested run whose job the queue may not have, in whatever state it is.
+ *
+ * @returns whether it is gone; false when a worker has claimed it, so that the queue did have its job.
+ */
+export async function withdrawRun(db: Db, id: string): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'withdraw_run',
-    text: `delete from runs where id = $1 and state = 'waiting' and taken_up = 0`,
+    text: 'delete from runs where id = $1 and taken_up = 0',
     values: [id],
   });
+  return rowCount === 1;
+}

@@ -37,7 +37,7 @@ const toRunItem = (run: RunHistoryRow): RunItem => ({
 export function createRunService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
-  readonly queues: CrawlQueues;
+  readonly queues: Pick<CrawlQueues, 'addRun'>;
   readonly clock: Clock;
 }): RunService {
   const { pool, prisma, queues, clock } = deps;
@@ -82,8 +82,7 @@ export function createRunService(deps: {
         });
       } catch (error) {
         // A job that is added after all finds no run, and does nothing.
-        await withdrawRun(pool, runId);
-        throw error;
+        if (await withdrawRun(pool, runId)) throw error;
       }
       pruneSometimes(pool, orgId, connector);
       return { runId, connector, requestedAt: at.toISOString() };

@@ -1,0 +1,61 @@
+import { dependencyUnavailable } from '@platform/service-kit';
+import { createRunService } from '../../../src/api/runs/service.js';
+import { stopSchedules } from '../../../src/db/schedules.js';
+import { createPrisma } from '../../../src/db/prisma.js';
+import { type CrawlJob, runJobId, type RunJob } from '../../../src/queue/job.js';
+import { expectBegun, useRunRows } from '../../support/run-rows.js';
+
+/* The command that adds the job of a requested run times out, and is carried out all the same. */
+
+describe('a run that is requested while the queue fails', () => {
+  const rows = useRunRows();
+
+  /** @param meanwhile - what happens between the command and its time-out. */
+  const request = (schedule: { readonly orgId: string }, meanwhile: (run: RunJob) => Promise<unknown>) =>
+    createRunService({
+      pool: rows.pool,
+      prisma: createPrisma(rows.pool),
+      clock: () => rows.now,
+      queues: {
+        addRun: async (run) => {
+          await meanwhile(run);
+          throw dependencyUnavailable('queue', new Error('Command timed out'));
+        },
+      },
+    }).request(schedule.orgId, 'files_1', 'request-1');
+
+  const toJob = ({ runId, orgId, connector, recoveries }: RunJob) =>
+    ({
+      id: runJobId(runId, recoveries),
+      attemptsMade: 0,
+      data: { kind: 'run', runId, orgId, connector },
+    }) as unknown as CrawlJob;
+
+  it('leaves no run', async () => {
+    const schedule = await rows.scheduleDaily();
+    await expect(request(schedule, () => Promise.resolve())).rejects.toMatchObject({ statusCode: 503 });
+    expect(await rows.getRuns(schedule.id)).toEqual([]);
+  });
+
+  it('is accepted when a worker has claimed it before the time-out', async () => {
+    const schedule = await rows.scheduleDaily();
+    let runId = '';
+    const answer = await request(schedule, async (run) => {
+      runId = expectBegun(await rows.newLifecycle().begin(toJob(run))).run.id;
+    });
+    expect(answer).toMatchObject({ runId });
+    expect(await rows.getRuns(schedule.id)).toMatchObject([{ state: 'active' }]);
+  });
+
+  it('leaves no run when the schedule is paused meanwhile', async () => {
+    const schedule = await rows.scheduleDaily();
+    const pause = () =>
+      stopSchedules(rows.pool, 'paused', {
+        orgId: schedule.orgId,
+        connector: 'files_1',
+        at: new Date(rows.now),
+      });
+    await expect(request(schedule, pause)).rejects.toMatchObject({ statusCode: 503 });
+    expect(await rows.getRuns(schedule.id)).toEqual([]);
+  });
+});
