@@ -23,6 +23,8 @@ export interface Crawls {
   outcome(connector: Connector, wanted: string): Promise<any>;
   /** Ids in the order in which they were given out, by key. */
   eventsByKey(): Promise<Map<string, string[]>>;
+  /** Returns what does not hold of {@link expectWhole} at present. */
+  findWrong(): Promise<string[]>;
   /**
    * What has to hold after each fault: nothing is in progress for good, each completed run has its event and no other has,
    * each active schedule has its job, once, and no change has yet to be applied.
@@ -102,6 +104,7 @@ export function createCrawls(platform: () => Platform): Crawls {
       );
       return new Map(rows.map(({ key, ids }) => [key, ids]));
     },
+    findWrong,
     async expectWhole() {
       await waitFor(
         async () => {

@@ -60,10 +60,13 @@ async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[
   await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
   const queue = engine.queue(name, {}) as Queue<CrawlJobData>;
   try {
-    // In parts, because a command has the time-out of production, and a busy machine needs longer than that for all.
-    for (let start = 0; start < jobs.length; start += FILL_SIZE)
-      await queue.addBulk(jobs.slice(start, start + FILL_SIZE).map((job) => ({ name, ...job })));
-    return await queue.getWaitingCount();
+    // In parts, and each again until it is done: a command has the time-out of production, which a busy machine may exceed.
+    // Jobs with an id are added once.
+    for (let start = 0; start < jobs.length; start += FILL_SIZE) {
+      const part = jobs.slice(start, start + FILL_SIZE).map((job) => ({ name, ...job }));
+      await waitFor(() => queue.addBulk(part), { what: 'a part of the jobs in the queue' });
+    }
+    return await waitFor(() => queue.getWaitingCount(), { what: 'the number of waiting jobs' });
   } finally {
     await queue.close();
   }
