@@ -34,6 +34,7 @@ export {
   tooManyRequests,
   validationError,
 } from './errors.js';
+export { bearer, createErrorResponses, errorResponses } from './http/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
 export { findValueFault } from './http/body/json-body.js';
 export { readJsonShape } from './http/body/json-limits.js';
@@ -41,7 +42,7 @@ export { isHeaderRepeated } from './http/repeated-header.js';
 export { createServerErrorLog } from './telemetry/server-error-log.js';
 export { createLogger, type Logger, scrub } from './telemetry/logging.js';
 export { MigrationError } from './data/apply-migration.js';
-export { assertMigrated, migrate } from './data/migrations.js';
+export { assertMigrated, findMigrations, migrate } from './data/migrations.js';
 export {
   type Page,
   PageOf,
@@ -51,6 +52,18 @@ export {
   Pagination,
   toPagination,
 } from './data/pagination.js';
+export {
+  type Command,
+  type CommandsDefinition,
+  defineCommands,
+  UsageError,
+} from './process/define-commands.js';
+export {
+  defineService,
+  type ResourceOptions,
+  type ServiceDefinition,
+  type ServiceDeps,
+} from './process/define-service.js';
 export { serve, type ServeOptions } from './process/serve.js';
 export { serviceVariables } from './config/service-variables.js';
 export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './process/shutdown.js';

@@ -19,9 +19,6 @@ const clientSecret: Variable<string> = {
   parse: (value) => (value.length >= 32 ? value : undefined),
 };
 
-/** What the commands need that only touch the database. */
-export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
-
 /** Everything that the service reads from its environment. */
 export const crawlVariables = {
   ...serviceVariables,

@@ -1,43 +1,18 @@
-import { fileURLToPath } from 'node:url';
 import { connectors } from '@platform/events';
-import {
-  assertMigrated,
-  createLogger,
-  createShutdown,
-  serve,
-  startTracing,
-  systemClock,
-} from '@platform/service-kit';
-import type { ExitSignals } from '@platform/service-kit/run-main';
+import { defineService, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
 import { buildCrawl, openIdentity } from './app.js';
-import { loadCrawlConfig } from './config.js';
+import { type CrawlConfig, loadCrawlConfig } from './config.js';
 import { createCrawlMetrics } from './engine/metrics.js';
 import { createApplier } from './queue/applier.js';
 import { assertQueuesMigrated, createEngine } from './queue/backend.js';
 import { openQueues } from './queue/queues.js';
-import { openResources } from './resources.js';
+import { openResources, type Resources } from './resources.js';
 import { startWorker } from './worker.js';
 
-const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-
-/** The service, from its configuration to its listener. */
-export async function main(signals: ExitSignals): Promise<void> {
-  const config = loadCrawlConfig(process.env);
-  const tracing = await startTracing('crawl', config);
-  const log = createLogger('crawl', config.LOG_LEVEL);
-  tracing.reportTo(log);
-  const shutdown = createShutdown(log);
-  signals.endWith(shutdown, log);
-  shutdown.on('close', 'traces', tracing.stop);
-  const clock = systemClock;
-  const resources = openResources({
-    databaseUrl: config.DATABASE_URL,
-    maxConnections: config.DATABASE_CONNECTIONS_MAX,
-    timeoutMs: config.DATABASE_TIMEOUT_MS,
-    log,
-    shutdown,
-  });
-  await assertMigrated(resources.pool, migrationsFolder, log);
+/** Builds the API and, depending on the role, the half that runs the crawls. */
+async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<ServiceApp> {
+  const { config, resources, shutdown, clock } = deps;
+  const { log } = resources;
   if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
   const engine = createEngine({
     redisUrl: config.REDIS_URL,
@@ -79,12 +54,13 @@ export async function main(signals: ExitSignals): Promise<void> {
     });
   // A worker verifies no request, so it needs no keys.
   if (config.ROLE !== 'worker') await identity.start();
-  await serve({
-    ...service,
-    host: config.HOST,
-    port: config.PORT,
-    shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
-    shutdown,
-  });
-  log.info({ address: service.app.server.address(), role: config.ROLE }, 'crawl is ready');
+  return service;
 }
+
+export const main = defineService({
+  name: 'crawl',
+  program: import.meta.url,
+  loadConfig: loadCrawlConfig,
+  openResources,
+  build,
+});

@@ -1,4 +1,4 @@
-import { createPool, type Logger, type Shutdown } from '@platform/service-kit';
+import { createPool, type Logger, type ResourceOptions } from '@platform/service-kit';
 import type pg from 'pg';
 import { createPrisma, type Prisma } from './db/prisma.js';
 
@@ -9,20 +9,7 @@ export interface Resources {
   readonly log: Logger;
 }
 
-export function openResources(options: {
-  readonly databaseUrl: string;
-  readonly maxConnections: number;
-  /** The time limit of a query. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly shutdown: Shutdown;
-}): Resources {
-  const { databaseUrl: connectionString, maxConnections, timeoutMs, log, shutdown } = options;
-  const pool = createPool({ connectionString, applicationName: 'crawl', maxConnections, timeoutMs, log });
-  const prisma = createPrisma(pool);
-  shutdown.on('close', 'database', async () => {
-    await prisma.$disconnect();
-    await pool.end();
-  });
-  return { pool, prisma, log };
+export function openResources({ databaseUrl: connectionString, ...options }: ResourceOptions): Resources {
+  const pool = createPool({ ...options, connectionString, applicationName: 'crawl' });
+  return { pool, prisma: createPrisma(pool), log: options.log };
 }

@@ -39,15 +39,14 @@ export interface WorkerDeps {
 
 /** Connections of its own: requests must not keep a run from going on, or a lease from being renewed. */
 function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
-  const pool = createPool({
+  return createPool({
     connectionString: config.DATABASE_URL,
     applicationName: 'crawl-worker',
     maxConnections: config.WORKER_CONNECTIONS_MAX,
     timeoutMs: config.DATABASE_TIMEOUT_MS,
     log: resources.log,
+    shutdown,
   });
-  shutdown.on('close', 'database of the workers', () => pool.end());
-  return pool;
 }
 
 /** Puts events in order, moves them to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */

@@ -1,13 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import {
-  AppError,
   assertMigrated,
   createLogger,
   createShutdown,
-  describeVariables,
-  migrate,
+  defineCommands,
+  findMigrations,
   systemClock,
+  UsageError,
 } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import {
@@ -29,13 +28,7 @@ import { normaliseEmail } from './features/users/service.js';
 import { openResources, type Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
 
-const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-
-const usage = `identity <command>
-
-  migrate                       apply the pending database migrations
-  config                        list every variable, and check the environment
-  create-organisation           --name <name> --admin-email <address>
+const help = `  create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)
   make-administrator            --email <address> [--organisation <id>]
                                 make a member an administrator with a new password (from ADMIN_PASSWORD),
@@ -51,12 +44,7 @@ const usage = `identity <command>
   reseal                        re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
                                 the others can be removed
 
-The database is DATABASE_URL; the keys commands and reseal need ENCRYPTION_KEYS as well.
-`;
-
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+The keys commands and reseal need ENCRYPTION_KEYS as well.`;
 
 /** Opens the resources that a command needs, and always closes them. */
 async function withResources(run: (resources: Resources) => Promise<void>): Promise<void> {
@@ -65,23 +53,20 @@ async function withResources(run: (resources: Resources) => Promise<void>): Prom
   const shutdown = createShutdown(log);
   const resources = openResources({ databaseUrl, maxConnections: 2, timeoutMs, log, shutdown });
   try {
-    await assertMigrated(resources.pool, migrationsFolder, log);
+    await assertMigrated(resources.pool, findMigrations(import.meta.url), log);
     await run(resources);
   } finally {
     await shutdown.run('command done');
   }
 }
 
-async function runMigrate(): Promise<void> {
-  const { DATABASE_URL: databaseUrl } = loadDatabaseConfig(process.env);
-  const applied = await migrate(databaseUrl, migrationsFolder, createLogger('identity', 'warn'));
-  process.stdout.write(applied.length > 0 ? `applied: ${applied.join(', ')}\n` : 'nothing to apply\n');
-}
+const text = { type: 'string' } as const;
 
-async function runCreateOrganisation(
-  name: string | undefined,
-  adminEmail: string | undefined,
-): Promise<void> {
+async function runCreateOrganisation(args: string[]): Promise<void> {
+  const { name, 'admin-email': adminEmail } = parseArgs({
+    args,
+    options: { name: text, 'admin-email': text },
+  }).values;
   if (!name || !adminEmail) throw new UsageError('create-organisation needs --name and --admin-email');
   if (!isOrganisationName(name)) throw new UsageError('--name must be a name of 1 to 200 visible characters');
   if (!isEmailAddress(adminEmail)) throw new UsageError('--admin-email must be an e-mail address');
@@ -97,7 +82,11 @@ async function runCreateOrganisation(
   });
 }
 
-async function runMakeAdministrator(email: string | undefined, orgId: string | undefined): Promise<void> {
+async function runMakeAdministrator(args: string[]): Promise<void> {
+  const { email, organisation: orgId } = parseArgs({
+    args,
+    options: { email: text, organisation: text },
+  }).values;
   if (!email) throw new UsageError('make-administrator needs --email');
   if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
   if (orgId !== undefined && !isUuid(orgId)) throw new UsageError('--organisation must be an id');
@@ -110,7 +99,14 @@ async function runMakeAdministrator(email: string | undefined, orgId: string | u
   });
 }
 
-async function runKeys([action, keyId]: readonly string[], isForced: boolean): Promise<void> {
+async function runKeys(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { force: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [action, keyId] = positionals;
+  const isForced = values.force;
   await withResources(async ({ prisma }) => {
     if (action === 'list') process.stdout.write(await describeKeys(prisma, systemClock()));
     else if (action === 'rotate') {
@@ -123,7 +119,8 @@ async function runKeys([action, keyId]: readonly string[], isForced: boolean): P
   });
 }
 
-async function runReencrypt(): Promise<void> {
+async function runReencrypt(args: string[]): Promise<void> {
+  parseArgs({ args });
   const box = createSecretBox(loadEncryptionKeys(process.env));
   await withResources(async ({ pool }) => {
     for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
@@ -131,54 +128,25 @@ async function runReencrypt(): Promise<void> {
   });
 }
 
-async function runEraseMails(address: string): Promise<void> {
+async function runEraseMails(args: string[]): Promise<void> {
+  const [address, ...rest] = parseArgs({ args, allowPositionals: true }).positionals;
+  if (address === undefined || rest.length > 0) throw new UsageError('erase-mails takes one address');
   await withResources(async ({ prisma }) => {
     process.stdout.write(`${await deleteMailsTo(prisma, normaliseEmail(address))} deleted\n`);
   });
 }
 
-const options = {
-  name: { type: 'string' },
-  'admin-email': { type: 'string' },
-  email: { type: 'string' },
-  organisation: { type: 'string' },
-  force: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
-
-function parseCommandLine() {
-  try {
-    return parseArgs({ options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function runCommand(): Promise<void> {
-  const { values, positionals } = parseCommandLine();
-  const [command, ...rest] = positionals;
-  if (values.help || command === undefined) process.stdout.write(usage);
-  else if (command === 'migrate') await runMigrate();
-  else if (command === 'config') {
-    process.stdout.write(describeVariables(identityVariables));
-    loadIdentityConfig(process.env);
-  } else if (command === 'create-organisation')
-    await runCreateOrganisation(values.name, values['admin-email']);
-  else if (command === 'make-administrator') await runMakeAdministrator(values.email, values.organisation);
-  else if (command === 'keys') await runKeys(rest, values.force);
-  else if (command === 'erase-mails' && rest.length === 1) await runEraseMails(rest[0] ?? '');
-  else if (command === 'reseal' && rest.length === 0) await runReencrypt();
-  else throw new UsageError(`unknown command ${command}`);
-}
-
-/** Runs the command that the command line names. */
-export async function main(): Promise<void> {
-  try {
-    await runCommand();
-  } catch (error) {
-    // For a usage error or a rejected command, the operator gets one line instead of a stack trace.
-    if (!(error instanceof UsageError || error instanceof AppError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-  }
-}
+export const main = defineCommands({
+  name: 'identity',
+  program: import.meta.url,
+  variables: identityVariables,
+  loadConfig: loadIdentityConfig,
+  help,
+  commands: {
+    'create-organisation': runCreateOrganisation,
+    'make-administrator': runMakeAdministrator,
+    keys: runKeys,
+    'erase-mails': runEraseMails,
+    reseal: runReencrypt,
+  },
+});

@@ -1,4 +1,4 @@
-import { createPool, type Shutdown, type Logger } from '@platform/service-kit';
+import { createPool, type Logger, type ResourceOptions } from '@platform/service-kit';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -19,31 +19,14 @@ export type Transaction = Parameters<Parameters<PrismaClient['$transaction']>[0]
 /** The number of liveness batches that run concurrently; each uses one connection. */
 export const LIVENESS_CONNECTIONS = 2;
 
-export function openResources(options: {
-  readonly databaseUrl: string;
-  readonly maxConnections: number;
-  /** The time limit of a query. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly shutdown: Shutdown;
-}): Resources {
-  const { databaseUrl: connectionString, timeoutMs, log, shutdown } = options;
-  const pool = createPool({
-    connectionString,
-    applicationName: 'identity',
-    maxConnections: options.maxConnections,
-    timeoutMs,
-    log,
-  });
+export function openResources({ databaseUrl: connectionString, ...options }: ResourceOptions): Resources {
+  const pool = createPool({ ...options, connectionString, applicationName: 'identity' });
   const livenessPool = createPool({
+    ...options,
     connectionString,
     applicationName: 'identity-liveness',
     maxConnections: LIVENESS_CONNECTIONS,
-    timeoutMs,
-    log,
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  shutdown.on('close', 'prisma', () => prisma.$disconnect());
-  shutdown.on('close', 'database', () => Promise.all([pool.end(), livenessPool.end()]));
-  return { pool, livenessPool, prisma, log };
+  return { pool, livenessPool, prisma, log: options.log };
 }

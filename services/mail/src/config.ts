@@ -35,9 +35,6 @@ const clientName: Variable<string> = {
  */
 const MAX_SEND_DEADLINE_MS = 60_000;
 
-/** Reads the only variable that the database commands need. */
-export const loadDatabaseConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, { DATABASE_URL: databaseUrl });
-
 /** Every environment variable that the service reads. */
 export const mailVariables = {
   ...serviceVariables,

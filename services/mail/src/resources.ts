@@ -1,4 +1,4 @@
-import { createPool, type Logger, type Shutdown } from '@platform/service-kit';
+import { createPool, type Logger, type ResourceOptions } from '@platform/service-kit';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from './generated/prisma/client.js';
@@ -14,38 +14,21 @@ export interface Resources {
 
 export type Prisma = PrismaClient;
 
-/** Otherwise a prepared statement would keep the plan that was best for a small table, a sequential scan. */
-const planEachTime = { plan_cache_mode: 'force_custom_plan' };
-
 /** A sender is considered dead after 10 s: a lost heartbeat leaves time for others. */
 const MAX_HEARTBEAT_MS = 2_000;
 
-export function openResources(options: {
-  readonly databaseUrl: string;
-  readonly maxConnections: number;
-  /** The time limit of a query. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly shutdown: Shutdown;
-}): Resources {
-  const { databaseUrl: connectionString, maxConnections, timeoutMs, log, shutdown } = options;
-  const pool = createPool({
-    connectionString,
-    applicationName: 'mail',
-    maxConnections,
-    timeoutMs,
-    settings: planEachTime,
-    log,
-  });
+/** Otherwise a prepared statement would keep the plan that was best for a small table, a sequential scan. */
+const planEachTime = { plan_cache_mode: 'force_custom_plan' };
+
+export function openResources({ databaseUrl: connectionString, ...options }: ResourceOptions): Resources {
+  const pool = createPool({ ...options, connectionString, applicationName: 'mail', settings: planEachTime });
   const heartbeatPool = createPool({
+    ...options,
     connectionString,
     applicationName: 'mail-heartbeat',
     maxConnections: 1,
-    timeoutMs: Math.min(timeoutMs, MAX_HEARTBEAT_MS),
-    log,
+    timeoutMs: Math.min(options.timeoutMs, MAX_HEARTBEAT_MS),
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  shutdown.on('close', 'prisma', () => prisma.$disconnect());
-  shutdown.on('close', 'database', () => Promise.all([pool.end(), heartbeatPool.end()]));
-  return { pool, heartbeatPool, prisma, log };
+  return { pool, heartbeatPool, prisma, log: options.log };
 }

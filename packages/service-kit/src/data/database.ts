@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TracedClient } from '../telemetry/tracing/postgres-spans.js';
+import type { Shutdown } from '../process/shutdown.js';
 import { isTracing } from '../telemetry/tracing/spans.js';
 
 export interface PoolOptions {
@@ -12,6 +13,8 @@ export interface PoolOptions {
   /** The time limit of a query, which includes the wait for a connection. Default 1,000. */
   readonly timeoutMs?: number | undefined;
   readonly log: Pick<Logger, 'warn'>;
+  /** Closes the pool at the end of the process. */
+  readonly shutdown?: Shutdown;
 }
 
 export const DATABASE_TIMEOUT_MS_DEFAULT = 1_000;
@@ -68,6 +71,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     ...(isTracing() && { Client: TracedClient }),
   };
   const pool = new DeadlinePool(config, timeoutMs);
+  options.shutdown?.on('close', `connections of ${options.applicationName}`, () => pool.end());
   // A statement that timed out may leave its transaction open, and the rollback behind it times out too. Without this, the
   // next user's statements would succeed inside that transaction and never be committed.
   pool.on('release', (_error, client) => {

@@ -1,11 +1,11 @@
+import { createErrorResponses } from '@platform/service-kit';
 import { type TSchema, Type } from 'typebox';
 import { crawlErrors } from './error-format.js';
 
-export const bearer: { [scheme: string]: string[] }[] = [{ bearer: [] }];
+export { bearer } from '@platform/service-kit';
 
-/** The refusals of a route, in this service's one shape. 503 can come from any. */
-export const answers = <S extends number>(...statuses: readonly S[]): Record<S, TSchema> =>
-  Object.fromEntries([...statuses, 503].map((status) => [status, crawlErrors.schema])) as Record<S, TSchema>;
+/** Describes errors in the format of this service. */
+export const answers = createErrorResponses(crawlErrors);
 
 /** `{success: true, message, data}`. */
 export const successResponse = <T extends TSchema>(data: T) =>

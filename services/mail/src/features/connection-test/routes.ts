@@ -1,8 +1,7 @@
 import { getMember, requireScopes } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
-import { errorResponses, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { ConnectionTestLimiter } from './limiter.js';
 import { ConnectionReport } from './schemas.js';

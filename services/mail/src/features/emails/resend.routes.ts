@@ -1,9 +1,8 @@
 import { getMember, requireScopes } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, bearer } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
-import { bearer } from '../../openapi.js';
 import type { RequestCipher } from '../journal/request-cipher.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { notResendable } from './errors.js';

@@ -1,5 +1,5 @@
 import { getMember, requireScopes, requireService } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type {
   FastifyRequest,
   onRequestAsyncHookHandler,
@@ -7,7 +7,6 @@ import type {
   preValidationHookHandler,
 } from 'fastify';
 import { requireAdminRole, requireScopedToken } from '../../authority.js';
-import { errorResponses, bearer } from '../../openapi.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';

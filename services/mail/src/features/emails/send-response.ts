@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorResponses } from '../../openapi.js';
+import { errorResponses } from '@platform/service-kit';
 import { readPreference } from './preference.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
 import type { ResponseDeadlines, Submission } from './service.js';

@@ -1,7 +1,6 @@
 import { getMember, requireScopes } from '@platform/auth';
-import { type App, PageOf } from '@platform/service-kit';
+import { type App, bearer, errorResponses, PageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
-import { errorResponses, bearer } from '../../openapi.js';
 import {
   ErasureResponse,
   ErasureQuery,

@@ -1,8 +1,7 @@
 import { getMember } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireScopedToken } from '../../authority.js';
-import { errorResponses, bearer } from '../../openapi.js';
 import { runtimeNotUp } from './errors.js';
 import type { SmtpConfigurations } from './service.js';
 
