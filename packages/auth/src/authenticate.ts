@@ -4,6 +4,7 @@ import { readBearer } from './bearer.js';
 import { invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { assertService } from './guards.js';
+import type { Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
 import type { Verification } from './verification.js';
 
@@ -24,6 +25,12 @@ export interface Authentication {
    */
   authenticateService(scope: string): onRequestHookHandler;
 }
+
+const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
+  requestId: id,
+  address: ip,
+  userAgent: headers['user-agent'],
+});
 
 const getRole = (principal: Principal | null) =>
   principal?.kind === 'service' ? undefined : principal?.role;
@@ -51,7 +58,7 @@ export function createAuthentication(deps: {
       done(credential);
       return;
     }
-    verification.verifyLiveness(credential, request.id).then((principal) => {
+    verification.verifyLiveness(credential, toPresentation(request)).then((principal) => {
       request.principal = principal ?? null;
       request.verifiedAt = clock();
       // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's own callback: it fails the request and does not throw
@@ -84,7 +91,7 @@ export function createAuthentication(deps: {
       }
       assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
       request.verifyCaller = async () => {
-        if (!(await verification.verifyLiveness(credential, request.id))) throw refusal;
+        if (!(await verification.verifyLiveness(credential, toPresentation(request)))) throw refusal;
       };
       done();
     },

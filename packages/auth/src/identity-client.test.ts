@@ -50,7 +50,7 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   };
 }
 
-const credential = { token: 'token', digest: 'digest' } as SignedCredential;
+const credential = { token: 'token', digest: 'digest', claims: {} } as SignedCredential;
 
 test.each([
   ['a question whose connection broke is asked once more', 'breaks', 1, 2, { role: 'admin' }],

@@ -4,15 +4,18 @@ import { Pool } from 'undici';
 import { createBatcher } from './batcher.js';
 import type { SignedCredential } from './credential.js';
 import {
+  MAX_ADDRESS_LENGTH,
   MAX_INTROSPECTION_BATCH,
   type Introspection,
+  type IntrospectionClient,
+  MAX_USER_AGENT_LENGTH,
   INTROSPECTION_BATCH_PATH,
   type IntrospectionBatch,
   JWKS_PATH,
   TOKEN_PATH,
 } from './introspection.js';
 import { type Jwks, type KeySet, toKeys } from './key-set.js';
-import type { LiveOwner, Liveness } from './liveness.js';
+import type { LiveOwner, Liveness, Presentation } from './liveness.js';
 
 /** How another service reaches identity. */
 export interface IdentityClientOptions {
@@ -190,8 +193,13 @@ function createKeys(call: Call, onFailed: (error: unknown) => void) {
 
 interface LivenessQuery {
   readonly credential: SignedCredential;
-  readonly requestId: string | undefined;
+  readonly presentation: Presentation;
 }
+
+const toIntrospectionClient = ({ address, userAgent }: Presentation): IntrospectionClient => ({
+  ...(address !== undefined && address.length <= MAX_ADDRESS_LENGTH && { address }),
+  ...(userAgent !== undefined && { userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }),
+});
 
 /** @param signedScope - of the credential's claims. Identity answers fewer scopes when some were removed since. */
 function toLiveOwner(
@@ -211,7 +219,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   const keys = createKeys(call, options.onKeysFailed ?? (() => undefined));
 
   async function introspect(
-    tokens: readonly string[],
+    queries: readonly LivenessQuery[],
     requestId: string | undefined,
     isRetry = false,
   ): Promise<IntrospectionBatch['results']> {
@@ -223,11 +231,14 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
         'content-type': 'application/json',
         ...(requestId !== undefined && { 'x-request-id': requestId }),
       },
-      JSON.stringify({ tokens }),
+      JSON.stringify({
+        tokens: queries.map(({ credential }) => credential.token),
+        clients: queries.map(({ presentation }) => toIntrospectionClient(presentation)),
+      }),
     );
     if (status === 401 && !isRetry) {
       serviceToken.forget();
-      return introspect(tokens, requestId, true);
+      return introspect(queries, requestId, true);
     }
     if (status !== 200) throw new Error(`identity answered ${status} to an introspection`);
     return (body as IntrospectionBatch).results;
@@ -236,10 +247,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   async function load(queries: readonly LivenessQuery[]): Promise<(LiveOwner | undefined)[]> {
     try {
       // A batch serves many requests but carries one request id, that of the first.
-      const results = await introspect(
-        queries.map(({ credential }) => credential.token),
-        queries[0]?.requestId,
-      );
+      const results = await introspect(queries, queries[0]?.presentation.requestId);
       if (results.length !== queries.length) throw new Error('identity answered another number of tokens');
       return results.map((result, index) => toLiveOwner(result, queries[index]?.credential.claims.scope));
     } catch (error) {
@@ -248,7 +256,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   }
 
   const getLiveness = createBatcher({
-    toKey: ({ credential }: LivenessQuery) => credential.digest,
+    toKey: ({ credential, presentation }: LivenessQuery) => `${credential.digest} ${presentation.address}`,
     load,
     maxBatch: MAX_INTROSPECTION_BATCH,
     maxInFlight: CONNECTIONS,
@@ -257,7 +265,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
 
   return {
     keySet: keys.keySet,
-    liveness: (credential, requestId) => getLiveness({ credential, requestId }),
+    liveness: (credential, presentation = {}) => getLiveness({ credential, presentation }),
     serviceToken: () => serviceToken.get(),
     start: keys.start,
     async close() {

@@ -33,11 +33,12 @@ export {
   INTROSPECTION_SCOPE,
   IntrospectionBatch,
   IntrospectionBatchRequest,
+  IntrospectionClient,
   JWKS_PATH,
   TOKEN_PATH,
 } from './introspection.js';
 export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
-export type { LiveOwner, Liveness } from './liveness.js';
+export type { LiveOwner, Liveness, Presentation } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
 export { hasScope, type Principal, type ServicePrincipal, type UserPrincipal } from './principal.js';
 export {

@@ -17,12 +17,34 @@ export const JWKS_PATH = '/.well-known/jwks.json';
 /** The largest number of tokens in one batch. */
 export const MAX_INTROSPECTION_BATCH = 200;
 
+/** Longer addresses are none, and are left out. */
+export const MAX_ADDRESS_LENGTH = 64;
+/** Longer user agents are cut. */
+export const MAX_USER_AGENT_LENGTH = 256;
+
+/** The client that presented a token, as the asking service knows it. */
+export const IntrospectionClient = Type.Object(
+  {
+    address: Type.Optional(Type.String({ maxLength: MAX_ADDRESS_LENGTH })),
+    userAgent: Type.Optional(Type.String({ maxLength: MAX_USER_AGENT_LENGTH })),
+  },
+  { additionalProperties: false },
+);
+export type IntrospectionClient = Type.Static<typeof IntrospectionClient>;
+
 export const IntrospectionBatchRequest = Type.Object(
   {
     tokens: Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
       minItems: 1,
       maxItems: MAX_INTROSPECTION_BATCH,
     }),
+    clients: Type.Optional(
+      Type.Array(IntrospectionClient, {
+        maxItems: MAX_INTROSPECTION_BATCH,
+        description:
+          'Who presented each token, in their order. A token with an allow list is inactive without.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

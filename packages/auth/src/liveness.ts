@@ -10,6 +10,15 @@ export interface LiveOwner {
   readonly scopes?: ReadonlySet<string>;
 }
 
+/** The request that presents a credential, as far as liveness needs it. */
+export interface Presentation {
+  /** A service that asks another passes it on, as `x-request-id`. */
+  readonly requestId?: string | undefined;
+  /** The client's address, as the trusted proxies report it; undefined when it is unknown. */
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
 /**
  * Looks up the other half of a verification: whether the credential is still active, whether its owner is still a
  * member, and the owner's current role.
@@ -17,8 +26,10 @@ export interface LiveOwner {
  * The result must be read after the call began, and is never cached. Identity reads its database, other services ask
  * identity.
  *
- * @param requestId - of the request that asks: a service that asks another passes it on, as `x-request-id`.
- * @returns undefined when the credential is not active.
+ * @returns undefined when the credential is not active, or may not be used from the address.
  * @throws AppError 503 when that cannot be determined.
  */
-export type Liveness = (credential: SignedCredential, requestId?: string) => Promise<LiveOwner | undefined>;
+export type Liveness = (
+  credential: SignedCredential,
+  presentation?: Presentation,
+) => Promise<LiveOwner | undefined>;

@@ -6,7 +6,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { createAuthentication, reverifyAfterBody } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { KeySet } from './key-set.js';
-import type { Liveness } from './liveness.js';
+import type { Liveness, Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
 import { createSignatureCheck, type VerifyJwt } from './signature.js';
 import { createVerification } from './verification.js';
@@ -38,7 +38,7 @@ declare module 'fastify' {
      *
      * @throws AppError 401 when it is refused, 503 when its state cannot be determined.
      */
-    verifyBearer: (presented: string) => Promise<Principal>;
+    verifyBearer: (presented: string, presentation?: Presentation) => Promise<Principal>;
   }
 }
 
@@ -102,9 +102,9 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
-  app.decorate('verifyBearer', async (presented) => {
+  app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented);
-    const principal = credential && (await verification.verifyLiveness(credential));
+    const principal = credential && (await verification.verifyLiveness(credential, presentation));
     if (!principal) throw refusal;
     return principal;
   });

@@ -1,6 +1,6 @@
 import type { Clock } from '@platform/service-kit';
 import type { SignedCredential } from './credential.js';
-import type { LiveOwner, Liveness } from './liveness.js';
+import type { LiveOwner, Liveness, Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
 
 export interface VerificationOptions {
@@ -46,7 +46,7 @@ export interface Verification {
    * @returns undefined when it was revoked or its owner was deleted.
    * @throws AppError 503 when that cannot be determined.
    */
-  verifyLiveness(credential: SignedCredential, requestId?: string): Promise<Principal | undefined>;
+  verifyLiveness(credential: SignedCredential, presentation?: Presentation): Promise<Principal | undefined>;
 }
 
 export function createVerification(options: VerificationOptions): Verification {
@@ -58,7 +58,7 @@ export function createVerification(options: VerificationOptions): Verification {
       const { exp } = credential.claims;
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
-    verifyLiveness: (credential, requestId) =>
-      liveness(credential, requestId).then((owner) => owner && toPrincipal(credential, owner)),
+    verifyLiveness: (credential, presentation) =>
+      liveness(credential, presentation).then((owner) => owner && toPrincipal(credential, owner)),
   };
 }

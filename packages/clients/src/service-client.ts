@@ -13,6 +13,8 @@ export interface CallContext {
   /** The caller's organisation; its concurrent calls are limited together. */
   readonly orgId: string;
   readonly requestId: string;
+  /** The address of the caller's own client, for services that trust this process as a proxy. */
+  readonly clientAddress?: string | undefined;
   /** The request's W3C Trace Context, forwarded unchanged unless this process records traces itself. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
@@ -106,7 +108,7 @@ function createAnswerChecks(operations: Readonly<Record<string, Operation>>): (i
 }
 
 function toHeaders(context: CallContext, input: AnyInput): Record<string, string> {
-  const { token, requestId, traceparent, tracestate } = context;
+  const { token, requestId, clientAddress, traceparent, tracestate } = context;
   // A process that records spans sends its own trace context, and a second `traceparent` would invalidate both.
   const isPassed = traceparent !== undefined && !isTracing();
   return {
@@ -114,6 +116,7 @@ function toHeaders(context: CallContext, input: AnyInput): Record<string, string
     accept: 'application/json',
     authorization: `Bearer ${token}`,
     'x-request-id': requestId,
+    ...(clientAddress !== undefined && { 'x-forwarded-for': clientAddress }),
     ...(input.body !== undefined && { 'content-type': 'application/json' }),
     ...(isPassed && { traceparent }),
     ...(isPassed && tracestate !== undefined && { tracestate }),

@@ -19,6 +19,7 @@ import { configurationRoutes, internalConfigurationRoutes } from './features/con
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
+import { createRefusedUses } from './features/liveness/refused-uses.js';
 import { createDatabaseLiveness } from './features/liveness/service.js';
 import { createExpiryJob } from './features/maintenance/expiry.job.js';
 import { createToolEndpoint } from './features/mcp/endpoint.js';
@@ -97,6 +98,7 @@ async function startBackground(deps: IdentityDeps) {
   const { config, resources, shutdown, clock } = deps;
   const { pool, prisma, log } = resources;
   const lastUsed = createLastUsed({ pool, clock, log });
+  const refusedUses = createRefusedUses({ pool, clock, log });
   const toolCalls = createToolCallRecorder({ pool, clock, log });
   const expiry = createExpiryJob({
     pool,
@@ -109,13 +111,15 @@ async function startBackground(deps: IdentityDeps) {
   const keys = createSigningKeys({ prisma, box, clock, issuer: config.TOKEN_ISSUER, log });
   await keys.start();
   lastUsed.start();
+  refusedUses.start();
   toolCalls.start();
   expiry.start();
   shutdown.on('workers', 'signing keys', keys.stop);
   shutdown.on('workers', 'expiry', expiry.stop);
   shutdown.on('flush', 'last-used times', lastUsed.stop);
+  shutdown.on('flush', 'refused uses', refusedUses.stop);
   shutdown.on('flush', 'tool calls', toolCalls.stop);
-  return { lastUsed, toolCalls, keys };
+  return { lastUsed, refusedUses, toolCalls, keys };
 }
 
 /** Opens the clients of the services that remote tools call. */
@@ -148,14 +152,14 @@ function openWaits({ config, shutdown }: IdentityDeps): Waits {
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
-  const { lastUsed, toolCalls, keys } = await startBackground(deps);
+  const { lastUsed, refusedUses, toolCalls, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
   registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     keySet: keys.keySet,
-    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed, clock }),
+    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed, refusedUses, clock }),
     clock,
     clockToleranceMs: 0,
   });

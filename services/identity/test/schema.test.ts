@@ -12,6 +12,7 @@ const typeOfScalar: Record<string, string> = {
   Json: 'jsonb',
 };
 const typeOfNative: Record<string, string> = {
+  Inet: 'inet',
   Uuid: 'uuid',
   'Timestamptz(3)': 'timestamptz',
   'VarChar(255)': 'varchar',

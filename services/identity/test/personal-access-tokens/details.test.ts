@@ -24,6 +24,7 @@ test('shows an own token in every state, but not to others', async () => {
     token: {
       ...shown,
       description: 'for the pipeline',
+      allowList: [],
       state: 'active',
       replacedBy: null,
       revokedAt: null,

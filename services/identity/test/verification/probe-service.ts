@@ -6,7 +6,7 @@ import { serviceClient } from '../identity.js';
 
 export interface ProbeService {
   /** A route that requires `user:read`, guarded as in any service of the platform. */
-  whoami(token: string): Promise<Answer>;
+  whoami(token: string, headers?: Record<string, string>): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -28,6 +28,7 @@ export async function startProbeService(
     version: '0.0.0',
     errors: standardErrors,
     log: createLogger('probe', 'silent'),
+    trustProxy: ['127.0.0.1'],
   });
   await app.register(authPlugin, {
     issuer: 'workspace-platform',
@@ -48,7 +49,7 @@ export async function startProbeService(
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
-    whoami: (token) => callUrl(`http://127.0.0.1:${port}/whoami`, 'GET', { token }),
+    whoami: (token, headers = {}) => callUrl(`http://127.0.0.1:${port}/whoami`, 'GET', { token, headers }),
     async close() {
       await app.close();
       await identity.close();

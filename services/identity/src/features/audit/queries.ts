@@ -20,6 +20,8 @@ export const auditActions = [
   'token.changed',
   'token.created',
   'token.first_used',
+  'token.refused',
+  'token.reused',
   'token.revoked',
   'token.rotated',
   'user.created',

@@ -5,6 +5,7 @@ import {
   INTROSPECTION_SCOPE,
   IntrospectionBatch,
   IntrospectionBatchRequest,
+  type Presentation,
   verifyCaller,
 } from '@platform/auth';
 import type { App } from '@platform/service-kit';
@@ -25,8 +26,12 @@ const IntrospectionRequest = Type.Object({
 export function introspectionRoutes(app: App, introspect: Introspect): void {
   const onRequest = app.authenticateService(INTROSPECTION_SCOPE);
   /** Verifies the caller in the same database statement as the tokens. Nothing is returned unless the caller is valid. */
-  async function introspectAll(request: FastifyRequest, tokens: readonly string[]): Promise<Introspection[]> {
-    const asked = tokens.map((token) => introspect(token));
+  async function introspectAll(
+    request: FastifyRequest,
+    tokens: readonly string[],
+    clients: readonly Presentation[] = [],
+  ): Promise<Introspection[]> {
+    const asked = tokens.map((token, index) => introspect(token, clients[index]));
     const [, ...results] = await Promise.all([verifyCaller(request), ...asked]);
     return results;
   }
@@ -66,6 +71,6 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
     async (request, reply) =>
       reply
         .header('cache-control', 'no-store')
-        .send({ results: await introspectAll(request, request.body.tokens) }),
+        .send({ results: await introspectAll(request, request.body.tokens, request.body.clients) }),
   );
 }

@@ -1,8 +1,8 @@
-import { hasScope, type Introspection, type Principal } from '@platform/auth';
+import { hasScope, type Introspection, type Presentation, type Principal } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
 
 /** @returns the response of RFC 7662 §2.2, which is just `{active: false}` for an invalid token. @throws AppError 503. */
-export type Introspect = (token: string) => Promise<Introspection>;
+export type Introspect = (token: string, presentation?: Presentation) => Promise<Introspection>;
 
 const inactive: Introspection = { active: false };
 
@@ -34,10 +34,10 @@ function toIntrospection(principal: Principal): Introspection {
 
 /** Turns the verification's result into a response: an invalid token is inactive rather than an error. */
 export const createIntrospect =
-  (verifyBearer: (token: string) => Promise<Principal>): Introspect =>
-  async (token) => {
+  (verifyBearer: (token: string, presentation?: Presentation) => Promise<Principal>): Introspect =>
+  async (token, presentation) => {
     try {
-      return toIntrospection(await verifyBearer(token));
+      return toIntrospection(await verifyBearer(token, presentation));
     } catch (error) {
       if (error instanceof AppError && error.statusCode === 401) return inactive;
       throw error;

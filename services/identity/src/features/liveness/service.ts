@@ -8,14 +8,31 @@ import {
 } from '@platform/auth';
 import { type Clock, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
+import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { LastUsed } from './last-used.js';
 import { findLiveCredentials, type LivenessRow } from './queries.js';
+import type { RefusedUses } from './refused-uses.js';
+import type { TokenUse } from './refused-uses.queries.js';
 
 const MAX_BATCH = 500;
 
 const isSame = (stored: string, digest: string): boolean =>
   stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
+
+interface Query {
+  readonly credential: SignedCredential;
+  /** Null when it is unknown. */
+  readonly address: string | null;
+  readonly userAgent: string | undefined;
+}
+
+const toUse = ({ credential, address, userAgent }: Query): TokenUse => ({
+  tokenId: credential.claims.jti,
+  digest: credential.digest,
+  address,
+  userAgent,
+});
 
 /**
  * Checks liveness in the database for every verification; the checks of one event-loop turn share a statement. The
@@ -24,41 +41,51 @@ const isSame = (stored: string, digest: string): boolean =>
 export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
   readonly lastUsed: LastUsed;
+  readonly refusedUses: Pick<RefusedUses, 'record'>;
   readonly clock: Clock;
 }): Liveness {
-  const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
-    credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
+  const getIds = (queries: readonly Query[], kind: CredentialKind) =>
+    queries
+      .filter(({ credential }) => credential.claims.kind === kind)
+      .map(({ credential }) => credential.claims.jti);
 
-  function toLiveOwner(
-    { claims, digest }: SignedCredential,
-    row: LivenessRow | undefined,
-  ): LiveOwner | undefined {
-    if (!row || !isSame(row[1], digest)) return undefined;
+  function toLiveOwner(query: Query, row: LivenessRow | undefined): LiveOwner | undefined {
+    const { claims, digest } = query.credential;
+    if (!row || !isSame(row[1], digest) || !row[6]) {
+      if (claims.kind === 'pat')
+        deps.refusedUses.record(toUse(query), row?.[6] === false ? 'address' : 'ended');
+      return undefined;
+    }
     if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
     const owner = { role: row[2], email: row[3], fullName: row[4] };
     return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
   }
 
-  async function load(credentials: readonly SignedCredential[]): Promise<(LiveOwner | undefined)[]> {
+  async function load(queries: readonly Query[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const found = await findLiveCredentials(
-        deps.pool,
-        getIds(credentials, 'pat'),
-        getIds(credentials, 'session'),
-        getIds(credentials, 'service'),
-        new Date(deps.clock()),
-      );
+      const tokens = queries.filter(({ credential }) => credential.claims.kind === 'pat');
+      const found = await findLiveCredentials(deps.pool, {
+        tokens: tokens.map(({ credential, address }) => ({ id: credential.claims.jti, address })),
+        sessionIds: getIds(queries, 'session'),
+        serviceCredentialIds: getIds(queries, 'service'),
+        now: new Date(deps.clock()),
+      });
       const rows = new Map(found.map((row) => [row[0], row]));
-      return credentials.map((credential) => toLiveOwner(credential, rows.get(credential.claims.jti)));
+      const positions = new Map(tokens.map((query, index) => [query, String(index + 1)]));
+      return queries.map((query) =>
+        toLiveOwner(query, rows.get(positions.get(query) ?? query.credential.claims.jti)),
+      );
     } catch (error) {
       throw dependencyUnavailable('database', error);
     }
   }
 
-  return createBatcher({
-    toKey: ({ digest }) => digest,
+  const getLiveness = createBatcher({
+    toKey: ({ credential, address }: Query) => `${credential.digest} ${address}`,
     load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
+  return (credential, { address, userAgent } = {}) =>
+    getLiveness({ credential, address: toComparable(address), userAgent });
 }

@@ -6,6 +6,7 @@ export const toCallContext = (context: ToolContext): CallContext => ({
   token: context.principal.token,
   orgId: context.principal.orgId,
   requestId: context.requestId,
+  clientAddress: context.address.address,
   traceparent: context.traceparent,
   tracestate: context.tracestate,
   signal: context.signal,

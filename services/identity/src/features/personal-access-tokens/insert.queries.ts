@@ -8,6 +8,7 @@ export interface NewToken {
   readonly ownerId: string;
   readonly name: string;
   readonly description: string | null;
+  readonly allowList: readonly string[];
   readonly scopes: readonly string[];
   readonly tokenHash: string;
   readonly signingKeyId: string;
@@ -42,8 +43,8 @@ export const ownerAndToken = ownerAndMaker(
 const insertBy = (locks: string, parentId: 'maker.id' | 'null') => `
   with ${locks}, token as (
     insert into personal_access_tokens
-      (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, parent_id)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16, ${parentId} from maker
+      (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, allow_list, parent_id)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16, $17::inet[], ${parentId} from maker
     returning id, org_id, owner_id, name, scopes, expires_at, created_at
   )
   insert into audit_entries
@@ -78,6 +79,7 @@ export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): 
       getUserAgent(maker.client),
       token.expiresAt?.toISOString() ?? null,
       token.description,
+      token.allowList,
     ],
   });
   return rowCount === 1;

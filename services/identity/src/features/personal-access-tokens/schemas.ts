@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AllowList } from '../allow-lists/ranges.js';
 import { type ExpiryDays, expiryChoices } from './grant.js';
 
 export const Id = Type.String({ format: 'uuid' });
@@ -22,6 +23,7 @@ export const CreateTokenBody = Type.Object(
   {
     name: TokenName,
     description: Type.Optional(TokenDescription),
+    allowList: Type.Optional(AllowList),
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: 64 }), {
         minItems: 1,

@@ -8,6 +8,7 @@ import {
 import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { readAllowList } from '../allow-lists/ranges.js';
 import type { Caller } from '../audit/actor.js';
 import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
@@ -104,7 +105,7 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
   }
 
   return {
-    async create(caller, { name, description, scopes: requested, expiryDays }) {
+    async create(caller, { name, description, scopes: requested, expiryDays, allowList }) {
       const now = clock();
       const scopes = grantScopes(caller, requested, defaultScopes);
       const expiresAt = grantExpiry(caller, expiryDays, now);
@@ -113,7 +114,16 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });
       const createdAt = new Date(now);
       const expiry = expiresAt === null ? null : new Date(expiresAt);
-      const row = { id, orgId, ownerId: userId, name, description: description ?? null, scopes, ...minted };
+      const row = {
+        id,
+        orgId,
+        ownerId: userId,
+        name,
+        description: description ?? null,
+        allowList: readAllowList(allowList ?? []),
+        scopes,
+        ...minted,
+      };
       if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
         throw invalidCredential(standardAuthErrors);
       return {

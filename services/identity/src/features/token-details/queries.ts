@@ -7,6 +7,7 @@ import type { TokenState } from './state.js';
 export interface TokenDetailsRow extends TokenRow {
   readonly org_id: string;
   readonly description: string | null;
+  readonly allow_list: string[];
   readonly status: TokenState;
   readonly successor_id: string | null;
   readonly revoked_at: Date | null;
@@ -14,7 +15,7 @@ export interface TokenDetailsRow extends TokenRow {
 }
 
 const ownToken = `
-  select t.id, t.org_id, t.name, t.description, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
+  select t.id, t.org_id, t.name, t.description, t.allow_list, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
     t.successor_id, t.revoked_at, t.revoked_reason, used.last_used_at
   from personal_access_tokens t left join token_last_used used on used.token_id = t.id
   where t.id = $1 and t.owner_id = $2`;
@@ -36,6 +37,7 @@ export async function findOwnToken(
 export interface EditableToken {
   readonly name: string;
   readonly description: string | null;
+  readonly allow_list: string[];
   readonly scopes: string[];
   readonly expires_at: Date | null;
   readonly status: TokenState;
@@ -49,7 +51,7 @@ export async function lockToken(
   ownerId: string,
 ): Promise<EditableToken | undefined> {
   const [row] = await tx.$queryRaw<EditableToken[]>(Prisma.sql`
-    select name, description, scopes, expires_at, status::text, successor_id from personal_access_tokens
+    select name, description, allow_list, scopes, expires_at, status::text, successor_id from personal_access_tokens
     where id = ${tokenId}::uuid and owner_id = ${ownerId}::uuid for update`);
   return row;
 }
@@ -59,6 +61,7 @@ export interface TokenEdit {
   readonly description?: string | null;
   readonly scopes?: string[];
   readonly isNarrowed?: true;
+  readonly allowList?: string[];
 }
 
 export const updateToken = (tx: Transaction, id: string, edit: TokenEdit): Promise<unknown> =>

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AllowList } from '../allow-lists/ranges.js';
 import {
   Id,
   NullableInstant,
@@ -15,6 +16,7 @@ export const TokenDetails = Type.Object(
   {
     ...Token.properties,
     description: NullableText,
+    allowList: AllowList,
     state: Type.Enum([...tokenStates]),
     replacedBy: Type.Union([Id, Type.Null()], {
       description:
@@ -33,6 +35,9 @@ export const EditTokenBody = Type.Object(
   {
     name: Type.Optional(TokenName),
     description: Type.Optional(Type.Union([TokenDescription, Type.Null()])),
+    allowList: Type.Optional(
+      Type.Unsafe<string[]>({ ...AllowList, description: 'Within the current list, if there is one.' }),
+    ),
     scopes: Type.Optional(
       Type.Unsafe<string[]>({ ...RequestedScopes, description: 'Some of the current scopes, never others.' }),
     ),

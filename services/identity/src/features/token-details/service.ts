@@ -2,6 +2,7 @@ import type { UserPrincipal } from '@platform/auth';
 import { type Clock, type FaultDetail, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
+import { isNarrower, readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
@@ -36,6 +37,7 @@ function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   return {
     ...toToken(row),
     description: row.description,
+    allowList: readAllowList(row.allow_list),
     state,
     replacedBy: row.successor_id,
     revokedAt: (isDue ? row.expires_at : row.revoked_at)?.toISOString() ?? null,
@@ -59,24 +61,34 @@ function narrowScopes(current: readonly string[], wanted: readonly string[]): st
   return current.filter((scope) => wanted.includes(scope));
 }
 
-function toEdit(token: EditableToken, { name, description, scopes: wanted }: EditTokenBody): TokenEdit {
+/** @throws AppError 400 for what is no range, or lies outside of the current list. */
+function narrowAllowList(current: readonly string[], wanted: readonly string[]): string[] {
+  const list = readAllowList(wanted);
+  if (isNarrower(list, current)) return list;
+  throw validationError([
+    { field: 'allowList', message: `must lie within the current list: ${current.join(', ')}` },
+  ]);
+}
+
+function toEdit(
+  token: EditableToken & { readonly allowList: string[] },
+  { name, description, scopes: wanted, allowList }: EditTokenBody,
+): TokenEdit {
   const scopes = wanted && narrowScopes(token.scopes, wanted);
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
+    ...(allowList && { allowList: narrowAllowList(token.allowList, allowList) }),
     ...(scopes && scopes.length < token.scopes.length && { scopes, isNarrowed: true }),
   };
 }
 
-/** The form in which the audit shows an editable token. */
-const toAuditForm = ({
-  name,
-  description,
-  scopes,
-}: Pick<EditableToken, 'name' | 'description' | 'scopes'>) => ({
-  name,
-  description,
-  scopes: scopes.join(' '),
+/** The form in which the audit shows what an edit can change. */
+const toAuditForm = ({ name, description, scopes, allowList }: TokenEdit) => ({
+  name: name ?? null,
+  description: description ?? null,
+  scopes: scopes?.join(' ') ?? null,
+  allowList: allowList?.join(' ') ?? null,
 });
 
 export function createTokenDetailsService(deps: {
@@ -96,12 +108,13 @@ export function createTokenDetailsService(deps: {
     const now = clock();
     const token = await lockToken(tx, tokenId, caller.userId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
-    const change = toEdit(token, body);
-    const before = toAuditForm(token);
-    const changes = findChanges(before, toAuditForm({ ...token, ...change }), [
+    const before = { ...token, allowList: readAllowList(token.allow_list) };
+    const change = toEdit(before, body);
+    const changes = findChanges(toAuditForm(before), toAuditForm({ ...before, ...change }), [
       'name',
       'description',
       'scopes',
+      'allowList',
     ]);
     if (Object.keys(changes).length === 0) return;
     await updateToken(tx, tokenId, change);

@@ -33,9 +33,9 @@ const rotateBy = (locks: string) => `
     for no key update of token
   ), token as (
     insert into personal_access_tokens
-      (id, org_id, owner_id, name, description, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
+      (id, org_id, owner_id, name, description, allow_list, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
        parent_id)
-    select $1::uuid, $2, $3, name, description, scopes, scopes <> $5::text[], $6, $7, $8, $9, parent_id from old
+    select $1::uuid, $2, $3, name, description, allow_list, scopes, scopes <> $5::text[], $6, $7, $8, $9, parent_id from old
     returning id
   ), retired as (
     update personal_access_tokens predecessor

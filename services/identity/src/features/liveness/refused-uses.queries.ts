@@ -1,0 +1,58 @@
+import type pg from 'pg';
+
+/** A use of a token: its id, the digest of what was presented, and the client. */
+export interface TokenUse {
+  readonly tokenId: string;
+  readonly digest: string;
+  /** Null when it is unknown. */
+  readonly address: string | null;
+  readonly userAgent: string | undefined;
+}
+
+/** Why a token with a valid signature was refused. */
+export type RefusalCause = 'address' | 'ended';
+
+/** A refusal with the id of its audit entry, so that writing it twice adds one entry. */
+export interface RefusedUse extends TokenUse {
+  readonly id: string;
+  readonly cause: RefusalCause;
+  readonly at: Date;
+}
+
+/*
+ * Writes refused uses of tokens to the audit. A token that has ended is worth an entry only when it was rotated: whoever
+ * still has its old value may have stolen it. The digest proves that the real token was presented. Repeating the
+ * statement adds nothing.
+ */
+const insert = `
+  insert into audit_entries
+    (id, org_id, action, credential_kind, credential_id, subject_id, address, user_agent, reason, created_at)
+  select refused.id, token.org_id, case refused.cause when 'address' then 'token.refused' else 'token.reused' end,
+         'pat', token.id, token.id, refused.address, refused.user_agent,
+         case refused.cause when 'address' then 'address not allowed' end, refused.at
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+         as refused (id, token_id, digest, cause, address, user_agent, at)
+    join personal_access_tokens token on token.id = refused.token_id and token.token_hash = refused.digest
+  where refused.cause = 'address' or (token.successor_id is not null
+    and (token.status = 'revoked' or (token.status = 'active' and token.expires_at <= refused.at)))
+  order by refused.id
+  on conflict do nothing
+  returning action, subject_id`;
+
+/** @returns the rotated tokens that were used after they had ended. */
+export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<string[]> {
+  const { rows } = await db.query<{ action: string; subject_id: string }>({
+    name: 'insert_refused_uses',
+    text: insert,
+    values: [
+      uses.map(({ id }) => id),
+      uses.map(({ tokenId }) => tokenId),
+      uses.map(({ digest }) => digest),
+      uses.map(({ cause }) => cause),
+      uses.map(({ address }) => address),
+      uses.map(({ userAgent }) => userAgent ?? null),
+      uses.map(({ at }) => at),
+    ],
+  });
+  return rows.filter(({ action }) => action === 'token.reused').map(({ subject_id: id }) => id);
+}

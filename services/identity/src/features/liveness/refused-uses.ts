@@ -1,0 +1,85 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { createAuditId } from '../audit/queries.js';
+import {
+  insertRefusedUses,
+  type RefusalCause,
+  type RefusedUse,
+  type TokenUse,
+} from './refused-uses.queries.js';
+
+/** Refusals are collected for this long, then written in one statement, off the request path. */
+const FLUSH_EVERY_MS = 500;
+const MAX_FLUSH = 500;
+/** A few megabytes in memory; refusals beyond that are dropped, and counted in the log. */
+const MAX_GATHERED = 10_000;
+/** The same refusal is recorded once in this time, so that a client that tries again and again fills no audit. */
+const REPEATED_AFTER_MS = 10 * 60_000;
+const MAX_REMEMBERED = 20_000;
+
+/** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
+export interface RefusedUses {
+  /** Records a refusal in memory; the database isn't touched. */
+  record(use: TokenUse, cause: RefusalCause): void;
+  start(): void;
+  /** Stops the timer and writes what was collected. */
+  stop(): Promise<void>;
+}
+
+export function createRefusedUses(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}): RefusedUses {
+  const gathered: RefusedUse[] = [];
+  const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
+  let dropped = 0;
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(): Promise<void> {
+    try {
+      while (gathered.length > 0) {
+        const batch = gathered.slice(0, MAX_FLUSH);
+        await insertRefusedUses(deps.pool, batch);
+        gathered.splice(0, batch.length);
+      }
+      if (dropped > 0)
+        deps.log.warn({ uses: dropped }, 'dropped refused uses of tokens: there were too many at once');
+      dropped = 0;
+    } catch (error) {
+      deps.log.warn(
+        { err: error, uses: gathered.length },
+        'failed to record refused uses of tokens; retrying',
+      );
+    }
+  }
+
+  // Flushes are serialised, so that no refusal is written by two of them.
+  const flush = (): Promise<void> =>
+    (writing ??= write().finally(() => {
+      writing = undefined;
+    }));
+
+  return {
+    record(use, cause) {
+      const key = `${use.tokenId} ${cause} ${use.address}`;
+      if (recent.has(key)) return;
+      recent.set(key, true);
+      const at = new Date(deps.clock());
+      if (gathered.length < MAX_GATHERED) gathered.push({ ...use, cause, id: createAuditId(at), at });
+      else dropped += 1;
+    },
+    start() {
+      timer = setInterval(() => {
+        if (gathered.length > 0) void flush();
+      }, FLUSH_EVERY_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await flush();
+      if (gathered.length > 0) await flush();
+    },
+  };
+}
