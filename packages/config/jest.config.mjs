@@ -10,7 +10,10 @@ const esOnly = [
   // Its TypeScript, for the condition that our own packages use too.
   'eventsource@',
   'eventsource-parser@',
+  'jose@',
   'nodemailer@',
+  'oauth4webapi@',
+  'oidc-provider@',
   'typebox@',
   'uuid@',
 ].join('|');

@@ -11,7 +11,8 @@ import type { Verification } from './verification.js';
 /** How long, in ms, a verification from before the body arrived stays valid. */
 const VERIFIED_FOR_MS = 1_000;
 
-export interface Authentication {
+/** Two hooks of a route: `authenticate` before its body is read, `authenticateAgain` after. */
+export interface AuthenticationHooks {
   /** Fails with 401 without an active credential, and with 503 when that cannot be determined. Garbage costs no promise. */
   readonly authenticate: onRequestHookHandler;
   /**
@@ -19,6 +20,13 @@ export interface Authentication {
    * or a role that was revoked meanwhile.
    */
   readonly authenticateAgain: preValidationHookHandler;
+}
+
+export interface Authentication {
+  /** Returns the hooks that accept the access tokens of an audience; they are the same ones for each call. */
+  hooksFor(audience: string): AuthenticationHooks;
+  /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
+  findAgain(authenticate: unknown): preValidationHookHandler | undefined;
   /**
    * Lets in only another service of the platform that has the scope. Its signed claims are checked at once; `verifyCaller`
    * checks that the service is still active.
@@ -37,6 +45,8 @@ const getRole = (principal: Principal | null) =>
 
 export function createAuthentication(deps: {
   readonly verification: Verification;
+  /** The audience of `authenticateService`. */
+  readonly audience: string;
   readonly messages: AuthErrorMessages;
   readonly clock: Clock;
 }): Authentication {
@@ -46,14 +56,14 @@ export function createAuthentication(deps: {
   const refusal = invalidCredential(messages);
   const roleChanged = notApplied(dependencyUnavailable('role', new Error('it changed while the body came')));
 
-  function readCredential(request: FastifyRequest): SignedCredential | AppError {
+  function readCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const presented = readBearer(request.raw);
     if (presented === undefined) return missing;
-    return verification.verifyLocally(presented) ?? refusal;
+    return verification.verifyLocally(presented, audience) ?? refusal;
   }
 
-  function verify(request: FastifyRequest, done: (error?: Error) => void): void {
-    const credential = readCredential(request);
+  function verify(request: FastifyRequest, audience: string, done: (error?: Error) => void): void {
+    const credential = readCredential(request, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;
@@ -66,9 +76,9 @@ export function createAuthentication(deps: {
     }, done);
   }
 
-  return {
+  const createHooks = (audience: string): AuthenticationHooks => ({
     authenticate: (request, _reply, done) => {
-      verify(request, done);
+      verify(request, audience, done);
     },
     authenticateAgain: (request, _reply, done) => {
       // A clock that was set back cannot tell how much time has passed.
@@ -77,14 +87,30 @@ export function createAuthentication(deps: {
         return;
       }
       const role = getRole(request.principal);
-      verify(request, (error) => {
+      verify(request, audience, (error) => {
         // The guards checked the role of that time. A promotion needs no check: administrators may do what members may.
         const isDemoted = role === 'admin' && getRole(request.principal) !== role;
         done(error ?? (isDemoted ? roleChanged : undefined));
       });
     },
+  });
+
+  const byAudience = new Map<string, AuthenticationHooks>();
+  const againOf = new Map<unknown, preValidationHookHandler>();
+  function hooksFor(audience: string): AuthenticationHooks {
+    const known = byAudience.get(audience);
+    if (known) return known;
+    const hooks = createHooks(audience);
+    byAudience.set(audience, hooks);
+    againOf.set(hooks.authenticate, hooks.authenticateAgain);
+    return hooks;
+  }
+
+  return {
+    hooksFor,
+    findAgain: (authenticate) => againOf.get(authenticate),
     authenticateService: (scope) => (request, _reply, done) => {
-      const credential = readCredential(request);
+      const credential = readCredential(request, deps.audience);
       if (credential instanceof AppError) {
         done(credential);
         return;
@@ -103,8 +129,9 @@ const hasBody = ({ method }: RouteOptions): boolean =>
 
 /** Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook. */
 export const reverifyAfterBody =
-  ({ authenticate, authenticateAgain }: Authentication) =>
+  ({ findAgain }: Authentication) =>
   (route: RouteOptions): void => {
-    if (!hasBody(route) || ![route.onRequest].flat().includes(authenticate)) return;
-    route.preValidation = [authenticateAgain, ...[route.preValidation ?? []].flat()];
+    const again = [route.onRequest].flat().map(findAgain).find(Boolean);
+    if (!hasBody(route) || !again) return;
+    route.preValidation = [again, ...[route.preValidation ?? []].flat()];
   };

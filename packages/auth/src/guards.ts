@@ -6,7 +6,7 @@ import {
   type AuthErrorMessages,
   standardAuthErrors,
 } from './challenges.js';
-import { hasScope, type Principal, type UserPrincipal } from './principal.js';
+import { type AccountPrincipal, hasScope, type Principal, type UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
 
 /*
@@ -20,15 +20,35 @@ export function getPrincipal(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** Returns the member who made the request. @throws AppError 403 for a service. */
-export function getMember(request: FastifyRequest): UserPrincipal {
+const memberRequired = {
+  status: 403,
+  code: 'MEMBER_REQUIRED',
+  message: 'A member is required',
+} as const;
+
+/** Returns the member or service account that made the request. @throws AppError 403 for a service of the platform. */
+export function getAccount(request: FastifyRequest): AccountPrincipal {
   const principal = getPrincipal(request);
-  if (principal.kind === 'service')
-    throw new AppError({ status: 403, code: 'MEMBER_REQUIRED', message: 'A member is required' });
+  if (principal.kind === 'service') throw new AppError(memberRequired);
   return principal;
 }
 
-/** Requires a member: the platform's own services are refused. */
+/** Returns the account if it is that of a person. @throws AppError 403 for a service account. */
+export function toMember(account: AccountPrincipal): UserPrincipal {
+  if (account.isServiceAccount) throw new AppError(memberRequired);
+  return account;
+}
+
+/** Returns the member who made the request. @throws AppError 403 for a service account, and for a service. */
+export const getMember = (request: FastifyRequest): UserPrincipal => toMember(getAccount(request));
+
+/** Requires a member or a service account of an organisation. */
+export const requireAccount: onRequestHookHandler = (request, _reply, done) => {
+  getAccount(request);
+  done();
+};
+
+/** Requires a member: service accounts and the platform's own services are refused. */
 export const requireMember: onRequestHookHandler = (request, _reply, done) => {
   getMember(request);
   done();

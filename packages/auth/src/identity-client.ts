@@ -203,11 +203,18 @@ const toIntrospectionClient = ({ address, userAgent }: Presentation): Introspect
 
 /** @param signedScope - of the credential's claims. Identity answers fewer scopes when some were removed since. */
 function toLiveOwner(
-  { active, role = 'member', username, name, scope }: Introspection,
+  {
+    active,
+    role = 'member',
+    username,
+    name,
+    scope,
+    service_account: isServiceAccount = false,
+  }: Introspection,
   signedScope: string | undefined,
 ): LiveOwner | undefined {
   if (!active) return undefined;
-  const owner = { role, email: username ?? '', fullName: name ?? '' };
+  const owner = { role, email: username ?? '', fullName: name ?? '', isServiceAccount };
   if (signedScope === undefined || scope === undefined || scope === signedScope) return owner;
   return { ...owner, scopes: new Set(scope.split(' ')) };
 }

@@ -16,13 +16,16 @@ export {
   stripPrefix,
 } from './credential.js';
 export {
+  getAccount,
   getMember,
   getPrincipal,
+  requireAccount,
   requireAdmin,
   requireMember,
   requireScopes,
   requireService,
   requireSession,
+  toMember,
   verifyCaller,
 } from './guards.js';
 export { createIdentityClient, type IdentityClient, type IdentityClientOptions } from './identity-client.js';
@@ -40,9 +43,18 @@ export {
 export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
 export type { LiveOwner, Liveness, Presentation } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
-export { hasScope, type Principal, type ServicePrincipal, type UserPrincipal } from './principal.js';
 export {
+  type AccountPrincipal,
+  hasScope,
+  type Principal,
+  type ServiceAccountPrincipal,
+  type ServicePrincipal,
+  type UserPrincipal,
+} from './principal.js';
+export {
+  canDelegateScope,
   canHoldScope,
+  canServiceAccountHoldScope,
   isScope,
   type Role,
   roles,

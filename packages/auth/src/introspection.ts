@@ -49,13 +49,13 @@ export const IntrospectionBatchRequest = Type.Object(
   { additionalProperties: false },
 );
 
-/** RFC 7662 §2.2, with `org`, `kind`, `role` and `name` beside the registered members. */
+/** RFC 7662 §2.2, with `org`, `kind`, `service_account`, `role` and `name` beside the registered members. */
 export const Introspection = Type.Object({
   active: Type.Boolean(),
   iss: Type.Optional(Type.String()),
   sub: Type.Optional(Type.String()),
   jti: Type.Optional(Type.String()),
-  client_id: Type.Optional(Type.String({ description: 'Of a service credential.' })),
+  client_id: Type.Optional(Type.String({ description: 'Of a service credential or an OAuth access token.' })),
   scope: Type.Optional(Type.String()),
   iat: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),
@@ -63,6 +63,9 @@ export const Introspection = Type.Object({
   username: Type.Optional(Type.String({ description: "The owner's e-mail." })),
   org: Type.Optional(Type.String()),
   kind: Type.Optional(Type.String()),
+  service_account: Type.Optional(
+    Type.Boolean({ description: 'Whether the owner is a service account rather than a member.' }),
+  ),
   role: Type.Optional(Type.Enum([...roles])),
   name: Type.Optional(Type.String({ description: "The owner's full name." })),
 });

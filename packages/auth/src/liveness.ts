@@ -6,6 +6,8 @@ export interface LiveOwner {
   readonly role: Role;
   readonly email: string;
   readonly fullName: string;
+  /** Whether the owner is a service account rather than a member. */
+  readonly isServiceAccount: boolean;
   /** The scopes that are left of those that were signed; undefined when none was removed. */
   readonly scopes?: ReadonlySet<string>;
 }

@@ -26,6 +26,8 @@ declare module 'fastify' {
      * routes authenticate once more when the body took long to arrive.
      */
     authenticate: onRequestHookHandler;
+    /** The same hook for routes that accept the access tokens of another audience than the service's own. */
+    authenticateFor: (audience: string) => onRequestHookHandler;
     /**
      * An `onRequest` hook for requests of other services of the platform. It fails with 401 or 403 by the signed claims. The
      * handler awaits `verifyCaller` in parallel with its own queries, before it answers.
@@ -45,6 +47,8 @@ declare module 'fastify' {
 export interface AuthOptions {
   /** The `iss` of the platform's credentials; any other is refused. */
   readonly issuer: string;
+  /** The name of the service: it accepts only the OAuth access tokens whose `aud` contains it. */
+  readonly audience: string;
   readonly keySet: KeySet;
   readonly liveness: Liveness;
   readonly clock: Clock;
@@ -103,13 +107,19 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
   app.decorate('verifyBearer', async (presented, presentation) => {
-    const credential = verification.verifyLocally(presented);
+    const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));
     if (!principal) throw refusal;
     return principal;
   });
-  const authentication = createAuthentication({ verification, messages, clock: options.clock });
-  app.decorate('authenticate', authentication.authenticate);
+  const authentication = createAuthentication({
+    verification,
+    audience: options.audience,
+    messages,
+    clock: options.clock,
+  });
+  app.decorate('authenticate', authentication.hooksFor(options.audience).authenticate);
+  app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
   app.decorate('authenticateService', authentication.authenticateService);
   app.addHook('onRoute', reverifyAfterBody(authentication));
 }

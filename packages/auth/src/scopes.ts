@@ -4,18 +4,33 @@ export interface ScopeDefinition {
   readonly description: string;
   /** Whether only an administrator may grant the scope; it is then effective only while its owner is one. */
   readonly isAdminOnly: boolean;
+  /** Whether the scope depends on the permissions of a person, so that no service account can hold it. */
+  readonly isPersonal: boolean;
+  /** Whether a person can give the scope to an OAuth client. */
+  readonly isDelegable: boolean;
 }
 
-const scope = <const N extends string>(name: N, description: string, isAdminOnly = false) => ({
+const scope = <const N extends string>(
+  name: N,
+  description: string,
+  rules: { isAdminOnly?: boolean; isPersonal?: boolean; isDelegable?: boolean } = {},
+) => ({
   name,
   description,
-  isAdminOnly,
+  isAdminOnly: rules.isAdminOnly ?? false,
+  isPersonal: rules.isPersonal ?? false,
+  isDelegable: rules.isDelegable ?? true,
 });
+const personal = { isPersonal: true };
+const adminOnly = { isAdminOnly: true };
 
 /** Every scope, by category, in the order in which they are shown. */
 export const scopeCatalogue = [
-  { category: 'Knowledge Base', scopes: [scope('kb:read', 'Read the knowledge base')] },
-  { category: 'Semantic', scopes: [scope('semantic:write', 'Search by meaning and keep the searches')] },
+  { category: 'Knowledge Base', scopes: [scope('kb:read', 'Read the knowledge base', personal)] },
+  {
+    category: 'Semantic',
+    scopes: [scope('semantic:write', 'Search by meaning and keep the searches', personal)],
+  },
   {
     category: 'Crawling',
     scopes: [
@@ -28,28 +43,38 @@ export const scopeCatalogue = [
     category: 'Users',
     scopes: [
       scope('user:read', 'See the own profile and the members'),
-      scope('user:write', 'Rename members, and remove those who are not administrators', true),
+      scope('user:write', 'Rename members, and remove those who are not administrators', {
+        isAdminOnly: true,
+        isPersonal: true,
+      }),
     ],
   },
   {
     category: 'Tokens',
     scopes: [
-      scope('pat:read', 'List the own personal access tokens'),
-      scope('pat:write', 'Create and revoke the own personal access tokens'),
+      scope('pat:read', 'List the own personal access tokens', personal),
+      // A token that a client creates would outlive the client's connection.
+      scope('pat:write', 'Create and revoke the own personal access tokens', {
+        isPersonal: true,
+        isDelegable: false,
+      }),
     ],
   },
   {
     category: 'Configuration',
     scopes: [
-      scope('config:read', 'Read the configuration', true),
-      scope('config:write', 'Change the configuration, but for the SMTP server', true),
+      scope('config:read', 'Read the configuration', adminOnly),
+      scope('config:write', 'Change the configuration, but for the SMTP server', {
+        isAdminOnly: true,
+        isPersonal: true,
+      }),
     ],
   },
   {
     category: 'Mail',
     scopes: [
-      scope('SEND_MAIL', 'Send template mails', true),
-      scope('FETCH_CONFIG', 'Have the mail service reload its configuration', true),
+      scope('SEND_MAIL', 'Send template mails', adminOnly),
+      scope('FETCH_CONFIG', 'Have the mail service reload its configuration', adminOnly),
     ],
   },
 ] as const;
@@ -67,6 +92,14 @@ export const canHoldScope = (name: string, role: Role): boolean => {
   const definition = definitions.get(name);
   return definition !== undefined && (!definition.isAdminOnly || role === 'admin');
 };
+
+/** Returns whether a service account with the role may hold the scope. */
+export const canServiceAccountHoldScope = (name: string, role: Role): boolean =>
+  canHoldScope(name, role) && definitions.get(name)?.isPersonal === false;
+
+/** Returns whether a person with the role may give the scope to an OAuth client. */
+export const canDelegateScope = (name: string, role: Role): boolean =>
+  canHoldScope(name, role) && definitions.get(name)?.isDelegable === true;
 
 export const roles = ['admin', 'member'] as const;
 export type Role = (typeof roles)[number];

@@ -38,6 +38,7 @@ function isClaims(value: unknown): value is CredentialClaims {
     typeof claims.iat === 'number' &&
     (credentialKinds as readonly unknown[]).includes(claims.kind) &&
     (claims.kind === 'service' || typeof claims.org === 'string') &&
+    (claims.kind !== 'oauth' || (typeof claims.client_id === 'string' && claims.aud !== undefined)) &&
     (claims.scope === undefined || typeof claims.scope === 'string') &&
     (claims.exp === undefined || typeof claims.exp === 'number')
   );

@@ -1,5 +1,5 @@
 import type { Clock } from '@platform/service-kit';
-import type { SignedCredential } from './credential.js';
+import type { CredentialClaims, SignedCredential } from './credential.js';
 import type { LiveOwner, Liveness, Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
 
@@ -11,10 +11,10 @@ export interface VerificationOptions {
   readonly clockToleranceMs: number;
 }
 
-function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwner): Principal {
-  if (claims.kind === 'service') return { kind: 'service', clientId: claims.sub, grantedScopes: scopes };
-  return {
-    kind: claims.kind,
+function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwner): Principal | undefined {
+  const { kind } = claims;
+  if (kind === 'service') return { kind, clientId: claims.sub, grantedScopes: scopes };
+  const account = {
     credentialId: claims.jti,
     userId: claims.sub,
     // The check of the claims guarantees it for sessions and tokens.
@@ -23,10 +23,16 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     fullName: owner.fullName,
     role: owner.role,
     grantedScopes: owner.scopes ?? scopes,
+    clientId: claims.client_id,
     expiresAt: claims.exp === undefined ? null : claims.exp * 1_000,
     token,
   };
+  if (!owner.isServiceAccount) return { ...account, kind };
+  // Identity opens no session for a service account.
+  return kind === 'session' ? undefined : { ...account, kind, isServiceAccount: true };
 }
+
+const isFor = ({ aud }: CredentialClaims, audience: string): boolean => [aud].flat().includes(audience);
 
 /**
  * Verifies credentials in two steps, and fails closed in each. A refusal is a value rather than an error, because
@@ -34,12 +40,13 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
  */
 export interface Verification {
   /**
-   * Checks signature and expiry, without I/O.
+   * Checks signature, expiry and audience, without I/O.
    *
+   * @param audience - the service that an access token must name; null for any. Other credentials name none.
    * @returns undefined when the platform did not issue the credential, or it has expired.
    * @throws AppError 503 when that cannot be determined.
    */
-  verifyLocally(presented: string): SignedCredential | undefined;
+  verifyLocally(presented: string, audience: string | null): SignedCredential | undefined;
   /**
    * Checks that the credential is still active, and finds its owner.
    *
@@ -52,10 +59,11 @@ export interface Verification {
 export function createVerification(options: VerificationOptions): Verification {
   const { checkSignature, liveness, clock, clockToleranceMs } = options;
   return {
-    verifyLocally(presented) {
+    verifyLocally(presented, audience) {
       const credential = checkSignature(presented);
       if (!credential) return undefined;
-      const { exp } = credential.claims;
+      const { exp, kind } = credential.claims;
+      if (kind === 'oauth' && audience !== null && !isFor(credential.claims, audience)) return undefined;
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
     verifyLiveness: (credential, presentation) =>

@@ -60,6 +60,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
   const { pool, prisma } = resources;
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
+    audience: 'crawl',
     keySet: identity.keySet,
     liveness: identity.liveness,
     clock,

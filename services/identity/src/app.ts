@@ -19,6 +19,7 @@ import { configurationRoutes, internalConfigurationRoutes } from './features/con
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
+import { recordAccessTokenUses, recordTokenUses } from './features/liveness/last-used.queries.js';
 import { createRefusedUses } from './features/liveness/refused-uses.js';
 import { createDatabaseLiveness } from './features/liveness/service.js';
 import { createExpiryJob } from './features/maintenance/expiry.job.js';
@@ -28,6 +29,10 @@ import { createRequestLimit } from './features/mcp/request-limit.js';
 import { mcpRoutes } from './features/mcp/routes.js';
 import { createWaits, type Waits } from './features/mcp/waits.js';
 import { createFindOrganisationName } from './features/organisations/names.js';
+import { applicationRoutes, applicationSecretRoutes } from './features/oauth-applications/routes.js';
+import { createApplicationService } from './features/oauth-applications/service.js';
+import { createMount, oauthRoutes } from './features/oauth/routes.js';
+import { createOauth } from './features/oauth/service.js';
 import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
 import { createTokenService } from './features/personal-access-tokens/service.js';
@@ -97,7 +102,8 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
 async function startBackground(deps: IdentityDeps) {
   const { config, resources, shutdown, clock } = deps;
   const { pool, prisma, log } = resources;
-  const lastUsed = createLastUsed({ pool, clock, log });
+  const lastUsed = createLastUsed({ pool, write: recordTokenUses, clock, log });
+  const accessTokensUsed = createLastUsed({ pool, write: recordAccessTokenUses, clock, log });
   const refusedUses = createRefusedUses({ pool, clock, log });
   const toolCalls = createToolCallRecorder({ pool, clock, log });
   const expiry = createExpiryJob({
@@ -111,15 +117,16 @@ async function startBackground(deps: IdentityDeps) {
   const keys = createSigningKeys({ prisma, box, clock, issuer: config.TOKEN_ISSUER, log });
   await keys.start();
   lastUsed.start();
+  accessTokensUsed.start();
   refusedUses.start();
   toolCalls.start();
   expiry.start();
   shutdown.on('workers', 'signing keys', keys.stop);
   shutdown.on('workers', 'expiry', expiry.stop);
-  shutdown.on('flush', 'last-used times', lastUsed.stop);
+  shutdown.on('flush', 'last-used times', () => Promise.all([lastUsed.stop(), accessTokensUsed.stop()]));
   shutdown.on('flush', 'refused uses', refusedUses.stop);
   shutdown.on('flush', 'tool calls', toolCalls.stop);
-  return { lastUsed, refusedUses, toolCalls, keys };
+  return { lastUsed, accessTokensUsed, refusedUses, toolCalls, keys };
 }
 
 /** Opens the clients of the services that remote tools call. */
@@ -152,14 +159,21 @@ function openWaits({ config, shutdown }: IdentityDeps): Waits {
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
-  const { lastUsed, refusedUses, toolCalls, keys } = await startBackground(deps);
+  const { lastUsed, accessTokensUsed, refusedUses, toolCalls, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
   registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
+    audience: 'identity',
     keySet: keys.keySet,
-    liveness: createDatabaseLiveness({ pool: resources.livenessPool, lastUsed, refusedUses, clock }),
+    liveness: createDatabaseLiveness({
+      pool: resources.livenessPool,
+      lastUsed,
+      accessTokensUsed,
+      refusedUses,
+      clock,
+    }),
     clock,
     clockToleranceMs: 0,
   });
@@ -167,7 +181,19 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
   const tokenDetails = createTokenDetailsService({ pool, prisma, clock });
   const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock });
+  const oauth = createOauth({
+    pool,
+    prisma,
+    keys,
+    signJwt,
+    publicUrl: config.PUBLIC_URL,
+    encryptionKeys: config.ENCRYPTION_KEYS,
+    clock,
+    log: resources.log,
+  });
+  oauthRoutes(app, createMount(oauth.provider, config.PUBLIC_URL));
   registerRoutes(app, {
+    applications: createApplicationService({ prisma, clock }),
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     tokenDetails,
@@ -201,6 +227,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 }
 
 interface Services extends ReturnType<typeof createAccounts> {
+  readonly applications: ReturnType<typeof createApplicationService>;
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
   readonly tokenRotation: ReturnType<typeof createTokenRotation>;
@@ -232,6 +259,8 @@ function registerRoutes(app: App, services: Services): void {
   // Administrators
   userRoutes(app, services.users);
   adminTokenRoutes(app, services.tokens);
+  applicationRoutes(app, services.applications);
+  applicationSecretRoutes(app, services.applications);
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
   signInSettingsRoutes(app, services.signInSettings);

@@ -130,6 +130,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   service.health.checks.set('identity', () => Promise.resolve().then(() => identity.keySet.current()));
   await service.app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
+    audience: 'mail',
     keySet: identity.keySet,
     liveness: identity.liveness,
     clock,

@@ -15,11 +15,11 @@ export const requireAdminRole = requireAdmin({
   message: 'Admin privileges required',
 });
 
-/** Requires a personal access token with the scope. A session is refused, because it isn't limited to scopes. */
+/** Requires a token with the scope. A session is refused, because it isn't limited to scopes. */
 export function requireScopedToken(scope: Scope): onRequestHookHandler {
   return (request, _reply, done) => {
     const principal = getPrincipal(request);
-    if (principal.kind !== 'pat' || !hasScope(principal, scope))
+    if ((principal.kind !== 'pat' && principal.kind !== 'oauth') || !hasScope(principal, scope))
       throw insufficientScope(standardAuthErrors, [scope]);
     done();
   };

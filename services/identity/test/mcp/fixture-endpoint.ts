@@ -99,6 +99,7 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
   });
   await app.register(authPlugin, {
     issuer: 'workspace-platform',
+    audience: 'identity',
     keySet: identity.keySet,
     liveness: identity.liveness,
     clock: systemClock,

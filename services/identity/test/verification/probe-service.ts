@@ -32,6 +32,7 @@ export async function startProbeService(
   });
   await app.register(authPlugin, {
     issuer: 'workspace-platform',
+    audience: 'crawl',
     keySet: identity.keySet,
     liveness: identity.liveness,
     clock,

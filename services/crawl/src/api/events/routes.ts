@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@platform/events';
 import { type App, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
@@ -49,7 +49,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
     async (request) => {
       const { after, limit } = request.query;
       try {
-        const { data, nextCursor, hasMore } = await read({ orgId: getMember(request).orgId, after, limit });
+        const { data, nextCursor, hasMore } = await read({ orgId: getAccount(request).orgId, after, limit });
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
         return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };
       } catch (error) {

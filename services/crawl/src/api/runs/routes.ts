@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import { type App, PageQuery, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
@@ -25,7 +25,7 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.request(getMember(request).orgId, toConnector(request.params), request.id);
+      const data = await service.request(getAccount(request).orgId, toConnector(request.params), request.id);
       if (!data) return reply.code(404).send(noSchedule);
       return reply.code(202).send({ success: true, message: 'Run requested', data });
     },
@@ -48,7 +48,7 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request) => {
-      const page = await service.list(getMember(request).orgId, toConnector(request.params), request.query);
+      const page = await service.list(getAccount(request).orgId, toConnector(request.params), request.query);
       return { success: true as const, message: 'Runs retrieved', ...page };
     },
   );

@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { PreviewBody } from '../../domain/schedule-config.js';
 import { administrators } from '../authority.js';
@@ -29,7 +29,7 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
     },
     async (request, reply) => {
       const data = await service.ofSchedule(
-        getMember(request).orgId,
+        getAccount(request).orgId,
         toConnector(request.params),
         request.query.count,
       );
@@ -54,7 +54,7 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
       },
     },
     (request, reply) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       const data = service.preview(orgId, toConnector(request.params), request.body, request.query.count);
       void reply.send({ success: true, message, data });
     },

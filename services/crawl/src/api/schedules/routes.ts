@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
@@ -31,7 +31,7 @@ function readRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.status(getMember(request).orgId, toConnector(request.params));
+      const data = await service.status(getAccount(request).orgId, toConnector(request.params));
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
@@ -51,7 +51,7 @@ function readRoutes(app: App, service: ScheduleService): void {
     async (request) => ({
       success: true as const,
       message: 'Job statuses retrieved',
-      data: await service.list(getMember(request).orgId),
+      data: await service.list(getAccount(request).orgId),
     }),
   );
 }
@@ -81,7 +81,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.schedule(getMember(request), toConnector(request.params), request.body);
+      const data = await service.schedule(getAccount(request), toConnector(request.params), request.body);
       return reply.code(201).send({ success: true, message: 'Job scheduled', data });
     },
   );
@@ -103,7 +103,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       const connector = toConnector(request.params);
       const pausedAt = (await service.pause(orgId, connector)).toISOString();
       return { success: true as const, message: 'Job paused', data: { connector, orgId, pausedAt } };
@@ -123,7 +123,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       const connector = toConnector(request.params);
       const resumedAt = (await service.resume(orgId, connector)).toISOString();
       return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
@@ -148,7 +148,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.remove(getMember(request).orgId, toConnector(request.params));
+      await service.remove(getAccount(request).orgId, toConnector(request.params));
       return { success: true as const, message: 'Job removed' };
     },
   );
@@ -165,7 +165,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.removeAll(getMember(request).orgId);
+      await service.removeAll(getAccount(request).orgId);
       return { success: true as const, message: 'All jobs removed' };
     },
   );

@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
@@ -54,7 +54,7 @@ export interface Scheduled {
 
 export interface ScheduleService {
   /** Creates or replaces. @throws AppError 400 of CRAWL-9 and CRAWL-10. */
-  schedule(principal: UserPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
+  schedule(principal: AccountPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
   status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
   list(orgId: string): Promise<StatusItem[]>;
   /** @returns when. @throws AppError 400 when there is nothing to pause, or it is paused. */
@@ -75,7 +75,7 @@ interface Deps {
 }
 
 /** @throws AppError 400. */
-function readNewSchedule(principal: UserPrincipal, connector: Connector, given: unknown, now: number) {
+function readNewSchedule(principal: AccountPrincipal, connector: Connector, given: unknown, now: number) {
   const read = readScheduleBody(given, now);
   if ('faults' in read) throw invalidSchedule(read.faults);
   const { scheduleConfig: config, priority, maxRetries, timeout, metadata } = read.body;

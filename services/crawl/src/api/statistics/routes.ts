@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
 import { administrators } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
@@ -37,7 +37,7 @@ export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Pr
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await loadStatistics(getMember(request).orgId),
+      data: await loadStatistics(getAccount(request).orgId),
     }),
   );
 }

@@ -7,9 +7,16 @@ import { firstIdAt } from './first-id.js';
 
 /** The names of all actions that the audit records. */
 export const auditActions = [
+  'application.created',
+  'application.changed',
+  'application.removed',
+  'application.secret_created',
+  'application.secret_revoked',
   'configuration.sign_in_saved',
   'configuration.smtp_saved',
   'configuration.smtp_removed',
+  'connected_app.authorized',
+  'connected_app.revoked',
   'invitation.accepted',
   'invitation.lapsed',
   'organisation.created',

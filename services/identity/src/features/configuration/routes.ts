@@ -1,4 +1,4 @@
-import { getMember, requireScopes, requireService, requireSession } from '@platform/auth';
+import { getAccount, requireScopes, requireService, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
@@ -34,7 +34,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
         response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
     },
-    async (request) => ({ smtp: await service.getSmtp(getMember(request).orgId) }),
+    async (request) => ({ smtp: await service.getSmtp(getAccount(request).orgId) }),
   );
   app.post(
     path,

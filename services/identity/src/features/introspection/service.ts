@@ -23,6 +23,8 @@ function toIntrospection(principal: Principal): Introspection {
     jti: principal.credentialId,
     org: principal.orgId,
     kind: principal.kind,
+    ...(principal.isServiceAccount && { service_account: true }),
+    ...(principal.clientId !== undefined && { client_id: principal.clientId }),
     role: principal.role,
     username: principal.email,
     name: principal.fullName,

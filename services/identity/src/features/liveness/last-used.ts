@@ -1,12 +1,16 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { createAuditId } from '../audit/queries.js';
-import { recordTokenUses } from './last-used.queries.js';
 
 /** Uses are collected for this long, then written in one statement, off the request path. */
 const FLUSH_EVERY_MS = 2_000;
 /** The maximum number of tokens in one statement. */
 const MAX_FLUSH = 500;
+
+export interface TokenUse {
+  readonly tokenId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
 
 export interface LastUsed {
   /** Records a use in memory; the database isn't touched. */
@@ -21,6 +25,8 @@ export interface LastUsed {
 /** Creates the recorder of last-used times. A kill -9 loses the times of the last two seconds, nothing else. */
 export function createLastUsed(deps: {
   readonly pool: pg.Pool;
+  /** Writes uses in one statement. */
+  readonly write: (db: pg.Pool, uses: readonly TokenUse[]) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
 }): LastUsed {
@@ -34,9 +40,9 @@ export function createLastUsed(deps: {
     for (let start = 0; start < uses.length; start += MAX_FLUSH) {
       const chunk = uses.slice(start, start + MAX_FLUSH);
       try {
-        await recordTokenUses(
+        await deps.write(
           deps.pool,
-          chunk.map(([tokenId, at]) => ({ tokenId, at, auditId: createAuditId(new Date(at)) })),
+          chunk.map(([tokenId, at]) => ({ tokenId, at })),
         );
       } catch (error) {
         deps.log.warn({ err: error, uses: uses.length - start }, 'failed to write last-used times; retrying');

@@ -3,7 +3,7 @@ import type pg from 'pg';
 
 /** A row as an array rather than an object, because this is the most frequent query of the service. */
 export type LivenessRow = [
-  /** The position of the token in the question, from 1; the id of any other credential. */
+  /** The position of the token in the question, from 1, of an access token after `o`; the id of any other credential. */
   key: string,
   tokenHash: string,
   role: Role,
@@ -13,6 +13,7 @@ export type LivenessRow = [
   narrowedScope: string | null,
   /** Whether the allow lists of the token and of its organisation contain the address. */
   isAllowed: boolean,
+  isServiceAccount: boolean,
 ];
 
 /*
@@ -24,7 +25,7 @@ const liveCredentials = `
   select asked.position::text, t.token_hash, u.role, u.email, u.full_name,
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
          coalesce(t.allow_list = '{}' or asked.address <<= any(t.allow_list), false)
-           and coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false)
+           and coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false
   from unnest($1::uuid[], $5::inet[]) with ordinality as asked (id, address, position)
     join personal_access_tokens t on t.id = asked.id
     join users u on u.id = t.owner_id
@@ -32,15 +33,42 @@ const liveCredentials = `
   where t.status = 'active' and u.removed_at is null
     and (t.expires_at is null or t.expires_at > $4)
   union all
-  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, true
+  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, true, false
   from sessions s join users u on u.id = s.user_id
   where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null
   union all
-  select c.id::text, c.token_hash, 'member', '', '', null, true
-  from service_credentials c where c.id = any($3::uuid[])`;
+  select c.id::text, c.token_hash, 'member', '', '', null, true, false
+  from service_credentials c where c.id = any($3::uuid[])
+  union all
+  select 'o' || asked.position, o.token_hash, u.role, u.email, u.full_name, null,
+         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false
+  from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
+    join oauth_access_tokens o on o.id = asked.id
+    join oauth_clients c on c.id = o.client_id
+    join oauth_grants g on g.id = o.grant_id
+    join users u on u.id = g.user_id
+    left join token_policies p on p.org_id = g.org_id
+  where o.revoked_at is null and g.revoked_at is null and c.disabled_at is null and c.removed_at is null
+    and u.removed_at is null
+  union all
+  select 'o' || asked.position, o.token_hash, a.role, '', a.name, null,
+         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true
+  from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
+    join oauth_access_tokens o on o.id = asked.id
+    join oauth_clients c on c.id = o.client_id
+    join service_accounts a on a.id = o.service_account_id
+    left join token_policies p on p.org_id = a.org_id
+  where o.revoked_at is null and c.disabled_at is null and c.removed_at is null and a.removed_at is null`;
+
+/** A token and the address that it is used from. */
+interface UsedToken {
+  readonly id: string;
+  readonly address: string | null;
+}
 
 export interface LivenessQuestion {
-  readonly tokens: readonly { readonly id: string; readonly address: string | null }[];
+  readonly tokens: readonly UsedToken[];
+  readonly accessTokens: readonly UsedToken[];
   readonly sessionIds: readonly string[];
   readonly serviceCredentialIds: readonly string[];
   readonly now: Date;
@@ -51,13 +79,15 @@ export interface LivenessQuestion {
  * since, when it was rotated.
  */
 export async function findLiveCredentials(db: pg.Pool, question: LivenessQuestion): Promise<LivenessRow[]> {
-  const { tokens, sessionIds, serviceCredentialIds, now } = question;
+  const { tokens, accessTokens, sessionIds, serviceCredentialIds, now } = question;
   const values = [
     tokens.map(({ id }) => id),
     sessionIds,
     serviceCredentialIds,
     now,
     tokens.map(({ address }) => address),
+    accessTokens.map(({ id }) => id),
+    accessTokens.map(({ address }) => address),
   ];
   const { rows } = await db.query<LivenessRow>({
     name: 'live_credentials',

@@ -27,6 +27,8 @@ interface Query {
   readonly userAgent: string | undefined;
 }
 
+const toUsedToken = ({ credential, address }: Query) => ({ id: credential.claims.jti, address });
+
 const toUse = ({ credential, address, userAgent }: Query): TokenUse => ({
   tokenId: credential.claims.jti,
   digest: credential.digest,
@@ -40,14 +42,16 @@ const toUse = ({ credential, address, userAgent }: Query): TokenUse => ({
  */
 export function createDatabaseLiveness(deps: {
   readonly pool: pg.Pool;
-  readonly lastUsed: LastUsed;
+  readonly lastUsed: Pick<LastUsed, 'record'>;
+  /** Collects the uses of OAuth access tokens. */
+  readonly accessTokensUsed: Pick<LastUsed, 'record'>;
   readonly refusedUses: Pick<RefusedUses, 'record'>;
   readonly clock: Clock;
 }): Liveness {
+  const getUses = (queries: readonly Query[], kind: CredentialKind) =>
+    queries.filter(({ credential }) => credential.claims.kind === kind);
   const getIds = (queries: readonly Query[], kind: CredentialKind) =>
-    queries
-      .filter(({ credential }) => credential.claims.kind === kind)
-      .map(({ credential }) => credential.claims.jti);
+    getUses(queries, kind).map(({ credential }) => credential.claims.jti);
 
   function toLiveOwner(query: Query, row: LivenessRow | undefined): LiveOwner | undefined {
     const { claims, digest } = query.credential;
@@ -57,21 +61,27 @@ export function createDatabaseLiveness(deps: {
       return undefined;
     }
     if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
-    const owner = { role: row[2], email: row[3], fullName: row[4] };
+    if (claims.kind === 'oauth') deps.accessTokensUsed.record(claims.jti);
+    const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[7] };
     return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
   }
 
   async function load(queries: readonly Query[]): Promise<(LiveOwner | undefined)[]> {
     try {
-      const tokens = queries.filter(({ credential }) => credential.claims.kind === 'pat');
+      const tokens = getUses(queries, 'pat');
+      const accessTokens = getUses(queries, 'oauth');
       const found = await findLiveCredentials(deps.pool, {
-        tokens: tokens.map(({ credential, address }) => ({ id: credential.claims.jti, address })),
+        tokens: tokens.map(toUsedToken),
+        accessTokens: accessTokens.map(toUsedToken),
         sessionIds: getIds(queries, 'session'),
         serviceCredentialIds: getIds(queries, 'service'),
         now: new Date(deps.clock()),
       });
       const rows = new Map(found.map((row) => [row[0], row]));
-      const positions = new Map(tokens.map((query, index) => [query, String(index + 1)]));
+      const positions = new Map([
+        ...tokens.map((query, index) => [query, String(index + 1)] as const),
+        ...accessTokens.map((query, index) => [query, `o${index + 1}`] as const),
+      ]);
       return queries.map((query) =>
         toLiveOwner(query, rows.get(positions.get(query) ?? query.credential.claims.jti)),
       );

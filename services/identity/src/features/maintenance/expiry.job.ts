@@ -2,6 +2,8 @@ import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { firstIdAt } from '../audit/first-id.js';
 import {
+  deleteAccessTokens,
+  deleteArtifacts,
   deleteAuditEntries,
   deleteMails,
   deleteSecrets,
@@ -17,8 +19,8 @@ const BATCH = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, codes, links and
- * unsent mails; removes members whose invitation has lapsed; deletes tool calls and audit entries past their retention.
+ * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
+ * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls and audit entries past their retention.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
 export function createExpiryJob(deps: {
@@ -45,6 +47,8 @@ export function createExpiryJob(deps: {
     while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
     await expireMails(now);
     const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);

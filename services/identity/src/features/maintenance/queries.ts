@@ -119,3 +119,24 @@ export async function deleteAuditEntries(db: pg.Pool, before: string, limit: num
   const { rowCount } = await db.query(purgeAuditEntries, [before, limit]);
   return rowCount ?? 0;
 }
+
+const purgeAccessTokens = `
+  delete from oauth_access_tokens where id in (
+    select id from oauth_access_tokens where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteAccessTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeAccessTokens, [now, limit]);
+  return rowCount ?? 0;
+}
+
+const purgeArtifacts = `
+  delete from oauth_artifacts where (model, id_hash) in (
+    select model, id_hash from oauth_artifacts where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+/** @returns how many authorization codes, refresh tokens and interactions were deleted. */
+export async function deleteArtifacts(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeArtifacts, [now, limit]);
+  return rowCount ?? 0;
+}

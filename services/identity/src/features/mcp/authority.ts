@@ -1,20 +1,20 @@
-import { canHoldScope, hasScope, type UserPrincipal } from '@platform/auth';
+import { canHoldScope, hasScope, type AccountPrincipal } from '@platform/auth';
 import type { Tool } from './tool.js';
 
 type ToolRequirements = Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly'>;
 
 /** Returns whether the credential has the authority that the tool's REST endpoint requires. */
-export const canCall = (principal: UserPrincipal, tool: ToolRequirements): boolean =>
+export const canCall = (principal: AccountPrincipal, tool: ToolRequirements): boolean =>
   tool.scopes.every((scope) => hasScope(principal, scope)) &&
   (!tool.isAdminOnly || principal.role === 'admin') &&
-  (!tool.isTokenOnly || principal.kind === 'pat');
+  (!tool.isTokenOnly || principal.kind !== 'session');
 
 /** Returns whether only administrators can call the tool, either by its own rule or because of its scopes. */
 const needsAdmin = ({ isAdminOnly, scopes }: ToolRequirements): boolean =>
   isAdminOnly || scopes.some((scope) => !canHoldScope(scope, 'member'));
 
 /** Describes exactly what the credential lacks, so that its owner can create one that suffices. */
-export function describeMissingAuthority(principal: UserPrincipal, tool: ToolRequirements): string {
+export function describeMissingAuthority(principal: AccountPrincipal, tool: ToolRequirements): string {
   const { kind, role, grantedScopes } = principal;
   const missing = kind === 'session' ? [] : tool.scopes.filter((scope) => !grantedScopes.has(scope));
   return [

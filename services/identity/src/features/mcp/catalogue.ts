@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { type ListToolsResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
@@ -35,7 +35,7 @@ export interface ToolView {
 /** The catalogue of all tools. */
 export interface Catalogue {
   find(name: string): ToolEntry | undefined;
-  getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
+  getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView;
 }
 
 /** The number of cached views, one for each distinct set of visible tools. */

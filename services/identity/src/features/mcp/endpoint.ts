@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { createCatalogue, modernFields, type ToolEntry, type ToolView } from './catalogue.js';
@@ -13,7 +13,7 @@ import { createToolServers } from './tool-server.js';
 /** The remote tools, independent of HTTP. */
 export interface ToolEndpoint {
   /** Returns the tools that a caller can see and call. */
-  getView(principal: UserPrincipal, toolFilter: ToolFilter | undefined): ToolView;
+  getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView;
   /**
    * Returns the JSON-RPC response to a plain message, as JSON.
    *

@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../known-devices/client.js';
 import { getClientName } from './client-name.js';
@@ -22,7 +22,7 @@ function getTrace({ headers, body }: FastifyRequest) {
 
 /** The context of a call that is answered with JSON, so that its progress can't be reported. */
 export class RequestContext implements ToolContext {
-  readonly principal: UserPrincipal;
+  readonly principal: AccountPrincipal;
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
@@ -31,7 +31,7 @@ export class RequestContext implements ToolContext {
   readonly #reply: FastifyReply;
   #controller: AbortController | undefined;
 
-  constructor(principal: UserPrincipal, request: FastifyRequest, reply: FastifyReply) {
+  constructor(principal: AccountPrincipal, request: FastifyRequest, reply: FastifyReply) {
     this.principal = principal;
     this.requestId = request.id;
     const { traceparent, tracestate } = getTrace(request);

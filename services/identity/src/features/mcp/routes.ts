@@ -1,7 +1,8 @@
-import { getMember, requireMember, scopeCatalogue } from '@platform/auth';
+import { getAccount, requireAccount, scopeCatalogue } from '@platform/auth';
 import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { MCP_AUDIENCE } from '../oauth/protected-resources.js';
 import { negotiateResponseForm } from './response-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
@@ -52,13 +53,13 @@ function assertOneMessage(body: unknown): void {
 function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
   const { fetch } = createProtocolHandler(endpoint.createServer, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
-    countRequest(getMember(request).credentialId);
+    countRequest(getAccount(request).credentialId);
     next();
   };
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     assertOneMessage(request.body);
     const form = negotiateResponseForm(request.headers.accept);
-    const principal = getMember(request);
+    const principal = getAccount(request);
     const view = endpoint.getView(principal, parseToolFilter(request));
     const caller = { view, form, context: new RequestContext(principal, request, reply) };
     const plain = readPlainMessage(request.body, request.headers, form);
@@ -72,7 +73,7 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
     PATH,
     {
       bodyLimit: MAX_MESSAGE_BYTES,
-      onRequest: [scope.authenticate, requireMember, limitRequests],
+      onRequest: [scope.authenticateFor(MCP_AUDIENCE), requireAccount, limitRequests],
       validatorCompiler: () => () => true,
       schema: messageSchema,
     },

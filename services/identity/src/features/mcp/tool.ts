@@ -1,4 +1,4 @@
-import type { Scope, UserPrincipal } from '@platform/auth';
+import type { Scope, AccountPrincipal } from '@platform/auth';
 import type { ClientAddress } from '../known-devices/client.js';
 
 /** Hints for the model's host (MCP `ToolAnnotations`). */
@@ -19,7 +19,7 @@ export interface Progress {
 
 /** The caller of a tool and the request that the call is part of. */
 export interface ToolContext {
-  readonly principal: UserPrincipal;
+  readonly principal: AccountPrincipal;
   readonly requestId: string;
   /** The name that the client gives itself. */
   readonly client: string | undefined;

@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import { createKeyedSemaphore } from '@platform/clients';
 import { AppError } from '@platform/service-kit';
 
@@ -11,7 +11,7 @@ export interface WaitLimits {
   readonly maxPerCredential: number;
 }
 
-type Holder = Pick<UserPrincipal, 'credentialId' | 'orgId'>;
+type Holder = Pick<AccountPrincipal, 'credentialId' | 'orgId'>;
 
 /** Limits the concurrent tool calls that wait for a run: each holds a connection and polls a service every second. */
 export interface Waits {

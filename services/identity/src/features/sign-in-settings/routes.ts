@@ -1,4 +1,4 @@
-import { getMember, requireScopes, requireSession } from '@platform/auth';
+import { getAccount, requireScopes, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
@@ -23,7 +23,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
         response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ signIn: await service.get(getMember(request).orgId) }),
+    async (request) => ({ signIn: await service.get(getAccount(request).orgId) }),
   );
   app.post(
     path,

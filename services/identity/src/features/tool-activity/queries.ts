@@ -12,6 +12,8 @@ export interface ToolCallRow {
   readonly duration_ms: number;
   readonly request_id: string;
   readonly client: string | null;
+  /** The OAuth client that the call was made through. */
+  readonly client_id: string | null;
 }
 
 /*
@@ -20,13 +22,13 @@ export interface ToolCallRow {
  */
 const insertCalls = `
   insert into tool_calls
-    (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client)
+    (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id)
   select (lpad(to_hex(at), 12, '0') || '7' || lpad(to_hex(place), 3, '0') || $1)::uuid, to_timestamp(at / 1000.0),
-    org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client
+    org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id
   from rows from (json_to_recordset($2) as (at bigint, org_id uuid, user_id uuid, credential_kind text,
-      credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text))
+      credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text, client_id text))
     with ordinality as call (at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
-      request_id, client, place)
+      request_id, client, client_id, place)
   on conflict do nothing`;
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertToolCalls, type ToolCallRow } from './queries.js';
@@ -13,7 +13,7 @@ const MAX_BATCHES = 10;
 
 /** The record of a tool call. It never contains arguments or results. */
 export interface ToolCall {
-  readonly principal: UserPrincipal;
+  readonly principal: AccountPrincipal;
   readonly tool: string;
   readonly outcome: ToolCallOutcome;
   readonly durationMs: number;
@@ -47,6 +47,7 @@ const toRow = ({ principal, durationMs, requestId, client, ...call }: ToolCall, 
   user_id: principal.userId,
   credential_kind: principal.kind,
   credential_id: principal.credentialId,
+  client_id: principal.clientId ?? null,
   ...call,
   duration_ms: Math.round(durationMs),
   request_id: requestId,

@@ -1,4 +1,4 @@
-import { getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, PageOf, PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
@@ -52,7 +52,7 @@ export function userRoutes(app: App, service: UserService): void {
         response: { 200: PageOf(Member), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => service.list(getAccount(request), request.query),
   );
   app.post(
     '/api/v1/users',

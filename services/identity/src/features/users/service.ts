@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { AccountPrincipal } from '@platform/auth';
 import {
   type Clock,
   type Page,
@@ -30,7 +30,7 @@ import {
 import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
 export interface UserService {
-  list(principal: UserPrincipal, query: PageQuery): Promise<Page<Member>>;
+  list(principal: Pick<AccountPrincipal, 'orgId'>, query: PageQuery): Promise<Page<Member>>;
   /**
    * Creates a member. Without a password the member is invited, and can't log in before accepting.
    *

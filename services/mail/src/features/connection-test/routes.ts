@@ -1,4 +1,4 @@
-import { getMember, requireScopes } from '@platform/auth';
+import { getAccount, requireScopes } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { requireAdminRole } from '../../authority.js';
@@ -17,7 +17,7 @@ export function connectionTestRoute(
   },
 ): void {
   const countTest: onRequestHookHandler = (request, _reply, done) => {
-    deps.limiter.acquire(getMember(request).orgId);
+    deps.limiter.acquire(getAccount(request).orgId);
     done();
   };
   app.post(
@@ -33,7 +33,7 @@ export function connectionTestRoute(
       },
     },
     async (request) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       return deps.testConnection(await deps.configurations.reload(orgId, request.id));
     },
   );

@@ -1,4 +1,4 @@
-import { getMember, requireScopes } from '@platform/auth';
+import { getAccount, requireScopes } from '@platform/auth';
 import { type App, bearer } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
@@ -35,7 +35,7 @@ export function resendRoute(app: App, { pool, cipher, emails, configurations, de
       },
     },
     async (request, reply) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       const { id } = request.params;
       const configuration = await configurations.get(orgId, request.id);
       const encrypted = await claimStoredRequest(pool, orgId, id);

@@ -1,4 +1,4 @@
-import { getMember, requireScopes, requireService } from '@platform/auth';
+import { getAccount, requireScopes, requireService } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type {
   FastifyRequest,
@@ -76,7 +76,7 @@ const headers = {
 const findReplay =
   ({ emails, configurations }: Deps): onRequestAsyncHookHandler =>
   async (request) => {
-    const { orgId } = getMember(request);
+    const { orgId } = getAccount(request);
     const key = request.headers['idempotency-key'];
     request.isReplay =
       typeof key === 'string' && KEY.test(key) && (await emails.findEarlier(orgId, key)) !== undefined;
@@ -89,7 +89,7 @@ const sendReplay =
     const idempotency = readIdempotency(request);
     if (!request.isReplay || !idempotency) return undefined;
     const deadlines = getResponseDeadlines(request, reply, deadlineMs);
-    const submission = await emails.replay(getMember(request).orgId, idempotency, deadlines);
+    const submission = await emails.replay(getAccount(request).orgId, idempotency, deadlines);
     return reply.send(prepareResponse(request, reply, submission));
   };
 
@@ -112,7 +112,7 @@ function sendRoute(scope: App, deps: Deps): void {
       },
     },
     async (request, reply) => {
-      const { orgId } = getMember(request);
+      const { orgId } = getAccount(request);
       const submission = await deps.emails.send({
         orgId,
         configuration: await deps.configurations.get(orgId, request.id),

@@ -1,4 +1,4 @@
-import { getMember, requireScopes } from '@platform/auth';
+import { getAccount, requireScopes } from '@platform/auth';
 import { type App, bearer, errorResponses, PageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import {
@@ -29,7 +29,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: PageOf(MailRecord), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request).orgId, request.query),
+    (request) => service.list(getAccount(request).orgId, request.query),
   );
   app.get(
     '/api/v1/mail/records/:id',
@@ -44,7 +44,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ data: await service.get(getMember(request).orgId, request.params.id) }),
+    async (request) => ({ data: await service.get(getAccount(request).orgId, request.params.id) }),
   );
   app.delete(
     '/api/v1/mail/records',
@@ -60,7 +60,7 @@ export function recordRoutes(app: App, service: RecordService): void {
       },
     },
     async (request) => {
-      const { orgId, userId, kind, credentialId } = getMember(request);
+      const { orgId, userId, kind, credentialId } = getAccount(request);
       const erased = await service.erase(orgId, request.query.recipient);
       // This line is the audit trail of erasures, so it must not contain the erased address.
       request.log.info(

@@ -1,4 +1,4 @@
-import { getMember } from '@platform/auth';
+import { getAccount } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireScopedToken } from '../../authority.js';
@@ -35,7 +35,7 @@ export function smtpConfigurationRoutes(
     async (request) => {
       if (!deps.runtime.isUp) throw runtimeNotUp();
       const { host, port, fromEmail, username } = await deps.configurations.reload(
-        getMember(request).orgId,
+        getAccount(request).orgId,
         request.id,
       );
       return {

@@ -1,3 +1,4 @@
+import { toMember } from '@platform/auth';
 import { Type } from 'typebox';
 import { Token } from '../../personal-access-tokens/schemas.js';
 import type { TokenService } from '../../personal-access-tokens/service.js';
@@ -34,7 +35,7 @@ export const listMyTokens = (service: Pick<TokenService, 'listOwn'>): Tool<Argum
   isAdminOnly: false,
   async call({ limit, cursor: after }, { principal }) {
     // Fetch one more than requested to learn whether there is another page.
-    const found = await service.listOwn(principal, { limit: limit + 1, after });
+    const found = await service.listOwn(toMember(principal), { limit: limit + 1, after });
     const tokens = found.slice(0, limit);
     return { tokens, nextCursor: found.length > limit ? (tokens.at(-1)?.id ?? null) : null };
   },

@@ -1,3 +1,4 @@
+import { toMember } from '@platform/auth';
 import { Type } from 'typebox';
 import { Revoked, RevokeReason, TokenPath, toRevoked } from '../../personal-access-tokens/schemas.js';
 import type { TokenService } from '../../personal-access-tokens/service.js';
@@ -19,5 +20,5 @@ export const revokeMyToken = (service: Pick<TokenService, 'revokeOwn'>): Tool<Ar
   scopes: ['pat:write'],
   isAdminOnly: false,
   call: async ({ tokenId, ...options }, { principal, address }) =>
-    toRevoked(await service.revokeOwn({ ...principal, client: address }, tokenId, options)),
+    toRevoked(await service.revokeOwn({ ...toMember(principal), client: address }, tokenId, options)),
 });

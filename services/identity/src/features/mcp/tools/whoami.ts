@@ -4,10 +4,16 @@ import { User } from '../../users/schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 const outputSchema = Type.Object({
-  user: User,
+  user: Type.Union([User, Type.Null()], { description: 'Null for a service account, which is no person.' }),
+  serviceAccount: Type.Optional(
+    Type.Object(
+      { id: Type.String(), name: Type.String(), role: Type.String() },
+      { description: 'The service account that the credential acts as; absent for a person.' },
+    ),
+  ),
   organisation: Type.Object({ id: Type.String(), name: Type.String() }),
   credential: Type.Object({
-    kind: Type.String({ description: '`session` or `pat` (personal access token).' }),
+    kind: Type.String({ description: '`session`, `pat` (personal access token) or `oauth` (access token).' }),
     scopes: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'Null for a session: it has no scopes.',
     }),
@@ -21,7 +27,7 @@ export const whoami = (findOrganisationName: (id: string) => Promise<string>): T
   name: 'whoami',
   title: 'Who am I',
   description:
-    'Tells whose account you act for, in which organisation, and what the credential allows: the user (id, e-mail, full name, role), the organisation, and the kind, scopes and expiry (ISO 8601, UTC) of the credential. Use it first, when unsure what you may do. Takes no arguments and changes nothing.',
+    'Tells whose account you act for, in which organisation, and what the credential allows: the user (id, e-mail, full name, role) or the service account, the organisation, and the kind, scopes and expiry (ISO 8601, UTC) of the credential. Use it first, when unsure what you may do. Takes no arguments and changes nothing.',
   inputSchema: Type.Object({}, { additionalProperties: false }),
   outputSchema,
   annotations: READ_ONLY,
@@ -30,7 +36,9 @@ export const whoami = (findOrganisationName: (id: string) => Promise<string>): T
   async call(_args, { principal }) {
     const { userId: id, orgId, email, fullName, role, kind, grantedScopes, expiresAt } = principal;
     return {
-      user: { id, orgId, email, fullName, role },
+      ...(principal.isServiceAccount
+        ? { user: null, serviceAccount: { id, name: fullName, role } }
+        : { user: { id, orgId, email, fullName, role } }),
       organisation: { id: orgId, name: await findOrganisationName(orgId) },
       credential: {
         kind,

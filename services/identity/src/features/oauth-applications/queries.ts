@@ -1,0 +1,129 @@
+import type { Role } from '@platform/auth';
+import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
+import type { Prisma, Transaction } from '../../resources.js';
+
+const serviceAccountFields = { id: true, name: true, role: true, createdAt: true, lastUsedAt: true } as const;
+
+const fields = {
+  id: true,
+  name: true,
+  grantTypes: true,
+  scopes: true,
+  redirectUris: true,
+  authMethod: true,
+  jwks: true,
+  createdAt: true,
+  lastUsedAt: true,
+  disabledAt: true,
+  serviceAccount: { select: serviceAccountFields },
+  secrets: {
+    where: { revokedAt: null },
+    orderBy: { id: 'asc' },
+    select: { id: true, createdAt: true, lastUsedAt: true },
+  },
+} as const satisfies PrismaTypes.OauthClientSelect;
+
+export type ApplicationRow = PrismaTypes.OauthClientGetPayload<{ select: typeof fields }>;
+
+const own = (orgId: string) => ({ orgId, kind: 'application', removedAt: null }) as const;
+
+/** The number of applications that a page shows at most; an organisation has few. */
+export const findApplications = (
+  db: Prisma,
+  orgId: string,
+  page: { readonly skip: number; readonly take: number },
+): Promise<ApplicationRow[]> =>
+  db.oauthClient.findMany({ where: own(orgId), orderBy: { createdAt: 'desc' }, ...page, select: fields });
+
+export const countApplications = (db: Prisma, orgId: string): Promise<number> =>
+  db.oauthClient.count({ where: own(orgId) });
+
+export const findApplication = (
+  db: Prisma | Transaction,
+  orgId: string,
+  id: string,
+): Promise<ApplicationRow | null> =>
+  db.oauthClient.findFirst({ where: { ...own(orgId), id }, select: fields });
+
+export interface NewApplication {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly grantTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly redirectUris: readonly string[];
+  readonly authMethod: string;
+  readonly jwks: object | null;
+  readonly serviceAccount: { readonly id: string; readonly role: Role } | null;
+  readonly createdAt: Date;
+}
+
+export async function insertApplication(db: Transaction, application: NewApplication): Promise<void> {
+  const { serviceAccount, jwks, grantTypes, scopes, redirectUris, ...rest } = application;
+  const { orgId, name, createdAt } = rest;
+  if (serviceAccount)
+    await db.serviceAccount.create({
+      data: { ...serviceAccount, orgId, name, createdAt },
+      select: { id: true },
+    });
+  await db.oauthClient.create({
+    data: {
+      ...rest,
+      kind: 'application',
+      grantTypes: [...grantTypes],
+      scopes: [...scopes],
+      redirectUris: [...redirectUris],
+      ...(jwks && { jwks }),
+      serviceAccountId: serviceAccount?.id ?? null,
+    },
+    select: { id: true },
+  });
+}
+
+export interface ApplicationChange {
+  readonly name?: string;
+  readonly scopes?: string[];
+  readonly redirectUris?: string[];
+  readonly jwks?: object;
+  readonly disabledAt?: Date | null;
+}
+
+export const updateApplication = (db: Transaction, id: string, { jwks, ...change }: ApplicationChange) =>
+  db.oauthClient.update({
+    where: { id },
+    data: { ...change, ...(jwks && { jwks }) },
+    select: fields,
+  });
+
+export const updateServiceAccount = (
+  db: Transaction,
+  id: string,
+  change: { readonly name?: string; readonly role?: Role; readonly removedAt?: Date },
+): Promise<unknown> => db.serviceAccount.update({ where: { id }, data: change, select: { id: true } });
+
+export const removeApplication = (db: Transaction, id: string, removedAt: Date): Promise<unknown> =>
+  db.oauthClient.update({ where: { id }, data: { removedAt }, select: { id: true } });
+
+export const insertSecret = (
+  db: Transaction,
+  secret: {
+    readonly id: string;
+    readonly clientId: string;
+    readonly secretHash: string;
+    readonly createdAt: Date;
+  },
+): Promise<unknown> => db.oauthClientSecret.create({ data: secret, select: { id: true } });
+
+/** @returns false when the application has no such active secret. */
+export async function revokeSecret(
+  db: Transaction,
+  clientId: string,
+  id: string,
+  revokedAt: Date,
+): Promise<boolean> {
+  const { count } = await db.oauthClientSecret.updateMany({
+    where: { id, clientId, revokedAt: null },
+    data: { revokedAt },
+  });
+  return count > 0;
+}

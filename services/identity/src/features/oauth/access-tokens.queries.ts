@@ -1,0 +1,95 @@
+import type { Role } from '@platform/auth';
+import type pg from 'pg';
+
+/** Whoever an access token acts as. */
+export interface AccessTokenOwner {
+  readonly id: string;
+  readonly orgId: string;
+  readonly role: Role;
+  readonly isServiceAccount: boolean;
+  /** Milliseconds since the epoch; null when nothing bounds the token's lifetime. */
+  readonly expiresAt: number | null;
+}
+
+interface OwnerRow {
+  readonly id: string;
+  readonly org_id: string;
+  readonly role: Role;
+  readonly expires_at: Date | null;
+}
+
+const liveClient = 'c.disabled_at is null and c.removed_at is null';
+
+const grantOwner = `
+  select u.id, g.org_id, u.role, g.expires_at
+  from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
+  where g.id = $1 and g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and ${liveClient}`;
+
+const accountOwner = `
+  select a.id, a.org_id, a.role, null as expires_at
+  from oauth_clients c join service_accounts a on a.id = c.service_account_id
+  where c.id = $1 and a.removed_at is null and ${liveClient}`;
+
+/** The source of an access token: the grant of a member, or an application that acts as its service account. */
+export type AccessTokenSource =
+  | { readonly grantId: string; readonly clientId: string }
+  | { readonly grantId?: undefined; readonly clientId: string };
+
+/** @returns undefined when the grant, its member, the client or its service account has ended. */
+export async function findOwner(
+  db: pg.Pool,
+  { grantId, clientId }: AccessTokenSource,
+  now: Date,
+): Promise<AccessTokenOwner | undefined> {
+  const { rows } =
+    grantId === undefined
+      ? await db.query<OwnerRow>({ name: 'oauth_account_owner', text: accountOwner, values: [clientId] })
+      : await db.query<OwnerRow>({ name: 'oauth_grant_owner', text: grantOwner, values: [grantId, now] });
+  const [row] = rows;
+  return (
+    row && {
+      id: row.id,
+      orgId: row.org_id,
+      role: row.role,
+      isServiceAccount: grantId === undefined,
+      expiresAt: row.expires_at?.getTime() ?? null,
+    }
+  );
+}
+
+export interface NewAccessToken {
+  readonly id: string;
+  readonly clientId: string;
+  readonly grantId: string | null;
+  readonly serviceAccountId: string | null;
+  readonly parentId: string | null;
+  readonly scopes: readonly string[];
+  readonly audiences: readonly string[];
+  readonly tokenHash: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+const insert = `
+  insert into oauth_access_tokens (id, client_id, grant_id, service_account_id, parent_id, scopes, audiences, token_hash,
+    created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+
+/** Needs no lock: each verification reads whether the grant, the client and the owner are still active. */
+export const insertAccessToken = (db: pg.Pool, token: NewAccessToken): Promise<unknown> =>
+  db.query({
+    name: 'insert_oauth_access_token',
+    text: insert,
+    values: [
+      token.id,
+      token.clientId,
+      token.grantId,
+      token.serviceAccountId,
+      token.parentId,
+      token.scopes,
+      token.audiences,
+      token.tokenHash,
+      token.createdAt,
+      token.expiresAt,
+    ],
+  });

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '@platform/service-kit';
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type pg from 'pg';
+import {
+  consumeArtifact,
+  deleteArtifact,
+  deleteArtifactsOfGrant,
+  findArtifact,
+  insertArtifact,
+  saveArtifact,
+} from './artifacts.queries.js';
+import { toClientMetadata } from './client-metadata.js';
+import { findClient } from './clients.queries.js';
+
+/*
+ * The storage of the provider, one adapter for each of its models:
+ *
+ *   Client                          the table of clients
+ *   Grant                           the table of grants, which the consent page writes
+ *   AccessToken, ClientCredentials  nothing: access tokens are recorded when they are signed
+ *   all others                      oauth_artifacts, under the SHA-256 of their secret id
+ */
+
+const toIdHash = (id: string): string => createHash('sha256').update(id).digest('base64url');
+
+const nothing: Adapter = {
+  upsert: async () => undefined,
+  find: async () => undefined,
+  findByUserCode: async () => undefined,
+  findByUid: async () => undefined,
+  consume: async () => undefined,
+  destroy: async () => undefined,
+  revokeByGrantId: async () => undefined,
+};
+
+/** How long a rotated refresh token still works: agents refresh in parallel, and lose answers. */
+const REFRESH_OVERLAP_MS = 30_000;
+
+/** The provider's session only ties an interaction to a browser. It must not remember who signed in. */
+function toStoredPayload(model: string, { jti: _jti, ...payload }: AdapterPayload): object {
+  if (model !== 'Session') return payload;
+  const { exp, iat, uid, kind } = payload;
+  return { exp, iat, uid, kind };
+}
+
+export interface GrantStore {
+  /** Finds a grant that has not been revoked, as the provider's payload. */
+  find(id: string): Promise<AdapterPayload | undefined>;
+  /** Revokes a grant with all of its tokens, because the protocol demands it. */
+  end(id: string): Promise<void>;
+}
+
+/** Creates the adapters. */
+export function createAdapters(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly grants: GrantStore;
+}): (model: string) => Adapter {
+  const { pool, clock, grants } = deps;
+
+  const createArtifactAdapter = (model: string): Adapter => ({
+    ...nothing,
+    async upsert(id, payload, expiresIn = 0) {
+      const artifact = {
+        model,
+        idHash: toIdHash(id),
+        grantId: payload.grantId ?? null,
+        payload: toStoredPayload(model, payload),
+        expiresAt: new Date(clock() + expiresIn * 1_000),
+      };
+      if (model !== 'ReplayDetection') await saveArtifact(pool, artifact);
+      // The provider looks first and inserts then; of two that do so at once, one must fail.
+      else if (!(await insertArtifact(pool, artifact)))
+        throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
+    },
+    async find(id) {
+      const found = await findArtifact(pool, model, toIdHash(id));
+      if (!found) return undefined;
+      const { payload, consumed_at: consumedAt } = found;
+      const isInOverlap =
+        model === 'RefreshToken' &&
+        consumedAt !== null &&
+        clock() - consumedAt.getTime() < REFRESH_OVERLAP_MS;
+      return {
+        ...payload,
+        jti: id,
+        ...(consumedAt !== null && !isInOverlap && { consumed: Math.floor(consumedAt.getTime() / 1_000) }),
+      };
+    },
+    async consume(id) {
+      const consumed = await consumeArtifact(pool, model, toIdHash(id), new Date(clock()));
+      if (consumed?.isFirst || (consumed && model === 'RefreshToken')) return;
+      // Another request has used the code in the same moment (RFC 6749 §4.1.2).
+      if (consumed?.grantId) await grants.end(consumed.grantId);
+      throw new errors.InvalidGrant('authorization code already consumed');
+    },
+    destroy: async (id) => {
+      await deleteArtifact(pool, model, toIdHash(id));
+    },
+    revokeByGrantId: async (grantId) => {
+      await deleteArtifactsOfGrant(pool, model, grantId);
+    },
+  });
+
+  const clients: Adapter = {
+    ...nothing,
+    async find(id) {
+      const row = await findClient(pool, id);
+      // The provider reads the document of a client itself.
+      return row && row.kind !== 'document' ? toClientMetadata(row) : undefined;
+    },
+  };
+
+  const grantAdapter: Adapter = {
+    ...nothing,
+    find: (id) => grants.find(id),
+    destroy: (id) => grants.end(id),
+  };
+
+  return (model) => {
+    if (model === 'Client') return clients;
+    if (model === 'Grant') return grantAdapter;
+    return model === 'AccessToken' || model === 'ClientCredentials' ? nothing : createArtifactAdapter(model);
+  };
+}

@@ -1,0 +1,51 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AdapterPayload } from 'oidc-provider';
+import type { ClientRow } from './clients.queries.js';
+
+/** Secrets have 256 random bits, so a plain hash cannot be reversed. */
+export const toSecretHash = (secret: string): string =>
+  createHash('sha256').update(secret).digest('base64url');
+
+/** Returns whether the URI is `http:` to the machine that the browser runs on. */
+export const isLoopbackRedirect = (uri: string): boolean => {
+  const url = URL.parse(uri);
+  return url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+};
+
+/** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
+const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>
+  redirectUris.length > 0 && redirectUris.every(isLoopbackRedirect) ? 'native' : 'web';
+
+/**
+ * Converts a stored client to the metadata of RFC 7591. The provider needs a secret to authenticate a client with; it
+ * gets the hashes of all active ones, which {@link matchesSecret} compares.
+ */
+export function toClientMetadata(row: ClientRow): AdapterPayload {
+  const { redirect_uris, grant_types, auth_method, jwks, secret_hashes } = row;
+  const isCodeClient = grant_types.includes('authorization_code');
+  return {
+    client_id: row.id,
+    client_name: row.name,
+    redirect_uris: isCodeClient ? redirect_uris : [],
+    grant_types,
+    response_types: isCodeClient ? ['code'] : [],
+    scope: row.scopes.join(' '),
+    token_endpoint_auth_method: auth_method,
+    application_type: toApplicationType(redirect_uris),
+    // A client without an active secret gets a value that no hash equals.
+    ...(auth_method === 'client_secret_basic' && { client_secret: secret_hashes.join(' ') || '-' }),
+    ...(auth_method === 'private_key_jwt' && jwks && { jwks }),
+  } as AdapterPayload;
+}
+
+/** @param hashes - separated by spaces. @returns the hash that the secret has; undefined when it is none of them. */
+export function matchSecret(hashes: string, secret: string): string | undefined {
+  const presented = Buffer.from(toSecretHash(secret));
+  return hashes
+    .split(' ')
+    .filter((hash) => {
+      const expected = Buffer.from(hash);
+      return expected.length === presented.length && timingSafeEqual(expected, presented);
+    })
+    .at(0);
+}

@@ -1,0 +1,42 @@
+import type pg from 'pg';
+
+export interface ClientRow {
+  readonly id: string;
+  readonly kind: 'application' | 'document' | 'registered';
+  readonly org_id: string | null;
+  readonly name: string;
+  readonly redirect_uris: string[];
+  readonly grant_types: string[];
+  readonly scopes: string[];
+  readonly auth_method: 'none' | 'client_secret_basic' | 'private_key_jwt';
+  readonly jwks: object | null;
+  /** SHA-256 of each active secret. */
+  readonly secret_hashes: string[];
+}
+
+const client = `
+  select c.id, c.kind, c.org_id, c.name, c.redirect_uris, c.grant_types, c.scopes, c.auth_method, c.jwks,
+    array(
+      select secret_hash from oauth_client_secrets s where s.client_id = c.id and s.revoked_at is null order by s.id
+    ) as secret_hashes
+  from oauth_clients c
+  where c.id = $1 and c.disabled_at is null and c.removed_at is null`;
+
+/** @returns undefined for a client that is unknown, disabled or removed. */
+export async function findClient(db: pg.Pool, id: string): Promise<ClientRow | undefined> {
+  const { rows } = await db.query<ClientRow>({ name: 'oauth_client', text: client, values: [id] });
+  return rows[0];
+}
+
+/** Records the use of a secret, at most once a minute. */
+export const recordSecretUse = (
+  db: pg.Pool,
+  clientId: string,
+  secretHash: string,
+  at: Date,
+): Promise<unknown> =>
+  db.query(
+    `update oauth_client_secrets set last_used_at = $3
+     where client_id = $1 and secret_hash = $2 and (last_used_at is null or last_used_at < $3::timestamptz - interval '1 minute')`,
+    [clientId, secretHash, at],
+  );

@@ -1,0 +1,84 @@
+import type { AdapterPayload } from 'oidc-provider';
+import type pg from 'pg';
+import type { Transaction } from '../../resources.js';
+
+interface GrantRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly client_id: string;
+  readonly resource: string;
+  readonly scopes: string[];
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+const grant = `
+  select g.id, g.user_id, g.client_id, g.resource, g.scopes, g.created_at, g.expires_at
+  from oauth_grants g join users u on u.id = g.user_id
+  where g.id = $1 and g.revoked_at is null and u.removed_at is null`;
+
+const toSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
+
+/** Finds a grant that has not ended, in the provider's form. */
+export async function findGrantPayload(db: pg.Pool, id: string): Promise<AdapterPayload | undefined> {
+  const { rows } = await db.query<GrantRow>({ name: 'oauth_grant', text: grant, values: [id] });
+  const [row] = rows;
+  if (!row) return undefined;
+  const scope = row.scopes.join(' ');
+  return {
+    jti: row.id,
+    kind: 'Grant',
+    accountId: row.user_id,
+    clientId: row.client_id,
+    iat: toSeconds(row.created_at),
+    exp: toSeconds(row.expires_at),
+    // The scopes of a resource count as scopes of the authorization server as well.
+    openid: { scope },
+    resources: { [row.resource]: scope },
+  };
+}
+
+export interface EndedGrant {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly clientId: string;
+}
+
+/** Revokes a grant, which ends all of its tokens at once. @returns null when it had ended already. */
+export async function revokeGrant(
+  db: Transaction,
+  revocation: {
+    readonly id: string;
+    /** Undefined matches any organisation; only the protocol itself revokes without one. */
+    readonly orgId: string | undefined;
+    /** Undefined matches any member. */
+    readonly userId: string | undefined;
+    readonly by: string | null;
+    readonly reason: string | null;
+    readonly at: Date;
+  },
+): Promise<EndedGrant | null> {
+  const { id, orgId, userId, by: revokedBy, reason: revokedReason, at: revokedAt } = revocation;
+  const [ended] = await db.oauthGrant.updateManyAndReturn({
+    where: {
+      id,
+      revokedAt: null,
+      ...(orgId === undefined ? {} : { orgId }),
+      ...(userId === undefined ? {} : { userId }),
+    },
+    data: { revokedAt, revokedBy, revokedReason },
+    select: { id: true, orgId: true, userId: true, clientId: true },
+  });
+  return ended ?? null;
+}
+
+/** @returns whether the member exists and has not been removed. */
+export async function isMember(db: pg.Pool, userId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is_member',
+    text: 'select 1 from users where id = $1 and removed_at is null',
+    values: [userId],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,66 @@
+import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { AccessTokens } from './access-tokens.js';
+import type { AccessTokenSource } from './access-tokens.queries.js';
+import type { ProtectedResources } from './protected-resources.js';
+
+/** What the provider has granted in this request. */
+interface Issued {
+  readonly source: AccessTokenSource;
+  /** Undefined when the client named none. */
+  readonly scope: string | undefined;
+  readonly resource: string | undefined;
+}
+
+function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
+  const { AccessToken, ClientCredentials, Client } = oidc.entities;
+  const token = AccessToken ?? ClientCredentials;
+  if (!token || !Client) return undefined;
+  const source = AccessToken
+    ? { grantId: AccessToken.grantId, clientId: Client.clientId }
+    : { clientId: Client.clientId };
+  const [resource] = [token.aud].flat();
+  // An application that names no scope gets all that it has (RFC 6749 §3.3).
+  const scope = token.scope ?? (ClientCredentials ? Client.scope : '');
+  return { source: source as AccessTokenSource, scope, resource };
+}
+
+const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
+  ctx.oidc?.route === 'token' && ctx.status === 200;
+
+/**
+ * Replaces the provider's own access token by one that is signed with the platform's key, once its hash is stored: no
+ * token is answered that liveness does not know.
+ */
+export function recordTokens(
+  provider: Provider,
+  {
+    accessTokens,
+    resources,
+  }: { readonly accessTokens: AccessTokens; readonly resources: ProtectedResources },
+): void {
+  provider.use(async (ctx: KoaContextWithOIDC, next) => {
+    await next();
+    if (!isTokenResponse(ctx)) return;
+    const issued = readIssued(ctx);
+    const resource = issued?.resource === undefined ? undefined : resources.find(issued.resource);
+    const scopes = issued?.scope
+      ?.split(' ')
+      .filter((name) => resource?.scopes.some((known) => known === name));
+    const token =
+      issued && resource && scopes?.length
+        ? await accessTokens.issue({ source: issued.source, scopes, audiences: resource.audiences })
+        : undefined;
+    if (token && token.scopes.length > 0) {
+      const { id_token: _unused, ...body } = ctx.body as Record<string, unknown>;
+      const { token: access_token, expiresInSeconds: expires_in, scopes: granted } = token;
+      ctx.body = { ...body, access_token, expires_in, scope: granted.join(' ') };
+      return;
+    }
+    ctx.status = 400;
+    ctx.body =
+      token || scopes?.length === 0
+        ? { error: 'invalid_scope', error_description: 'none of the scopes can be granted' }
+        : { error: 'invalid_grant', error_description: 'the grant has ended' };
+  });
+}

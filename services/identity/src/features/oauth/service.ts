@@ -1,0 +1,47 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { BoxKey } from '../../secret-box.js';
+import type { Prisma } from '../../resources.js';
+import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import { createAccessTokens } from './access-tokens.js';
+import { createAdapters } from './adapter.js';
+import { recordSecretUse } from './clients.queries.js';
+import { createGrantStore } from './grants.js';
+import { isMember } from './grants.queries.js';
+import { createProtectedResources } from './protected-resources.js';
+import { createProvider } from './provider.js';
+import { recordTokens } from './record-tokens.js';
+
+export interface OauthDeps {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly keys: SigningKeys;
+  readonly signJwt: SignJwt;
+  readonly publicUrl: string;
+  readonly encryptionKeys: readonly BoxKey[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Wires the authorization server with its storage. */
+export function createOauth(deps: OauthDeps) {
+  const { pool, clock, log, publicUrl, encryptionKeys } = deps;
+  const resources = createProtectedResources(publicUrl);
+  const accessTokens = createAccessTokens(deps);
+  const grants = createGrantStore(deps);
+  const provider = createProvider({
+    publicUrl,
+    resources,
+    adapter: createAdapters({ pool, clock, grants }),
+    isMember: (userId) => isMember(pool, userId),
+    onSecretUsed(clientId, secretHash) {
+      recordSecretUse(pool, clientId, secretHash, new Date(clock())).catch((error: unknown) => {
+        log.warn({ err: error }, 'failed to record the use of a client secret');
+      });
+    },
+    encryptionKeys,
+    log,
+  });
+  recordTokens(provider, { accessTokens, resources });
+  return { provider, accessTokens, resources };
+}
