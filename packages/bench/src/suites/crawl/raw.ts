@@ -15,7 +15,7 @@ const BULK = 1_000;
 export interface RawQueue {
   /** The latencies of `upsertJobScheduler` and `getJobScheduler`, in milliseconds, called one after the other. */
   measureLatencies(rounds: number): Promise<{ upsert: number[]; get: number[] }>;
-  /** `upsertJobScheduler` calls per second; each caller changes its own scheduler. */
+  /** `upsertJobScheduler` calls per second; each caller changes its own schedulers in turn, one per connector. */
   measureUpserts(callers: number, seconds: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function openRawQueue(connection: Connection): RawQueue {
       let count = 0;
       const call = async (_value: unknown, caller: number) => {
         for (; performance.now() < endsAt; count += 1)
-          await queue.upsertJobScheduler(`caller-${caller}`, PATTERN, template);
+          await queue.upsertJobScheduler(`caller-${caller}-${count % connectors.length}`, PATTERN, template);
       };
       await Promise.all(Array.from({ length: callers }, call));
       return (count * 1_000) / (performance.now() - startedAt);
