@@ -22,17 +22,35 @@ export interface AuthenticationHooks {
   readonly authenticateAgain: preValidationHookHandler;
 }
 
+/** A verification that overlaps with the query of its route. */
+export interface OverlappedAuthentication<T> {
+  /** Stands in the place of `authenticate`. Only routes without a body can have it. */
+  readonly authenticate: onRequestHookHandler;
+  /** Returns what was loaded. A handler calls it, so that nobody gets it whom a hook before has refused. */
+  load(request: FastifyRequest): Promise<T>;
+}
+
 export interface Authentication {
   /** Returns the hooks that accept the access tokens of an audience; they are the same ones for each call. */
   hooksFor(audience: string): AuthenticationHooks;
   /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
   findAgain(authenticate: unknown): preValidationHookHandler | undefined;
   /**
+   * Calls `load` with the organisation of the signed claims while it checks that the credential is active: a route that only
+   * reads takes one round trip instead of two. The result is discarded when the credential is refused.
+   */
+  authenticateWhile<T>(
+    load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
+  ): OverlappedAuthentication<T>;
+  /**
    * Lets in only another service of the platform that has the scope. Its signed claims are checked at once; `verifyCaller`
    * checks that the service is still active.
    */
   authenticateService(scope: string): onRequestHookHandler;
 }
+
+/** The hooks of {@link Authentication.authenticateWhile}. */
+const overlappedHooks = new WeakSet<object>();
 
 const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
   requestId: id,
@@ -62,12 +80,18 @@ export function createAuthentication(deps: {
     return verification.verifyLocally(presented, audience) ?? refusal;
   }
 
-  function verify(request: FastifyRequest, audience: string, done: (error?: Error) => void): void {
+  function verify(
+    request: FastifyRequest,
+    audience: string,
+    done: (error?: Error) => void,
+    onSigned?: (credential: SignedCredential) => void,
+  ): void {
     const credential = readCredential(request, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;
     }
+    onSigned?.(credential);
     verification.verifyLiveness(credential, toPresentation(request)).then((principal) => {
       request.principal = principal ?? null;
       request.verifiedAt = clock();
@@ -109,6 +133,24 @@ export function createAuthentication(deps: {
   return {
     hooksFor,
     findAgain: (authenticate) => againOf.get(authenticate),
+    authenticateWhile: <T>(load: (orgId: string, request: FastifyRequest) => T | Promise<T>) => {
+      const start = async (orgId: string, request: FastifyRequest) => load(orgId, request);
+      const authenticate: onRequestHookHandler = (request, _reply, done) => {
+        verify(request, deps.audience, done, ({ claims: { org } }) => {
+          // A service belongs to no organisation; the guards of the route refuse it.
+          if (org === undefined) return;
+          const loading = start(org, request);
+          // The handler reports a failure, unless the request is refused before.
+          loading.catch(() => undefined);
+          request.loading = loading;
+        });
+      };
+      overlappedHooks.add(authenticate);
+      return {
+        authenticate,
+        load: (request) => (request.loading ?? Promise.reject(refusal)) as Promise<T>,
+      };
+    },
     authenticateService: (scope) => (request, _reply, done) => {
       const credential = readCredential(request, deps.audience);
       if (credential instanceof AppError) {
@@ -127,11 +169,19 @@ export function createAuthentication(deps: {
 const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
-/** Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook. */
+/**
+ * Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook.
+ *
+ * @throws Error for a route that may have a body and loads something while it authenticates.
+ */
 export const reverifyAfterBody =
   ({ findAgain }: Authentication) =>
   (route: RouteOptions): void => {
-    const again = [route.onRequest].flat().map(findAgain).find(Boolean);
-    if (!hasBody(route) || !again) return;
+    if (!hasBody(route)) return;
+    const hooks = [route.onRequest ?? []].flat();
+    if (hooks.some((hook) => overlappedHooks.has(hook)))
+      throw new Error(`${route.url} may have a body, so it must not load anything before it authenticates`);
+    const again = hooks.map(findAgain).find(Boolean);
+    if (!again) return;
     route.preValidation = [again, ...[route.preValidation ?? []].flat()];
   };

@@ -6,6 +6,7 @@ export {
   type AuthErrorMessages,
   standardAuthErrors,
 } from './challenges.js';
+export type { OverlappedAuthentication } from './authenticate.js';
 export { createBatcher, type BatcherOptions } from './batcher.js';
 export {
   type CredentialClaims,

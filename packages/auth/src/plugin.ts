@@ -3,7 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { createAuthentication, reverifyAfterBody } from './authenticate.js';
+import { type Authentication, createAuthentication, reverifyAfterBody } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
@@ -19,6 +19,8 @@ declare module 'fastify' {
     verifiedAt: number;
     /** Set by `authenticateService`; call it through the function of the same name. */
     verifyCaller: (() => Promise<void>) | null;
+    /** Set by `authenticateWhile`, whose `load` returns it. */
+    loading: Promise<unknown> | null;
   }
   interface FastifyInstance {
     /**
@@ -28,6 +30,8 @@ declare module 'fastify' {
     authenticate: onRequestHookHandler;
     /** The same hook for routes that accept the access tokens of another audience than the service's own. */
     authenticateFor: (audience: string) => onRequestHookHandler;
+    /** Makes an `onRequest` hook that authenticates while a query of the route is on its way. */
+    authenticateWhile: Authentication['authenticateWhile'];
     /**
      * An `onRequest` hook for requests of other services of the platform. It fails with 401 or 403 by the signed claims. The
      * handler awaits `verifyCaller` in parallel with its own queries, before it answers.
@@ -103,6 +107,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('principal', null);
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
+  app.decorateRequest('loading', null);
   app.decorate('signCredential', (claims, { privatePem, kid }) =>
     app.jwt.sign(claims, { key: privatePem, kid }),
   );
@@ -120,6 +125,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   app.decorate('authenticate', authentication.hooksFor(options.audience).authenticate);
   app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
+  app.decorate('authenticateWhile', authentication.authenticateWhile);
   app.decorate('authenticateService', authentication.authenticateService);
   app.addHook('onRoute', reverifyAfterBody(authentication));
 }

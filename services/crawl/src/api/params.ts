@@ -17,8 +17,10 @@ const unknownConnector = (): AppError =>
     'Unknown connector',
   );
 
+export type ConnectorPath = Type.Static<typeof ConnectorPath>;
+
 /** @throws AppError 400 for an unknown one. */
-export function toConnector(params: { readonly connector: string }): Connector {
+export function toConnector(params: ConnectorPath): Connector {
   const connector = canonicalConnector(params.connector);
   if (!connector) throw unknownConnector();
   return connector;

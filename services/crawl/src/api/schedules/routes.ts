@@ -2,7 +2,7 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
-import { administrators } from '../authority.js';
+import { administrators, administratorsReading } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
 import { answers, bearer, Success, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
@@ -16,11 +16,14 @@ const security = bearer;
 
 /** Administrators, with `crawl:read`. */
 function readRoutes(app: App, service: ScheduleService): void {
-  const onRequest = administrators(app, 'crawl:read');
+  const one = administratorsReading(app, (orgId, { params: given }) =>
+    service.status(orgId, toConnector(given as ConnectorPath)),
+  );
+  const all = administratorsReading(app, (orgId) => service.list(orgId));
   app.get(
     `${base}/:connector/schedule`,
     {
-      onRequest,
+      onRequest: one.onRequest,
       schema: {
         operationId: 'getSchedule',
         tags,
@@ -31,7 +34,7 @@ function readRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.status(getAccount(request).orgId, toConnector(request.params));
+      const data = await one.load(request);
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
@@ -39,7 +42,7 @@ function readRoutes(app: App, service: ScheduleService): void {
   app.get(
     `${base}/schedule/all`,
     {
-      onRequest,
+      onRequest: all.onRequest,
       schema: {
         operationId: 'listSchedules',
         tags,
@@ -51,7 +54,7 @@ function readRoutes(app: App, service: ScheduleService): void {
     async (request) => ({
       success: true as const,
       message: 'Job statuses retrieved',
-      data: await service.list(getAccount(request).orgId),
+      data: await all.load(request),
     }),
   );
 }

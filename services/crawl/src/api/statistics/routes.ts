@@ -1,6 +1,5 @@
-import { getAccount } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
-import { administrators } from '../authority.js';
+import { administratorsReading } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
 import { answers, bearer, successResponse } from '../responses.js';
@@ -21,10 +20,11 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
 
 /** Administrators, with `crawl:read`. */
 export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
+  const statistics = administratorsReading(app, loadStatistics);
   app.get(
     `${base}/stats`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: statistics.onRequest,
       errorHandler: statisticsFailed,
       schema: {
         operationId: 'getStatistics',
@@ -37,7 +37,7 @@ export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Pr
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await loadStatistics(getAccount(request).orgId),
+      data: await statistics.load(request),
     }),
   );
 }
