@@ -23,6 +23,7 @@ const changed = `
   revision = nextval('schedule_revisions'),
   queued_revisions = case when s.apply_at is not null then s.queued_revisions
     when s.state = 'active' then array[s.revision] else '{}' end,
+  queued_one_off = (s.apply_at is not null and s.queued_one_off) or not s.is_recurring,
   apply_at = coalesce(s.apply_at, now())`;
 
 export interface NewSchedule extends Pick<
@@ -36,8 +37,8 @@ export interface NewSchedule extends Pick<
 
 const upsert = `
   insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at, anchor_at, anchor_scheduled_at, apply_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, $10, now())
+    state, revision, scheduled_at, next_run_at, anchor_at, anchor_scheduled_at, apply_at, queued_one_off)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, $10, now(), false)
   on conflict (org_id, connector) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,

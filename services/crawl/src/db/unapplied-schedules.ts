@@ -9,6 +9,8 @@ export interface Unapplied extends Schedule {
   readonly lease: Date;
   /** The revisions of which the queue may hold something, the schedule's own included when it has been tried before. */
   readonly queuedRevisions: readonly number[];
+  /** Whether one of them may be a one-off, which has a job instead of a job scheduler. */
+  readonly queuedOneOff: boolean;
   /** The job of the run in progress: only it brings a run back that waits. */
   readonly jobInProgress: string | null;
 }
@@ -32,6 +34,7 @@ const claim = `
       then s.queued_revisions || s.revision else s.queued_revisions end
   from due where s.id = due.id
   returning ${scheduleColumns('s')}, s.apply_at as lease, due.queued_revisions::float8[] as "queuedRevisions",
+    s.queued_one_off as "queuedOneOff",
     (select job_id from runs where org_id = s.org_id and connector = s.connector and ${inProgress}) as "jobInProgress"`;
 
 export async function claimUnapplied(db: pg.Pool, limit: number): Promise<Unapplied[]> {

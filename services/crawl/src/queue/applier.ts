@@ -94,7 +94,7 @@ export function createApplier(deps: {
   async function clear(row: Unapplied, revision: number): Promise<void> {
     const isCurrent = revision === row.revision && (row.state === 'active' || row.state === 'finished');
     if (isCurrent) return;
-    await queues.clear({ ...row, revision }, row.jobInProgress);
+    await queues.clear({ ...row, revision }, { mayBeOneOff: row.queuedOneOff, kept: row.jobInProgress });
   }
 
   async function bring(row: Unapplied): Promise<void> {

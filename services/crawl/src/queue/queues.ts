@@ -34,6 +34,8 @@ const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } }
 /** Of the next times of a schedule, as many can have a job in the history. */
 const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
+const LIMIT_EVERY_MS = 1_000;
+
 /** What names a schedule's part of the queue. */
 export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
 /** What the queue must know of a schedule. */
@@ -49,14 +51,23 @@ export interface CrawlQueues {
   apply(schedule: Queued): Promise<void>;
   /** Whether what this revision of the schedule needs is there. */
   has(schedule: Queued): Promise<boolean>;
-  /** Removes what there may be of a revision, but for the job `kept`. What it has begun finds its run ended, and does nothing. */
-  clear(revision: QueuedRevision, kept: string | null): Promise<void>;
+  /**
+   * Removes what the queue may have of a revision: its job scheduler and, where it may be a one-off, its job, but not the job
+   * `kept`. A run that has begun finds out that it has ended, and does nothing.
+   */
+  clear(
+    revision: QueuedRevision,
+    options: { readonly mayBeOneOff: boolean; readonly kept: string | null },
+  ): Promise<void>;
   addRun(run: RunJob): Promise<void>;
   /** BullMQ's state of a job, `unknown` when there is none. */
   jobState(connector: Connector, jobId: string): Promise<string>;
   /** Removes the job scheduler that made a tick. @returns whether it was there. */
   removeSchedulerOf(connector: Connector, tickJobId: string): Promise<boolean>;
-  /** Sets the limit of CRAWL-24, over all replicas together; of these queues only where a flush can have forgotten it. */
+  /**
+   * Sets the limit of CRAWL-24, over all replicas together. Of these queues only where a flush can have forgotten it, and at most
+   * once a second: they are named with every batch of changes.
+   */
   limitConcurrency(of?: Iterable<Connector>): Promise<void>;
   /** See {@link Engine.afterDataLoss}. */
   afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
@@ -149,8 +160,16 @@ export function openQueues(deps: {
     });
   }
 
+  const limitedAt = new Map<Connector, number>();
+  const isLimitOld = (connector: Connector): boolean =>
+    performance.now() - (limitedAt.get(connector) ?? -Infinity) >= LIMIT_EVERY_MS;
   async function setConcurrency(of: Iterable<Connector>): Promise<void> {
-    await Promise.all(Array.from(of, (connector) => getQueue(connector).setGlobalConcurrency(concurrency)));
+    await Promise.all(
+      Array.from(of, async (connector) => {
+        await getQueue(connector).setGlobalConcurrency(concurrency);
+        limitedAt.set(connector, performance.now());
+      }),
+    );
   }
 
   return {
@@ -172,13 +191,13 @@ export function openQueues(deps: {
         const data = earlier?.template?.data;
         return data?.kind === 'tick' && data.revision === revision;
       }),
-    clear: (revision, kept) =>
+    clear: (revision, { mayBeOneOff, kept }) =>
       ask(async () => {
         const queue = getQueue(revision.connector);
         const jobId = onceJobId(revision.id, revision.revision);
         await Promise.all([
           queue.removeJobScheduler(toSchedulerKey(revision)),
-          jobId === kept ? undefined : queue.remove(jobId),
+          mayBeOneOff && jobId !== kept ? queue.remove(jobId) : undefined,
         ]);
       }),
     addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
@@ -198,7 +217,8 @@ export function openQueues(deps: {
       ask(() => getQueue(connector).removeJobScheduler(getSchedulerKeyOfTick(jobId))),
     limitConcurrency: (of) =>
       ask(async () => {
-        if (of === undefined || engine.isVolatile) await setConcurrency(of ?? connectors);
+        if (of === undefined) await setConcurrency(connectors);
+        else if (engine.isVolatile) await setConcurrency(Array.from(of).filter(isLimitOld));
       }),
     afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
     ping: () => ask(() => engine.ping()),

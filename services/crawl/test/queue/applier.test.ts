@@ -17,6 +17,7 @@ import type { Schedule } from '../../src/domain/schedule.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { type Applier, createApplier } from '../../src/queue/applier.js';
 import { createEngine, type Engine, migrateQueues } from '../../src/queue/backend.js';
+import { onceJobId } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
 import { lookIntoQueues, type QueueView } from '../support/queue-view.js';
@@ -145,6 +146,35 @@ describeEachBackend('the applier on %s', (backend) => {
     applier.wake();
     await waitFor(async () => (await rows()).length === 0, { what: 'the end of the row' });
     expect(await revisionsQueued()).toEqual([]);
+  });
+
+  it('removes the job of a one-off that was replaced, and looks for none where there never was one', async () => {
+    const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
+    const removals: boolean[] = [];
+    const applier = newApplier({
+      clear: (revision, options) => {
+        removals.push(options.mayBeOneOff);
+        return queues.clear(revision, options);
+      },
+    });
+    const replace = async (type?: object) => {
+      const revision = await upsertSchedule(pool, wanted(type));
+      applier.wake();
+      await applied();
+      return revision ?? 0;
+    };
+    const oneOff = await replace({ scheduleType: 'once', scheduledTime });
+    const { id } = (await findSchedule(pool, orgId, connector)) as Schedule;
+    expect(await view.jobState(connector, onceJobId(id, oneOff))).toBe('delayed');
+    await replace();
+    expect(await view.jobState(connector, onceJobId(id, oneOff))).toBe('unknown');
+    await replace({ scheduleType: 'daily', hour: 3, minute: 0 });
+    expect(removals).toEqual([true, false]);
+    // Replaced twice before the queue hears of it.
+    const second = await replace({ scheduleType: 'once', scheduledTime });
+    await upsertSchedule(pool, wanted());
+    await replace({ scheduleType: 'daily', hour: 4, minute: 0 });
+    expect(await view.jobState(connector, onceJobId(id, second))).toBe('unknown');
   });
 
   it('leaves a change that comes while it is at work to be applied next', async () => {
@@ -278,10 +308,10 @@ describeEachBackend('the applier on %s', (backend) => {
     let isAsked = false;
     await upsertSchedule(pool, wanted());
     const applier = newApplier({
-      async clear(revision, kept) {
+      async clear(revision, options) {
         isAsked = true;
         await new Promise((resolve) => (release = () => resolve(undefined)));
-        return queues.clear(revision, kept);
+        return queues.clear(revision, options);
       },
     });
     newApplier().wake();

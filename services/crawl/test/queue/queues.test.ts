@@ -19,6 +19,7 @@ import { onceJobId, toSchedulerKey, tickJobId } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
 
+const everything = { mayBeOneOff: true, kept: null };
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
 
 describeEachBackend('the queues on %s', (backend) => {
@@ -106,18 +107,18 @@ describeEachBackend('the queues on %s', (backend) => {
     });
     await worker.close();
     // Its scheduler is lost and made anew: that time has had its job, the one after it has not.
-    await queues.clear(schedule, null);
+    await queues.clear(schedule, everything);
     await queues.apply(schedule);
     expect(await queues.jobState(connector, toTick(1, 0))).toBe('completed');
     expect(await queues.jobState(connector, toTick(1, 1))).toBe('delayed');
     // A later revision has every time of its own.
     const replaced = { ...schedule, revision: 2 };
     await queues.apply(replaced);
-    await queues.clear(schedule, null);
+    await queues.clear(schedule, everything);
     expect(await queues.jobState(connector, toTick(2, 0))).toBe('delayed');
     expect(await queues.jobState(connector, toTick(1, 1))).toBe('unknown');
     expect([await queues.has(schedule), await queues.has(replaced)]).toEqual([false, true]);
-    await queues.clear(replaced, null);
+    await queues.clear(replaced, everything);
     await queue.close();
   });
 
