@@ -12,9 +12,10 @@ import { startService } from '../../support/service-process.js';
 
 const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, `file://${__filename}`));
 
-/** The program of the README, on a port. */
+/** Starts the program of the documentation on a port. */
 async function startSample(port: number): Promise<ChildProcess> {
-  const program = /```js\n(.*?)```/s.exec(readFileSync(toPath('README.md'), 'utf8'))?.[1] ?? '';
+  const program =
+    /```js\n(.*?)```/s.exec(readFileSync(toPath('../../docs/connect/crawl-endpoints.md'), 'utf8'))?.[1] ?? '';
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     env: { PATH: process.env['PATH'], PORT: String(port), SECRET: TASK_SECRET },
     stdio: 'inherit',
@@ -46,7 +47,7 @@ describe('requests to endpoints', () => {
     sample.kill('SIGKILL');
   });
 
-  it('are taken by the endpoint of the README', async () => {
+  it('are accepted by the endpoint of the documentation', async () => {
     await crawls.schedule('files_2');
     await crawls.run('files_2');
     expect(await crawls.outcome('files_2', 'completed')).toMatchObject({ attempts: 1 });
