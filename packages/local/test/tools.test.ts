@@ -22,7 +22,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
       const token = await platform.createToken(AGENT);
       const agent = await platform.connect(version, token.accessToken);
       expect(await agent.listNames()).toEqual([
-      'whoami', 'list_my_tokens', 'revoke_my_token', 'list_connectors', 'schedule_crawl', 'get_crawl',
+      'whoami', 'list_my_tokens', 'rotate_my_token', 'revoke_my_token', 'list_connectors', 'schedule_crawl', 'get_crawl',
       'list_crawls', 'pause_crawl', 'resume_crawl', 'remove_crawl', 'crawl_stats', 'send_email',
     ]); // prettier-ignore
       const { connectors: known } = (await agent.call('list_connectors')).structuredContent;

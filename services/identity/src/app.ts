@@ -48,6 +48,7 @@ import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-detail
 import { createTokenDetailsService } from './features/token-details/service.js';
 import { tokenRotationRoutes } from './features/token-rotation/routes.js';
 import { createTokenRotation } from './features/token-rotation/service.js';
+import { createTokenSearch } from './features/token-search/service.js';
 import { toolActivityRoutes } from './features/tool-activity/routes.js';
 import { createToolActivity } from './features/tool-activity/service.js';
 import { ownUserRoutes, userRoutes } from './features/users/routes.js';
@@ -180,6 +181,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const signJwt = app.signCredential;
   const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
   const tokenDetails = createTokenDetailsService({ pool, prisma, clock });
+  const tokenSearch = createTokenSearch({ pool, clock, historyDays: config.AUDIT_DAYS });
   const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock });
   const oauth = createOauth({
     pool,
@@ -197,6 +199,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     tokenDetails,
+    tokenSearch,
     tokenRotation,
     keys,
     signInSettings: createSignInSettings({ prisma, clock }),
@@ -215,6 +218,8 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const tools = createTools({
     findOrganisationName: createFindOrganisationName(pool),
     tokens,
+    tokenSearch,
+    tokenRotation,
     ...openServiceClients(deps),
     mailTimeoutMs: config.MAIL_TOOL_TIMEOUT_MS,
     waits: openWaits(deps),
@@ -230,6 +235,7 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly applications: ReturnType<typeof createApplicationService>;
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
+  readonly tokenSearch: ReturnType<typeof createTokenSearch>;
   readonly tokenRotation: ReturnType<typeof createTokenRotation>;
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
@@ -250,7 +256,7 @@ function registerRoutes(app: App, services: Services): void {
   // Members
   logoutRoutes(app, services.sessions);
   ownUserRoutes(app);
-  ownTokenRoutes(app, services.tokens);
+  ownTokenRoutes(app, services.tokens, services.tokenSearch);
   tokenDetailsRoutes(app, services.tokenDetails);
   ownCredentialRoutes(app, services.tokenDetails, services.tokens);
   tokenRotationRoutes(app, services.tokenRotation);
@@ -258,7 +264,7 @@ function registerRoutes(app: App, services: Services): void {
   scopeRoutes(app, services.tokens);
   // Administrators
   userRoutes(app, services.users);
-  adminTokenRoutes(app, services.tokens);
+  adminTokenRoutes(app, services.tokens, services.tokenSearch);
   applicationRoutes(app, services.applications);
   applicationSecretRoutes(app, services.applications);
   auditRoutes(app, services.audit);

@@ -25,6 +25,7 @@ test('shows an own token in every state, but not to others', async () => {
       ...shown,
       description: 'for the pipeline',
       allowList: [],
+      lastUse: null,
       state: 'active',
       replacedBy: null,
       revokedAt: null,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
-import type { TokenUse } from './last-used.js';
+import type { LastUse } from './last-used.js';
 
 /*
  * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last.
@@ -8,11 +8,13 @@ import type { TokenUse } from './last-used.js';
  */
 const writeUses = `
   with used as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as used (token_id, at_ms, audit_id)
+    select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[])
+      as used (token_id, at_ms, audit_id, address, user_agent)
   ), written as (
-    insert into token_last_used as kept (token_id, last_used_at)
-    select token_id, to_timestamp(at_ms / 1000.0) from used order by token_id
-    on conflict (token_id) do update set last_used_at = excluded.last_used_at
+    insert into token_last_used as kept (token_id, last_used_at, address, user_agent)
+    select token_id, to_timestamp(at_ms / 1000.0), address, user_agent from used order by token_id
+    on conflict (token_id) do update
+      set last_used_at = excluded.last_used_at, address = excluded.address, user_agent = excluded.user_agent
       where kept.last_used_at < excluded.last_used_at
     returning token_id, last_used_at, (xmax = 0) as is_first
   )
@@ -24,7 +26,7 @@ const writeUses = `
   where written.is_first`;
 
 /** Records the uses of personal access tokens. */
-export const recordTokenUses = (db: pg.Pool, uses: readonly TokenUse[]): Promise<unknown> =>
+export const recordTokenUses = (db: pg.Pool, uses: readonly LastUse[]): Promise<unknown> =>
   db.query({
     name: 'write_uses',
     text: writeUses,
@@ -32,6 +34,8 @@ export const recordTokenUses = (db: pg.Pool, uses: readonly TokenUse[]): Promise
       uses.map((use) => use.tokenId),
       uses.map((use) => use.at),
       uses.map((use) => createAuditId(new Date(use.at))),
+      uses.map((use) => use.address),
+      uses.map((use) => use.userAgent),
     ],
   });
 
@@ -70,7 +74,7 @@ const writeAccessTokenUses = `
   where c.id = clients.id and (c.last_used_at is null or c.last_used_at < clients.at)`;
 
 /** Records the uses of OAuth access tokens. */
-export const recordAccessTokenUses = (db: pg.Pool, uses: readonly TokenUse[]): Promise<unknown> =>
+export const recordAccessTokenUses = (db: pg.Pool, uses: readonly LastUse[]): Promise<unknown> =>
   db.query({
     name: 'write_access_token_uses',
     text: writeAccessTokenUses,

@@ -1,20 +1,27 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import type { TokenUse } from './refused-uses.queries.js';
 
 /** Uses are collected for this long, then written in one statement, off the request path. */
 const FLUSH_EVERY_MS = 2_000;
 /** The maximum number of tokens in one statement. */
 const MAX_FLUSH = 500;
 
-export interface TokenUse {
+/** The last use of a token since the last flush. */
+export interface LastUse {
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Null when it is unknown. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
 }
+
+const MAX_USER_AGENT_LENGTH = 512;
 
 export interface LastUsed {
   /** Records a use in memory; the database isn't touched. */
-  record(tokenId: string): void;
+  record(use: TokenUse): void;
   /** Writes the collected uses. Those that can't be written are kept for the next flush. */
   flush(): Promise<void>;
   start(): void;
@@ -26,28 +33,25 @@ export interface LastUsed {
 export function createLastUsed(deps: {
   readonly pool: pg.Pool;
   /** Writes uses in one statement. */
-  readonly write: (db: pg.Pool, uses: readonly TokenUse[]) => Promise<unknown>;
+  readonly write: (db: pg.Pool, uses: readonly LastUse[]) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
 }): LastUsed {
-  let gathered = new Map<string, number>();
+  let gathered = new Map<string, LastUse>();
   let flushing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
-    const uses = [...gathered];
+    const uses = [...gathered.values()];
     gathered = new Map();
     for (let start = 0; start < uses.length; start += MAX_FLUSH) {
       const chunk = uses.slice(start, start + MAX_FLUSH);
       try {
-        await deps.write(
-          deps.pool,
-          chunk.map(([tokenId, at]) => ({ tokenId, at })),
-        );
+        await deps.write(deps.pool, chunk);
       } catch (error) {
         deps.log.warn({ err: error, uses: uses.length - start }, 'failed to write last-used times; retrying');
-        for (const [tokenId, at] of uses.slice(start))
-          gathered.set(tokenId, Math.max(at, gathered.get(tokenId) ?? 0));
+        for (const use of uses.slice(start))
+          if (use.at > (gathered.get(use.tokenId)?.at ?? 0)) gathered.set(use.tokenId, use);
         return;
       }
     }
@@ -60,7 +64,10 @@ export function createLastUsed(deps: {
     }));
 
   return {
-    record: (tokenId) => gathered.set(tokenId, deps.clock()),
+    record({ tokenId, address, userAgent }) {
+      const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
+      gathered.set(tokenId, { tokenId, at: deps.clock(), address, userAgent: program });
+    },
     flush,
     start() {
       timer = setInterval(() => {

@@ -60,8 +60,8 @@ export function createDatabaseLiveness(deps: {
         deps.refusedUses.record(toUse(query), row?.[6] === false ? 'address' : 'ended');
       return undefined;
     }
-    if (claims.kind === 'pat') deps.lastUsed.record(claims.jti);
-    if (claims.kind === 'oauth') deps.accessTokensUsed.record(claims.jti);
+    if (claims.kind === 'pat') deps.lastUsed.record(toUse(query));
+    if (claims.kind === 'oauth') deps.accessTokensUsed.record(toUse(query));
     const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[7] };
     return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
   }

@@ -1,5 +1,7 @@
 import type { CrawlClient, MailClient } from '@platform/clients';
 import type { TokenService } from '../personal-access-tokens/service.js';
+import type { TokenRotation } from '../token-rotation/service.js';
+import type { TokenSearchService } from '../token-search/service.js';
 import type { Tool } from './tool.js';
 import type { Waits } from './waits.js';
 import { crawlStats } from './tools/crawl-stats.js';
@@ -10,6 +12,7 @@ import { listMyTokens } from './tools/list-my-tokens.js';
 import { pauseCrawl } from './tools/pause-crawl.js';
 import { removeCrawl } from './tools/remove-crawl.js';
 import { resumeCrawl } from './tools/resume-crawl.js';
+import { rotateMyToken } from './tools/rotate-my-token.js';
 import { revokeMyToken } from './tools/revoke-my-token.js';
 import { scheduleCrawl } from './tools/schedule-crawl.js';
 import { sendEmail } from './tools/send-email.js';
@@ -17,7 +20,9 @@ import { whoami } from './tools/whoami.js';
 
 export interface ToolDeps {
   readonly findOrganisationName: (id: string) => Promise<string>;
-  readonly tokens: Pick<TokenService, 'listOwn' | 'revokeOwn'>;
+  readonly tokens: Pick<TokenService, 'revokeOwn'>;
+  readonly tokenSearch: Pick<TokenSearchService, 'findOwn'>;
+  readonly tokenRotation: TokenRotation;
   /** Undefined when there is no crawl service; its tools are then left out. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
@@ -30,13 +35,16 @@ export interface ToolDeps {
 export const createTools = ({
   findOrganisationName,
   tokens,
+  tokenSearch,
+  tokenRotation,
   crawl,
   mail,
   mailTimeoutMs,
   waits,
 }: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
-  listMyTokens(tokens),
+  listMyTokens(tokenSearch),
+  rotateMyToken(tokenRotation),
   revokeMyToken(tokens),
   ...(crawl
     ? [

@@ -27,30 +27,23 @@ export const isActive = `status = 'active' and (expires_at is null or expires_at
 const ownTokens = `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at
   from (
-    select id from personal_access_tokens where owner_id = $1 and ${isActive} and id < $4 order by id desc limit $3
+    select id from personal_access_tokens where owner_id = $1 and ${isActive} order by id desc limit $3
   ) page
     join personal_access_tokens t using (id)
     left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 
-/** Sorts after every UUIDv7. A bound that is always present lets the index scan use it. */
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
-/** Finds the owner's active tokens, newest first. @param page.after - the last id of the previous page. */
+/** Finds the owner's active tokens, newest first. */
 export async function findOwnTokens(
   db: pg.Pool,
-  page: {
-    readonly ownerId: string;
-    readonly now: Date;
-    readonly limit: number;
-    readonly after: string | undefined;
-  },
+  ownerId: string,
+  now: Date,
+  limit: number,
 ): Promise<TokenRow[]> {
-  const { ownerId, now, limit, after = LAST_ID } = page;
   const { rows } = await db.query<TokenRow>({
     name: 'own_tokens',
     text: ownTokens,
-    values: [ownerId, now, limit, after],
+    values: [ownerId, now, limit],
   });
   return rows;
 }

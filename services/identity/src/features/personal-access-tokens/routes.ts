@@ -1,26 +1,34 @@
 import { getMember, requireAdmin, requireMember, requireScopes, requireSession } from '@platform/auth';
-import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
 import {
-  AdminToken,
   CreatedToken,
   CreateTokenBody,
   GrantableScopes,
   RevokeBody,
   Revoked,
   toRevoked,
-  Token,
   TokenPath,
 } from './schemas.js';
+import {
+  ListedOrgToken,
+  ListedToken,
+  NextCursor,
+  OrgTokenQuery,
+  OwnTokenQuery,
+} from '../token-search/schemas.js';
+import type { TokenSearchService } from '../token-search/service.js';
 import type { TokenService } from './service.js';
+
+const DEFAULT_LIMIT = 20;
 
 const base = '/api/v1/personal-access-tokens';
 const tags = ['Personal access tokens'];
 
 /** For members, on their own tokens; a token requires `pat:read` or `pat:write`. */
-export function ownTokenRoutes(app: App, service: TokenService): void {
+export function ownTokenRoutes(app: App, service: TokenService, search: TokenSearchService): void {
   const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
   const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
   app.post(
@@ -49,12 +57,23 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
       schema: {
         operationId: 'listOwnTokens',
         tags,
-        summary: 'The own active tokens, at most the 100 newest',
+        summary:
+          'The own active tokens, at most the 100 newest; with a filter, a limit or a cursor a page of a search',
         security: bearer,
-        response: { 200: Type.Object({ tokens: Type.Array(Token) }), ...errorResponses(401, 403) },
+        querystring: OwnTokenQuery,
+        response: {
+          200: Type.Object({ tokens: Type.Array(ListedToken), nextCursor: NextCursor }),
+          ...errorResponses(400, 401, 403),
+        },
       },
     },
-    async (request) => ({ tokens: await service.listOwn(getMember(request)) }),
+    async (request) => {
+      const { query } = request;
+      const principal = getMember(request);
+      if (Object.keys(query).length === 0) return { tokens: await service.listOwn(principal) };
+      const { items: tokens, nextCursor } = await search.findOwn(principal, query);
+      return { tokens, nextCursor };
+    },
   );
   app.delete(
     `${base}/:tokenId`,
@@ -98,7 +117,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
 }
 
 /** For administrators, with a session. The session is checked first, so that every token gets the same 403. */
-export function adminTokenRoutes(app: App, service: TokenService): void {
+export function adminTokenRoutes(app: App, service: TokenService, search: TokenSearchService): void {
   const onRequest = [
     app.authenticate,
     requireSession,
@@ -111,13 +130,27 @@ export function adminTokenRoutes(app: App, service: TokenService): void {
       schema: {
         operationId: 'listOrganisationTokens',
         tags,
-        summary: "The organisation's active tokens, removed owners' included",
+        summary:
+          "The organisation's active tokens, removed owners' included; with a filter or a cursor a page of a search",
         security: bearer,
-        querystring: PageQuery,
-        response: { 200: PageOf(AdminToken), ...errorResponses(400, 401, 403) },
+        querystring: OrgTokenQuery,
+        response: {
+          200: Type.Object({
+            data: Type.Array(ListedOrgToken),
+            pagination: Type.Optional(Pagination),
+            nextCursor: NextCursor,
+          }),
+          ...errorResponses(400, 401, 403),
+        },
       },
     },
-    (request) => service.listForOrganisation(getMember(request), request.query),
+    async (request) => {
+      const { page = 1, limit = DEFAULT_LIMIT, ...filters } = request.query;
+      const principal = getMember(request);
+      if (Object.keys(filters).length === 0) return service.listForOrganisation(principal, { page, limit });
+      const { items: data, nextCursor } = await search.findForOrganisation(principal, request.query);
+      return { data, nextCursor };
+    },
   );
   app.delete(
     `${base}/admin/:tokenId`,

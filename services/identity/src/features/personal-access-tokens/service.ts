@@ -27,12 +27,6 @@ import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token
 /** The own list contains at most the 100 newest tokens (PAT-6). */
 const MAX_OWN_LIST = 100;
 
-export interface OwnPage {
-  readonly limit: number;
-  /** The id of the last token of the previous page. */
-  readonly after: string | undefined;
-}
-
 export interface TokenService {
   /**
    * Creates a token. Its value is returned only here.
@@ -41,8 +35,8 @@ export interface TokenService {
    *   ended since it was verified.
    */
   create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
-  /** Lists the caller's active tokens, newest first: the 100 newest, or a page. */
-  listOwn(principal: UserPrincipal, page?: OwnPage): Promise<Token[]>;
+  /** Lists the caller's 100 newest active tokens, newest first. */
+  listOwn(principal: UserPrincipal): Promise<Token[]>;
   listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
   /**
@@ -67,7 +61,7 @@ export const toToken = (row: TokenRow): Token => ({
   parentId: row.parent_id,
 });
 
-const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
+export const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
   ...toToken(row),
   userId: row.owner_id,
   ownerEmail: row.email,
@@ -138,8 +132,8 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       };
     },
 
-    listOwn: async ({ userId: ownerId }, page = { limit: MAX_OWN_LIST, after: undefined }) =>
-      (await findOwnTokens(pool, { ownerId, now: new Date(clock()), ...page })).map(toToken),
+    listOwn: async ({ userId }) =>
+      (await findOwnTokens(pool, userId, new Date(clock()), MAX_OWN_LIST)).map(toToken),
 
     async listForOrganisation({ orgId }, query) {
       const now = new Date(clock());

@@ -12,11 +12,15 @@ export interface TokenDetailsRow extends TokenRow {
   readonly successor_id: string | null;
   readonly revoked_at: Date | null;
   readonly revoked_reason: string | null;
+  /** Where the last use came from. */
+  readonly address: string | null;
+  readonly user_agent: string | null;
 }
 
 const ownToken = `
   select t.id, t.org_id, t.name, t.description, t.allow_list, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
-    t.successor_id, t.revoked_at, t.revoked_reason, used.last_used_at
+    t.successor_id, t.revoked_at, t.revoked_reason,
+    used.last_used_at, used.address, used.user_agent
   from personal_access_tokens t left join token_last_used used on used.token_id = t.id
   where t.id = $1 and t.owner_id = $2`;
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { AllowList } from '../allow-lists/ranges.js';
 import {
   Id,
+  Instant,
   NullableInstant,
   RequestedScopes,
   Token,
@@ -17,6 +18,10 @@ export const TokenDetails = Type.Object(
     ...Token.properties,
     description: NullableText,
     allowList: AllowList,
+    lastUse: Type.Union([
+      Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
+      Type.Null(),
+    ]),
     state: Type.Enum([...tokenStates]),
     replacedBy: Type.Union([Id, Type.Null()], {
       description:

@@ -30,13 +30,17 @@ export interface TokenDetailsService {
   edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<TokenDetails>;
 }
 
-function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
+export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   const state = toState(row, now);
   // The expiry job hasn't revoked a rotated token yet whose grace has ended.
   const isDue = state === 'revoked' && row.status === 'active';
   return {
     ...toToken(row),
     description: row.description,
+    lastUse:
+      row.last_used_at === null
+        ? null
+        : { at: row.last_used_at.toISOString(), address: row.address, userAgent: row.user_agent },
     allowList: readAllowList(row.allow_list),
     state,
     replacedBy: row.successor_id,
