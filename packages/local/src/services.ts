@@ -60,6 +60,7 @@ const identity: ServiceDefinition = {
     '/api/v1/service-accounts',
     '/api/v1/connected-apps',
     '/api/v1/audit',
+    '/api/v1/mcp-servers',
     '/oauth2',
     '/mcp',
     '/.well-known',

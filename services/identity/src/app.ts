@@ -23,6 +23,10 @@ import { recordAccessTokenUses, recordTokenUses } from './features/liveness/last
 import { createRefusedUses } from './features/liveness/refused-uses.js';
 import { createDatabaseLiveness } from './features/liveness/service.js';
 import { createExpiryJob } from './features/maintenance/expiry.job.js';
+import { createCatalogueVersions } from './features/mcp-servers/catalogue-versions.js';
+import { createMcpServers } from './features/mcp-servers/feature.js';
+import { serverCheckRoutes, serverRoutes } from './features/mcp-servers/routes.js';
+import { mountedToolRoutes } from './features/mcp-servers/tool.routes.js';
 import { createToolEndpoint } from './features/mcp/endpoint.js';
 import { createTools } from './features/mcp/registry.js';
 import { createRequestLimit } from './features/mcp/request-limit.js';
@@ -69,6 +73,10 @@ export interface IdentityDeps {
     | 'MAIL_URL'
     | 'MCP_REQUESTS_PER_MINUTE'
     | 'MCP_SCOPES'
+    | 'MCP_SERVER_ALLOWED_TARGETS'
+    | 'MCP_SERVER_CALLS'
+    | 'MCP_SERVER_REFRESH_MS'
+    | 'MCP_SERVER_TIMEOUT_MS'
     | 'PUBLIC_URL'
     | 'SERVICE_CLIENTS'
     | 'TOKEN_ISSUER'
@@ -156,6 +164,31 @@ function openWaits({ config, shutdown }: IdentityDeps): Waits {
   return waits;
 }
 
+/** Creates the MCP servers of organisations, and starts to refresh their tools. */
+function startMcpServers(
+  { config, resources, shutdown, clock }: IdentityDeps,
+  parts: Pick<Parameters<typeof createMcpServers>[0], 'versions' | 'signClaims' | 'metrics'>,
+) {
+  const mcpServers = createMcpServers({
+    ...parts,
+    settings: {
+      allowedTargets: config.MCP_SERVER_ALLOWED_TARGETS,
+      timeoutMs: config.MCP_SERVER_TIMEOUT_MS,
+      maxCalls: config.MCP_SERVER_CALLS,
+      refreshMs: config.MCP_SERVER_REFRESH_MS,
+      version: VERSION,
+    },
+    resources,
+    box: createSecretBox(config.ENCRYPTION_KEYS),
+    clock,
+    log: resources.log,
+  });
+  mcpServers.refreshJob.start();
+  shutdown.on('workers', 'MCP servers', mcpServers.refreshJob.stop);
+  shutdown.on('close', 'MCP servers', mcpServers.close);
+  return mcpServers;
+}
+
 /** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
@@ -163,6 +196,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { lastUsed, accessTokensUsed, refusedUses, toolCalls, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
+  const versions = createCatalogueVersions();
   registerOutboxMetrics(metrics, { prisma, clock, log: resources.log });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
@@ -174,6 +208,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
       accessTokensUsed,
       refusedUses,
       clock,
+      catalogueVersions: versions,
     }),
     clock,
     clockToleranceMs: 0,
@@ -194,7 +229,10 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     log: resources.log,
   });
   oauthRoutes(app, createMount(oauth.provider, config.PUBLIC_URL));
+  const signClaims = (claims: object) => keys.signClaims(claims, signJwt);
+  const mcpServers = startMcpServers(deps, { versions, signClaims, metrics });
   registerRoutes(app, {
+    mcpServers,
     applications: createApplicationService({ prisma, clock }),
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
@@ -225,7 +263,13 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     waits: openWaits(deps),
   });
   const { record: recordCall } = toolCalls;
-  const endpoint = createToolEndpoint({ tools, recordCall, log: resources.log, version: VERSION });
+  const endpoint = createToolEndpoint({
+    tools,
+    recordCall,
+    findCatalogue: mcpServers.findCatalogue,
+    log: resources.log,
+    version: VERSION,
+  });
   const countRequest = createRequestLimit(config.MCP_REQUESTS_PER_MINUTE, clock);
   mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL, log: resources.log });
   return service;
@@ -233,6 +277,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 
 interface Services extends ReturnType<typeof createAccounts> {
   readonly applications: ReturnType<typeof createApplicationService>;
+  readonly mcpServers: Pick<ReturnType<typeof createMcpServers>, 'service' | 'decisions' | 'checks'>;
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
   readonly tokenSearch: ReturnType<typeof createTokenSearch>;
@@ -270,6 +315,9 @@ function registerRoutes(app: App, services: Services): void {
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
   signInSettingsRoutes(app, services.signInSettings);
+  serverRoutes(app, services.mcpServers.service);
+  serverCheckRoutes(app, services.mcpServers.checks);
+  mountedToolRoutes(app, services.mcpServers.decisions);
   // Services of the platform. Only these routes accept the form bodies that OAuth prescribes.
   internalConfigurationRoutes(app, services.configuration);
   app.register(async (scope: App) => {

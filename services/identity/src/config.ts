@@ -4,6 +4,8 @@ import {
   isDisplayName,
   list,
   loadConfig,
+  parsedList,
+  parseTarget,
   readEmailAddress,
   serviceVariables,
   text,
@@ -121,6 +123,20 @@ export const identityVariables = {
   TOOL_WAITS_PER_CREDENTIAL: withDefault(integer(1, 10_000), 10),
   /** Requests to `/mcp` per credential and replica. */
   MCP_REQUESTS_PER_MINUTE: withDefault(integer(1, 10_000_000), 6_000),
+  /**
+   * Targets of MCP servers that are allowed in addition to public addresses with TLS: private networks, and servers
+   * without TLS.
+   */
+  MCP_SERVER_ALLOWED_TARGETS: withDefault(
+    parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    [],
+  ),
+  /** The timeout of a call of a mounted tool. */
+  MCP_SERVER_TIMEOUT_MS: withDefault(integer(100, 600_000), 60_000),
+  /** Concurrent calls of mounted tools, per replica. One organisation can have a quarter, each of its servers an eighth. */
+  MCP_SERVER_CALLS: withDefault(integer(8, 10_000), 256),
+  /** How often the tools of each MCP server are looked up. */
+  MCP_SERVER_REFRESH_MS: withDefault(integer(1_000, 86_400_000), 300_000),
   /** How many days the records of tool calls are kept. */
   TOOL_CALL_DAYS: withDefault(integer(1, 3_650), 90),
   /** How many days the audit is kept. The database refuses to delete entries of the last 30 days. */

@@ -14,6 +14,8 @@ export type LivenessRow = [
   /** Whether the allow lists of the token and of its organisation contain the address. */
   isAllowed: boolean,
   isServiceAccount: boolean,
+  /** The version of the organisation's mounted tools; null when it has never had an MCP server. */
+  catalogueVersion: number | null,
 ];
 
 /*
@@ -25,39 +27,45 @@ const liveCredentials = `
   select asked.position::text, t.token_hash, u.role, u.email, u.full_name,
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
          coalesce(t.allow_list = '{}' or asked.address <<= any(t.allow_list), false)
-           and coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false
+           and coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false,
+         m.version::float8
   from unnest($1::uuid[], $5::inet[]) with ordinality as asked (id, address, position)
     join personal_access_tokens t on t.id = asked.id
     join users u on u.id = t.owner_id
     left join token_policies p on p.org_id = t.org_id
+    left join mcp_catalogues m on m.org_id = t.org_id
   where t.status = 'active' and u.removed_at is null
     and (t.expires_at is null or t.expires_at > $4)
   union all
-  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, true, false
-  from sessions s join users u on u.id = s.user_id
+  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, true, false, m.version::float8
+  from sessions s join users u on u.id = s.user_id left join mcp_catalogues m on m.org_id = u.org_id
   where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null
   union all
-  select c.id::text, c.token_hash, 'member', '', '', null, true, false
+  select c.id::text, c.token_hash, 'member', '', '', null, true, false, null
   from service_credentials c where c.id = any($3::uuid[])
   union all
   select 'o' || asked.position, o.token_hash, u.role, u.email, u.full_name, null,
-         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false
+         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false,
+         m.version::float8
   from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
     join oauth_access_tokens o on o.id = asked.id
     join oauth_clients c on c.id = o.client_id
     join oauth_grants g on g.id = o.grant_id
     join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
+    left join mcp_catalogues m on m.org_id = g.org_id
   where o.revoked_at is null and g.revoked_at is null and c.disabled_at is null and c.removed_at is null
     and u.removed_at is null
   union all
   select 'o' || asked.position, o.token_hash, a.role, '', a.name, null,
-         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true
+         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true,
+         m.version::float8
   from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
     join oauth_access_tokens o on o.id = asked.id
     join oauth_clients c on c.id = o.client_id
     join service_accounts a on a.id = o.service_account_id
     left join token_policies p on p.org_id = a.org_id
+    left join mcp_catalogues m on m.org_id = a.org_id
   where o.revoked_at is null and c.disabled_at is null and c.removed_at is null and a.removed_at is null`;
 
 /** A token and the address that it is used from. */

@@ -10,6 +10,7 @@ import { type Clock, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
+import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
 import type { LastUsed } from './last-used.js';
 import { findLiveCredentials, type LivenessRow } from './queries.js';
 import type { RefusedUses } from './refused-uses.js';
@@ -47,6 +48,7 @@ export function createDatabaseLiveness(deps: {
   readonly accessTokensUsed: Pick<LastUsed, 'record'>;
   readonly refusedUses: Pick<RefusedUses, 'record'>;
   readonly clock: Clock;
+  readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
 }): Liveness {
   const getUses = (queries: readonly Query[], kind: CredentialKind) =>
     queries.filter(({ credential }) => credential.claims.kind === kind);
@@ -60,6 +62,7 @@ export function createDatabaseLiveness(deps: {
         deps.refusedUses.record(toUse(query), row?.[6] === false ? 'address' : 'ended');
       return undefined;
     }
+    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[8]);
     if (claims.kind === 'pat') deps.lastUsed.record(toUse(query));
     if (claims.kind === 'oauth') deps.accessTokensUsed.record(toUse(query));
     const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[7] };

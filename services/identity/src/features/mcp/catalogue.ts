@@ -1,10 +1,11 @@
-import type { AccountPrincipal } from '@platform/auth';
+import { type AccountPrincipal, hasScope } from '@platform/auth';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { type ListToolsResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
 import { canCall } from './authority.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
-import type { Tool, ToolSchema } from './tool.js';
+import { type ToolResult, toolResult } from './tool-result.js';
+import type { Tool, ToolContext, ToolSchema } from './tool.js';
 
 /** The protocol revision of a request: `modern` is the stateless one, 2026-07-28; `legacy` is any earlier one. */
 export type ProtocolEra = 'modern' | 'legacy';
@@ -16,23 +17,28 @@ export interface ServerInfo {
   readonly version: string;
 }
 
-/** A tool together with what is derived from it once. */
+/** A tool as it is listed and called, together with what is derived from it once. */
 export interface ToolEntry {
-  readonly tool: Tool;
+  readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
   readonly listed: ListedTool;
+  /** `listed` as JSON. */
+  readonly json: string;
   /** Returns the faults of the arguments, and fills in the defaults. */
   check(args: unknown): FaultDetail[];
+  /** @throws AppError or ServiceFault, whose message is shown to the caller. */
+  call(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>;
 }
 
 /** The tools that a caller can list and call. */
 export interface ToolView {
+  readonly entries: readonly ToolEntry[];
   readonly listed: readonly ListedTool[];
   readonly names: ReadonlySet<string>;
   /** Returns the result of `tools/list` as JSON, which is serialised on first use. */
   listJson(era: ProtocolEra): string;
 }
 
-/** The catalogue of all tools. */
+/** The tools of the platform, or those together with the tools that an organisation has mounted. */
 export interface Catalogue {
   find(name: string): ToolEntry | undefined;
   getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView;
@@ -77,41 +83,90 @@ function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView
   const listed = entries.map((entry) => entry.listed);
   const made: Partial<Record<ProtocolEra, string>> = {};
   return {
+    entries,
     listed,
     names: new Set(listed.map(({ name }) => name)),
-    listJson: (era) =>
-      (made[era] ??= JSON.stringify({
-        tools: listed,
-        ...(era === 'modern' && { ...MODERN_LIST, ...modernFields(server) }),
-      })),
+    listJson(era) {
+      const more =
+        era === 'modern'
+          ? `,${JSON.stringify({ ...MODERN_LIST, ...modernFields(server) }).slice(1, -1)}`
+          : '';
+      return (made[era] ??= `{"tools":[${entries.map(({ json }) => json).join(',')}]${more}}`);
+    },
   };
 }
+
+function toEntry(tool: Tool): ToolEntry {
+  const listed = toListed(tool);
+  return {
+    tool,
+    listed,
+    json: JSON.stringify(listed),
+    check: compileCheck(tool.checkedSchema ?? tool.inputSchema),
+    call: async (args, context) => toolResult(await tool.call(args, context)),
+  };
+}
+
+const isShown = (
+  { tool }: ToolEntry,
+  principal: AccountPrincipal,
+  toolFilter: ToolFilter | undefined,
+): boolean => canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool));
 
 /** @throws RangeError when there are more than 53 tools. */
 export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
   if (tools.length > MAX_TOOLS)
     throw new RangeError(`at most ${MAX_TOOLS} tools are supported, not ${tools.length}`);
-  const entries = tools.map((tool): ToolEntry => ({
-    tool,
-    listed: toListed(tool),
-    check: compileCheck(tool.checkedSchema ?? tool.inputSchema),
-  }));
+  const entries = tools.map(toEntry);
   const byName = new Map(entries.map((entry) => [entry.tool.name, entry]));
   const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
     find: (name) => byName.get(name),
     getView(principal, toolFilter) {
       // The key has one bit for each visible tool: scopes, role, kind and filter matter only by what they leave visible.
-      const isShown = ({ tool }: ToolEntry) =>
-        canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool));
       let key = 0;
-      for (const entry of entries) key = key * 2 + (isShown(entry) ? 1 : 0);
+      for (const entry of entries) key = key * 2 + (isShown(entry, principal, toolFilter) ? 1 : 0);
       const known = views.get(key);
       if (known) return known;
-      const shown = entries.filter(isShown);
-      const view = createView(shown, server);
+      const view = createView(
+        entries.filter((entry) => isShown(entry, principal, toolFilter)),
+        server,
+      );
       views.set(key, view);
       return view;
+    },
+  };
+}
+
+/**
+ * Adds an organisation's mounted tools to the platform's own. Any number of tools can be mounted, so that the views are
+ * cached by what can be called, for each view of the own tools; a filter's view is made for its request.
+ */
+export function extendCatalogue(
+  own: Catalogue,
+  mounted: readonly ToolEntry[],
+  server: ServerInfo,
+): Catalogue {
+  const byName = new Map(mounted.map((entry) => [entry.tool.name, entry]));
+  const scopes = [...new Set(mounted.flatMap(({ tool }) => tool.scopes))];
+  const views = new WeakMap<ToolView, Map<string, ToolView>>();
+
+  function extend(view: ToolView, principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView {
+    const shown = mounted.filter((entry) => isShown(entry, principal, toolFilter));
+    return shown.length === 0 ? view : createView([...view.entries, ...shown], server);
+  }
+
+  return {
+    find: (name) => own.find(name) ?? byName.get(name),
+    getView(principal, toolFilter) {
+      const view = own.getView(principal, toolFilter);
+      if (toolFilter) return extend(view, principal, toolFilter);
+      const key = scopes.filter((scope) => hasScope(principal, scope)).join(' ');
+      const known = views.get(view)?.get(key);
+      if (known) return known;
+      const extended = extend(view, principal, undefined);
+      views.set(view, new Map(views.get(view)).set(key, extended));
+      return extended;
     },
   };
 }

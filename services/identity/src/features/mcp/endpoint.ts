@@ -1,8 +1,13 @@
 import type { AccountPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
-import { createCatalogue, modernFields, type ToolEntry, type ToolView } from './catalogue.js';
-import type { ToolFilter } from './tool-filter.js';
+import {
+  type Catalogue,
+  createCatalogue,
+  extendCatalogue,
+  modernFields,
+  type ToolEntry,
+} from './catalogue.js';
 import type { PlainCall, PlainMessage } from './plain-message.js';
 import type { CreateServer } from './protocol-handler.js';
 import type { Tool } from './tool.js';
@@ -12,8 +17,8 @@ import { createToolServers } from './tool-server.js';
 
 /** The remote tools, independent of HTTP. */
 export interface ToolEndpoint {
-  /** Returns the tools that a caller can see and call. */
-  getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView;
+  /** Returns the tools that there are for a caller's organisation; a promise when they have to be loaded. */
+  getCatalogue(principal: AccountPrincipal): Catalogue | Promise<Catalogue>;
   /**
    * Returns the JSON-RPC response to a plain message, as JSON.
    *
@@ -24,6 +29,16 @@ export interface ToolEndpoint {
   readonly createServer: CreateServer;
 }
 
+/**
+ * Returns the catalogue of an organisation; undefined when it has mounted no server.
+ *
+ * @param extend - adds the organisation's tools to the platform's own.
+ */
+export type FindCatalogue = (
+  orgId: string,
+  extend: (mounted: readonly ToolEntry[]) => Catalogue,
+) => Catalogue | Promise<Catalogue> | undefined;
+
 const toRpcResponse = (id: string | number, result: string): string =>
   `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
 
@@ -31,12 +46,15 @@ export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
   readonly recordCall: ToolCallRecorder['record'];
   readonly log: Logger;
+  /** Finds the catalogue of an organisation that has mounted tools. */
+  readonly findCatalogue?: FindCatalogue;
   /** The version that the server reports to clients. */
   readonly version: string;
 }): ToolEndpoint {
-  const { tools, recordCall, log, version } = deps;
+  const { tools, recordCall, log, findCatalogue, version } = deps;
   const server = { name: 'workspace-knowledge-platform', version };
-  const catalogue = createCatalogue(tools, server);
+  const own = createCatalogue(tools, server);
+  const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
   const callTool = createToolCalls(log, recordCall);
   const modernMembers = `,${JSON.stringify(modernFields(server)).slice(1, -1)}`;
 
@@ -50,13 +68,13 @@ export function createToolEndpoint(deps: {
   }
 
   return {
-    getView: catalogue.getView,
+    getCatalogue: ({ orgId }) => findCatalogue?.(orgId, extend) ?? own,
     respond(message, caller) {
       if (message.method === 'tools/list')
         return toRpcResponse(message.id, caller.view.listJson(message.era));
-      const entry = catalogue.find(message.name);
+      const entry = caller.catalogue.find(message.name);
       return entry && respondToCall(message, caller, entry);
     },
-    createServer: createToolServers({ catalogue, callTool, log, server }),
+    createServer: createToolServers({ callTool, log, server }),
   };
 }

@@ -9,7 +9,8 @@ export interface Failure {
   readonly outcome: 'refused' | 'failed' | 'cancelled';
 }
 
-export type DescribeFailure = (thrown: unknown, tool: Tool, context: ToolContext) => Failure;
+type FailedTool = Pick<Tool, 'name' | 'annotations'>;
+export type DescribeFailure = (thrown: unknown, tool: FailedTool, context: ToolContext) => Failure;
 
 const refusals: ReadonlySet<ServiceFaultKind> = new Set(['refused', 'busy']);
 const outages: ReadonlySet<ServiceFaultKind> = new Set(['unreachable', 'timeout']);
@@ -24,10 +25,10 @@ const isOutage = (fault: ServiceFault | AppError): boolean =>
  * Whether a change may have been made although the call failed, as when the connection breaks during a commit. Faults
  * of other services say so in their own message.
  */
-const isOutcomeUnknown = (fault: ServiceFault | AppError, { annotations }: Tool): boolean =>
+const isOutcomeUnknown = (fault: ServiceFault | AppError, { annotations }: FailedTool): boolean =>
   fault instanceof AppError && fault.statusCode >= 500 && !annotations.readOnlyHint;
 
-function toText(fault: ServiceFault | AppError, tool: Tool): string {
+function toText(fault: ServiceFault | AppError, tool: FailedTool): string {
   const details =
     fault instanceof AppError
       ? fault.details?.map(({ field, message }) => `${field} ${message}`).join('; ')

@@ -60,8 +60,10 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
     assertOneMessage(request.body);
     const form = negotiateResponseForm(request.headers.accept);
     const principal = getAccount(request);
-    const view = endpoint.getView(principal, parseToolFilter(request));
-    const caller = { view, form, context: new RequestContext(principal, request, reply) };
+    const toolFilter = parseToolFilter(request);
+    const catalogue = await endpoint.getCatalogue(principal);
+    const view = catalogue.getView(principal, toolFilter);
+    const caller = { catalogue, view, form, context: new RequestContext(principal, request, reply) };
     const plain = readPlainMessage(request.body, request.headers, form);
     const rpcResponse = plain && endpoint.respond(plain, caller);
     if (rpcResponse !== undefined) return reply.type('application/json').send(await rpcResponse);

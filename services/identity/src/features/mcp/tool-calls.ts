@@ -3,13 +3,14 @@ import type { ResponseForm } from './response-form.js';
 import { canCall, describeMissingAuthority } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
-import type { ToolEntry, ToolView } from './catalogue.js';
+import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
 import { createFailures, type DescribeFailure } from './failures.js';
-import { toolError, type ToolResult, toolResult } from './tool-result.js';
+import { isPassedError, toolError, type ToolResult } from './tool-result.js';
 import type { ToolContext } from './tool.js';
 
 /** The context of a caller, the tools visible to it, and the form of response that it accepts. */
 export interface Caller {
+  readonly catalogue: Pick<Catalogue, 'find'>;
   readonly view: ToolView;
   readonly context: ToolContext;
   readonly form: ResponseForm;
@@ -51,7 +52,8 @@ async function callEntry(
     return { result: toolError(`Invalid arguments: ${described}`), outcome: 'invalid_arguments' } as const;
   }
   try {
-    return { result: toolResult(await entry.tool.call(args, context)), outcome: 'completed' } as const;
+    const result = await entry.call(args, context);
+    return { result, outcome: isPassedError(result) ? 'refused' : 'completed' } as const;
   } catch (thrown) {
     const { text, outcome } = describeFailure(thrown, entry.tool, context);
     return { result: toolError(text), outcome };

@@ -1,11 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-/** The result of a call. The text is the structured content as JSON, or the description of an error. */
-export interface ToolResult {
+/** The result of one of the platform's tools. The text is the structured content as JSON, or describes an error. */
+interface OwnResult {
   readonly text: string;
   /** Undefined for an error. */
   readonly structured: Record<string, unknown> | undefined;
 }
+
+/** The result of another server's tool, which is passed on with all of its content. */
+interface PassedResult {
+  readonly passed: Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>;
+}
+
+export type ToolResult = OwnResult | PassedResult;
 
 /** Longer error texts are cut, so that they don't fill the model's context. */
 const MAX_ERROR_LENGTH = 2_000;
@@ -20,12 +27,30 @@ export const toolResult = (structured: Record<string, unknown>): ToolResult => (
   structured,
 });
 
-/** Converts a result to the SDK's type. */
-export const toCallToolResult = ({ text, structured }: ToolResult): CallToolResult => ({
-  content: [{ type: 'text', text }],
-  ...(structured ? { structuredContent: structured } : { isError: true }),
+export const passedResult = ({ content, structuredContent, isError }: CallToolResult): ToolResult => ({
+  passed: {
+    content,
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(isError === true && { isError }),
+  },
 });
 
+/** Whether another server's tool reports an error. */
+export const isPassedError = (result: ToolResult): boolean =>
+  'passed' in result && result.passed.isError === true;
+
+/** Converts a result to the SDK's type. */
+export const toCallToolResult = (result: ToolResult): CallToolResult =>
+  'passed' in result
+    ? result.passed
+    : {
+        content: [{ type: 'text', text: result.text }],
+        ...(result.structured ? { structuredContent: result.structured } : { isError: true }),
+      };
+
 /** Converts a result to JSON. @param more - further members as JSON, each preceded by a comma. */
-export const toResultJson = ({ text, structured }: ToolResult, more: string): string =>
-  `{"content":[{"type":"text","text":${JSON.stringify(text)}}],${structured ? `"structuredContent":${text}` : '"isError":true'}${more}}`;
+export function toResultJson(result: ToolResult, more: string): string {
+  if ('passed' in result) return `${JSON.stringify(result.passed).slice(0, -1)}${more}}`;
+  const { text, structured } = result;
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],${structured ? `"structuredContent":${text}` : '"isError":true'}${more}}`;
+}

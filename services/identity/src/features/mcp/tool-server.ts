@@ -1,6 +1,6 @@
 import type { Logger } from '@platform/service-kit';
 import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
-import type { Catalogue, ServerInfo } from './catalogue.js';
+import type { ServerInfo } from './catalogue.js';
 import { CheckedServer } from './checked-server.js';
 import type { CreateServer } from './protocol-handler.js';
 import type { Caller, CallTool } from './tool-calls.js';
@@ -35,18 +35,17 @@ function toToolContext(
 
 /** Creates SDK servers that list the caller's tools and call them. */
 export function createToolServers(deps: {
-  readonly catalogue: Pick<Catalogue, 'find'>;
   readonly callTool: CallTool;
   readonly log: Logger;
   /** The name and version that the server reports to clients. */
   readonly server: ServerInfo;
 }): CreateServer {
-  const { catalogue, callTool, log } = deps;
+  const { callTool, log } = deps;
   const onerror = (error: Error) => {
     log.debug({ err: error }, 'failed to send a progress notification');
   };
   return (caller) => {
-    const { view } = caller;
+    const { catalogue, view } = caller;
     const server = new CheckedServer(deps.server, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', ({ params }) => {
       // The list always fits on one page, so no cursor is ever valid.

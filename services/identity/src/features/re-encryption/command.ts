@@ -2,6 +2,7 @@ import { ConfigError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { SecretBox } from '../../secret-box.js';
 import { smtpPasswordContext } from '../configuration/service.js';
+import { serverSecretContext } from '../mcp-servers/upstream/credentials.js';
 import { messageContext } from '../outgoing-mails/outbox.js';
 import { signingKeyContext } from '../signing-keys/key.js';
 import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './queries.js';
@@ -12,6 +13,7 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => stri
   'SMTP passwords': smtpPasswordContext,
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
+  'MCP server secrets': serverSecretContext,
 };
 
 function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof sealedColumns): string {

@@ -5,6 +5,7 @@ export const sealedColumns = {
   'SMTP passwords': { table: 'smtp_configurations', id: 'org_id', column: 'password_sealed', type: 'uuid' },
   'signing keys': { table: 'signing_keys', id: 'id', column: 'private_sealed', type: 'text' },
   'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'letter_sealed', type: 'uuid' },
+  'MCP server secrets': { table: 'mcp_servers', id: 'id', column: 'secret_sealed', type: 'uuid' },
 } as const;
 
 type SealedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];

@@ -28,6 +28,8 @@ export interface SigningKeys {
   jwks(): Jwks;
   /** @returns the signed token and the id of the key that signed it. */
   mint(claims: Omit<CredentialClaims, 'iss'>, sign: SignJwt): { token: string; keyId: string };
+  /** Signs claims that are no credential of the platform. @returns the JWT. */
+  signClaims(claims: object, sign: SignJwt): string;
   /** Reloads the keys from the database. */
   refresh(): Promise<void>;
   /** Generates the first key if there is none, loads the keys, and polls for changes. */
@@ -87,6 +89,7 @@ export function createSigningKeys(deps: {
       const key = getActiveKey();
       return { token: sign({ iss: issuer, ...claims }, key), keyId: key.kid };
     },
+    signClaims: (claims, sign) => sign({ iss: issuer, ...claims }, getActiveKey()),
     refresh,
     async start() {
       const now = clock();

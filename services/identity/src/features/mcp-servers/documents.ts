@@ -1,0 +1,65 @@
+import { parseDefinition } from './definition.js';
+import { findDifferences } from './diff.js';
+import { findFlags } from './flags.js';
+import { getEffectiveScope, type ScopeRule, type ToolScope } from './gate.js';
+import { getRules, type ServerRow, type ToolCounts } from './queries.js';
+import type { MountedTool, Server, ToolDetail, ToolState } from './schemas.js';
+import { toMountedName } from './server-name.js';
+import type { ToolRow } from './tool.queries.js';
+
+export const toServer = (row: ServerRow, counts: ToolCounts | undefined): Server => ({
+  id: row.id,
+  name: row.name,
+  url: row.url,
+  credential: { kind: row.credential, header: row.secretHeader },
+  rules: [...getRules(row)],
+  isEnabled: row.isEnabled,
+  createdAt: row.createdAt.toISOString(),
+  refreshedAt: row.refreshedAt?.toISOString() ?? null,
+  refreshFault: row.refreshFault as Server['refreshFault'],
+  protocolVersion: row.protocolVersion,
+  tools: { offered: counts?.offered ?? 0, waiting: counts?.waiting ?? 0 },
+});
+
+function getState({ offeredHash, approvedHash }: ToolRow): ToolState {
+  if (offeredHash === null) return 'withdrawn';
+  if (approvedHash === null) return 'new';
+  return approvedHash === offeredHash ? 'approved' : 'changed';
+}
+
+/** Describes a tool to administrators. */
+export function toMountedTool(
+  server: { readonly name: string; readonly rules: readonly ScopeRule[] },
+  row: ToolRow,
+): MountedTool {
+  const json = row.offered ?? row.approved;
+  const definition = json === null ? undefined : parseDefinition(json);
+  const state = getState(row);
+  const effectiveScope = getEffectiveScope(row.name, row.scope as ToolScope, server.rules) ?? null;
+  const mountedName = toMountedName(server.name, row.name) ?? null;
+  return {
+    name: row.name,
+    mountedName,
+    state,
+    isInEffect: state === 'approved' && effectiveScope !== null && mountedName !== null,
+    scope: row.scope,
+    effectiveScope,
+    hash: row.offeredHash,
+    flags: definition ? findFlags(definition) : [],
+    hints: { ...definition?.annotations },
+  };
+}
+
+export function toToolDetail(
+  server: { readonly name: string; readonly rules: readonly ScopeRule[] },
+  row: ToolRow,
+): ToolDetail {
+  const offered = row.offered === null ? null : parseDefinition(row.offered);
+  const approved = row.approved === null ? null : parseDefinition(row.approved);
+  return {
+    ...toMountedTool(server, row),
+    offered: offered && { ...offered },
+    approved: approved && { ...approved },
+    differences: findDifferences(approved ?? {}, offered ?? {}),
+  };
+}

@@ -1,0 +1,27 @@
+import { Histogram, type Registry } from 'prom-client';
+
+type Outcome = 'completed' | 'refused' | 'failed' | 'cancelled';
+
+export interface ServerMetrics {
+  /** Starts measuring a call. @returns a function that ends it. */
+  start(server: { readonly orgId: string; readonly name: string }): (outcome: Outcome) => void;
+}
+
+/** Registers the duration of calls by server. An organisation has at most 50 servers, so that labels stay few. */
+export function registerServerMetrics(registry: Registry): ServerMetrics {
+  const durations = new Histogram({
+    name: 'mcp_server_call_duration_seconds',
+    help: 'Duration of the calls of mounted tools, by server and outcome.',
+    labelNames: ['org', 'server', 'outcome'],
+    buckets: [0.05, 0.25, 1, 5, 30],
+    registers: [registry],
+  });
+  return {
+    start({ orgId: org, name: server }) {
+      const end = durations.startTimer({ org, server });
+      return (outcome) => {
+        end({ outcome });
+      };
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import type pg from 'pg';
+import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { ScopeRule } from './gate.js';
+
+export interface ServerRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly credential: string;
+  readonly secretHeader: string | null;
+  readonly secretSealed: string | null;
+  readonly rules: unknown;
+  readonly isEnabled: boolean;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly nextRefreshAt: Date;
+  readonly refreshedAt: Date | null;
+  readonly refreshFault: string | null;
+  readonly protocolVersion: string | null;
+}
+
+export const getRules = (row: Pick<ServerRow, 'rules'>): readonly ScopeRule[] => row.rules as ScopeRule[];
+
+export const findServer = (db: Client | Transaction, orgId: string, id: string): Promise<ServerRow | null> =>
+  db.mcpServer.findFirst({ where: { id, orgId } });
+
+/** Locks the server's row, so that its tools are changed by one transaction at a time. */
+export const lockServer = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.$queryRaw`select id::text from mcp_servers where id = ${id}::uuid for no key update`;
+
+/** Finds a page of servers, newest first. @param after - the last id of the previous page. */
+export const findServers = (
+  db: Client,
+  orgId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<ServerRow[]> =>
+  db.mcpServer.findMany({
+    where: { orgId, ...(after !== undefined && { id: { lt: after } }) },
+    orderBy: { id: 'desc' },
+    take: limit,
+  });
+
+export const countServers = (tx: Transaction, orgId: string): Promise<number> =>
+  tx.mcpServer.count({ where: { orgId } });
+
+export const hasServerNamed = async (tx: Transaction, orgId: string, name: string): Promise<boolean> =>
+  (await tx.mcpServer.findUnique({ where: { orgId_name: { orgId, name } }, select: { id: true } })) !== null;
+
+type Stored<T> = Omit<T, 'rules'> & { readonly rules: ScopeRule[] };
+export type NewServer = Stored<
+  Omit<ServerRow, 'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion'>
+>;
+
+const toJsonRules = (rules: readonly ScopeRule[]) => rules.map(({ pattern, scope }) => ({ pattern, scope }));
+
+export const insertServer = (tx: Transaction, server: NewServer): Promise<ServerRow> =>
+  tx.mcpServer.create({ data: { ...server, rules: toJsonRules(server.rules) } });
+
+export const updateServer = (
+  tx: Transaction,
+  id: string,
+  fields: Partial<Omit<NewServer, 'id' | 'orgId' | 'createdAt'>> & { readonly revision?: number },
+): Promise<ServerRow> => {
+  const { rules, ...rest } = fields;
+  return tx.mcpServer.update({
+    where: { id },
+    data: { ...rest, ...(rules && { rules: toJsonRules(rules) }) },
+  });
+};
+
+/** Deletes the server with its tools. */
+export const deleteServer = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.mcpServer.delete({ where: { id }, select: { id: true } });
+
+/** Marks that the tools in effect have changed: every replica sees it with its next request of the organisation. */
+export const bumpCatalogue = (tx: Transaction, orgId: string): Promise<unknown> =>
+  tx.$executeRaw`
+    insert into mcp_catalogues as kept (org_id, version) values (${orgId}::uuid, 1)
+    on conflict (org_id) do update set version = kept.version + 1`;
+
+export interface ToolCounts {
+  readonly offered: number;
+  readonly waiting: number;
+}
+
+export async function countTools(
+  db: Client | Transaction,
+  serverIds: readonly string[],
+): Promise<ReadonlyMap<string, ToolCounts>> {
+  const rows = await db.$queryRaw<(ToolCounts & { readonly id: string })[]>`
+    select server_id::text as id, count(*)::int as offered,
+      (count(*) filter (where approved_hash is distinct from offered_hash and scope is distinct from 'none'))::int as waiting
+    from mcp_tools where server_id = any(${serverIds}::uuid[]) and offered_hash is not null
+    group by server_id`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface RefreshResult {
+  readonly nextRefreshAt: Date;
+  readonly refreshFault: string | null;
+  readonly refreshedAt?: Date;
+  readonly protocolVersion?: string | null;
+}
+
+/** Records the result of a refresh, unless the server was removed or is now reached in another way. */
+export const recordRefresh = (
+  db: Client | Transaction,
+  { id, revision }: Pick<ServerRow, 'id' | 'revision'>,
+  result: RefreshResult,
+): Promise<unknown> => db.mcpServer.updateMany({ where: { id, revision }, data: result });
+
+/*
+ * Claims servers whose refresh is due by moving their time on: no other replica claims them, and one that dies loses
+ * no more than this refresh.
+ */
+const claimDue = `
+  update mcp_servers set next_refresh_at = $2
+  where id in (
+    select id from mcp_servers where is_enabled and next_refresh_at <= $1
+    order by next_refresh_at limit $3 for update skip locked
+  )
+  returning id, org_id as "orgId", name, url, credential, secret_header as "secretHeader",
+    secret_sealed as "secretSealed", revision`;
+
+export type ClaimedServer = Pick<
+  ServerRow,
+  'id' | 'orgId' | 'name' | 'url' | 'credential' | 'secretHeader' | 'secretSealed' | 'revision'
+>;
+
+export async function claimDueServers(
+  db: pg.Pool,
+  now: Date,
+  nextRefreshAt: Date,
+  limit: number,
+): Promise<ClaimedServer[]> {
+  const { rows } = await db.query<ClaimedServer>({
+    name: 'claim_mcp_servers',
+    text: claimDue,
+    values: [now, nextRefreshAt, limit],
+  });
+  return rows;
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { PinnedDefinition } from './definition.js';
+import type { ScopeRule, ToolScope } from './gate.js';
+import type { ClaimedServer } from './queries.js';
+
+export interface ToolRow {
+  readonly serverId: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly offered: string | null;
+  readonly offeredHash: string | null;
+  readonly approved: string | null;
+  readonly approvedHash: string | null;
+  readonly scope: string | null;
+}
+
+/** The most tools of a server that a page of names is read for. */
+export const findTools = (
+  db: Client | Transaction,
+  serverId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<ToolRow[]> =>
+  db.mcpTool.findMany({
+    where: { serverId, ...(after !== undefined && { name: { gt: after } }) },
+    orderBy: { name: 'asc' },
+    take: limit,
+  });
+
+export const findToolsNamed = (
+  db: Client | Transaction,
+  serverId: string,
+  names: readonly string[],
+): Promise<ToolRow[]> => db.mcpTool.findMany({ where: { serverId, name: { in: [...names] } } });
+
+/** Finds what a refresh compares. */
+export const findToolHashes = (
+  tx: Transaction,
+  serverId: string,
+): Promise<Pick<ToolRow, 'name' | 'offeredHash' | 'approvedHash'>[]> =>
+  tx.mcpTool.findMany({ where: { serverId }, select: { name: true, offeredHash: true, approvedHash: true } });
+
+/** Stores definitions that a server offers, in one statement. */
+export const upsertOffered = (
+  tx: Transaction,
+  { id, orgId }: { readonly id: string; readonly orgId: string },
+  definitions: readonly PinnedDefinition[],
+): Promise<unknown> => tx.$executeRaw`
+  insert into mcp_tools (server_id, org_id, name, offered, offered_hash)
+  select ${id}::uuid, ${orgId}::uuid, name, offered, hash
+  from unnest(${definitions.map(({ name }) => name)}::text[], ${definitions.map(({ json }) => json)}::text[],
+    ${definitions.map(({ hash }) => hash)}::text[]) as listed (name, offered, hash)
+  on conflict (server_id, name) do update set offered = excluded.offered, offered_hash = excluded.offered_hash`;
+
+/** Marks tools as no longer offered. Those that nobody has decided on are deleted. */
+export async function withdrawTools(
+  tx: Transaction,
+  serverId: string,
+  names: readonly string[],
+): Promise<void> {
+  const where = { serverId, name: { in: [...names] } };
+  await tx.mcpTool.deleteMany({ where: { ...where, approvedHash: null, scope: null } });
+  await tx.mcpTool.updateMany({ where, data: { offered: null, offeredHash: null } });
+}
+
+export const updateTool = (
+  tx: Transaction,
+  { serverId, name }: Pick<ToolRow, 'serverId' | 'name'>,
+  fields: { readonly scope?: ToolScope; readonly approved?: string; readonly approvedHash?: string },
+): Promise<ToolRow> => tx.mcpTool.update({ where: { serverId_name: { serverId, name } }, data: fields });
+
+/** A tool in effect, with the server that it is called on. */
+export interface MountedRow extends ClaimedServer {
+  readonly rules: readonly ScopeRule[];
+  readonly toolName: string;
+  readonly definition: string;
+  readonly scope: ToolScope;
+}
+
+export interface MountedTools {
+  readonly version: number;
+  readonly rows: readonly MountedRow[];
+}
+
+/*
+ * One statement, so that the version is that of the tools. A tool is in effect while what the server offers is what was
+ * approved.
+ */
+const mountedTools = `
+  select c.version::float8 as version, s.id, s.org_id as "orgId", s.name, s.url, s.credential, s.secret_header as "secretHeader",
+    s.secret_sealed as "secretSealed", s.revision, s.rules, t.name as "toolName", t.approved as definition, t.scope
+  from mcp_catalogues c
+    left join (mcp_servers s join mcp_tools t on t.server_id = s.id and t.approved_hash = t.offered_hash)
+      on s.org_id = c.org_id and s.is_enabled
+  where c.org_id = $1
+  order by s.name, t.name`;
+
+export async function findMountedTools(db: pg.Pool, orgId: string): Promise<MountedTools> {
+  const { rows } = await db.query<MountedRow & { id: string | null; version: number }>({
+    name: 'mounted_tools',
+    text: mountedTools,
+    values: [orgId],
+  });
+  return { version: rows[0]?.version ?? 0, rows: rows.filter(({ id }) => id !== null) };
+}

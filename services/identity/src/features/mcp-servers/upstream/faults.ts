@@ -1,0 +1,89 @@
+import { isNativeError } from 'node:util/types';
+import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { errors } from 'undici';
+import { TargetDenied } from './egress.js';
+
+/** Why a server could not be used. Administrators see it; callers of tools see only what it means for them. */
+export const upstreamFaultKinds = [
+  /** The operator's rules deny the address, or TLS is missing. */
+  'target_denied',
+  'host_unknown',
+  'unreachable',
+  /** The connection broke. */
+  'disconnected',
+  /** The certificate is invalid, or for another host. */
+  'certificate',
+  /** The credential was refused: 401 or 403. */
+  'unauthorized',
+  'redirect',
+  'http_error',
+  'timeout',
+  /** The answer is larger than is accepted. */
+  'too_large',
+  /** The answer is not the protocol's, or names tools in a way that can't be used. */
+  'invalid_answer',
+  /** A JSON-RPC error. */
+  'protocol_error',
+] as const;
+export type UpstreamFaultKind = (typeof upstreamFaultKinds)[number];
+
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+  constructor(
+    readonly kind: UpstreamFaultKind,
+    /** An HTTP status or JSON-RPC code; never text of the server. */
+    readonly code?: number,
+  ) {
+    super(code === undefined ? kind : `${kind} ${code}`);
+  }
+}
+
+const UNKNOWN_HOST: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EAI_AGAIN', 'ETIMEOUT', 'ECANCELLED']); // prettier-ignore
+const UNREACHABLE: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
+const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const isCertificateCode = (code: unknown): boolean =>
+  typeof code === 'string' && (/CERT|SELF_SIGNED|ERR_TLS|UNABLE_TO_/.test(code) || code === 'EPROTO');
+
+/** Yields the error and what caused it: fetch, and connections to several addresses, wrap what happened. */
+function* unwrap(thrown: unknown, depth = 0): Generator<{ readonly code?: unknown } & Error> {
+  if (!isNativeError(thrown) || depth > 5) return;
+  yield thrown;
+  yield* unwrap(thrown.cause, depth + 1);
+  if ('errors' in thrown && Array.isArray(thrown.errors))
+    for (const error of thrown.errors) yield* unwrap(error, depth + 1);
+}
+
+/** Classifies an error of the network. */
+function toNetworkFault(error: { readonly code?: unknown } & Error): UpstreamFault | undefined {
+  const { code } = error;
+  if (error instanceof TargetDenied) return new UpstreamFault('target_denied');
+  if (error instanceof errors.ResponseExceededMaxSizeError) return new UpstreamFault('too_large');
+  if (isCertificateCode(code)) return new UpstreamFault('certificate');
+  if (UNKNOWN_HOST.has(code)) return new UpstreamFault('host_unknown');
+  if (UNREACHABLE.has(code)) return new UpstreamFault('unreachable');
+  if (TIMEOUTS.has(code)) return new UpstreamFault('timeout');
+  if (BROKEN.has(code)) return new UpstreamFault('disconnected');
+  return undefined;
+}
+
+/** Classifies an error of the client, which has read an answer or waited for one. */
+function toClientFault(error: Error): UpstreamFault | undefined {
+  if (error instanceof ProtocolError) return new UpstreamFault('protocol_error', error.code);
+  if (!(error instanceof SdkError)) return undefined;
+  const { status } = (error.data ?? {}) as { readonly status?: unknown };
+  if (typeof status === 'number')
+    return new UpstreamFault(status === 401 || status === 403 ? 'unauthorized' : 'http_error', status);
+  return error.code === SdkErrorCode.RequestTimeout ? new UpstreamFault('timeout') : undefined;
+}
+
+/** Classifies whatever the client threw. Nothing of what the server said is kept. */
+export function toUpstreamFault(thrown: unknown): UpstreamFault {
+  for (const error of unwrap(thrown)) {
+    const fault = error instanceof UpstreamFault ? error : (toNetworkFault(error) ?? toClientFault(error));
+    if (fault) return fault;
+  }
+  return new UpstreamFault(
+    isNativeError(thrown) && thrown.name === 'TypeError' ? 'disconnected' : 'invalid_answer',
+  );
+}
