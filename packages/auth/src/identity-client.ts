@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
+import { type Clock, createBatcher, dependencyUnavailable, notApplied } from '@platform/service-kit';
 import { Pool } from 'undici';
-import { createBatcher } from './batcher.js';
 import type { SignedCredential } from './credential.js';
 import {
   MAX_ADDRESS_LENGTH,

@@ -7,7 +7,6 @@ export {
   standardAuthErrors,
 } from './challenges.js';
 export type { OverlappedAuthentication } from './authenticate.js';
-export { createBatcher, type BatcherOptions } from './batcher.js';
 export {
   type CredentialClaims,
   type CredentialKind,

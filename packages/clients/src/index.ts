@@ -9,7 +9,6 @@ export { crawlOperations, mailOperations };
 export type { CrawlOperations, MailOperations };
 export type { CallInput, CallResult } from './call-types.js';
 export type { JsonSchema, ObjectSchema, Operation } from './operation.js';
-export { createKeyedSemaphore, type KeyedSemaphore } from './keyed-semaphore.js';
 export type { CallContext, ServiceClient, ServiceClientOptions } from './service-client.js';
 export { ServiceFault, type ServiceFaultKind } from './service-fault.js';
 

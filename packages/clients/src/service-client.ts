@@ -1,7 +1,6 @@
-import { createValidatorCompiler, isTracing } from '@platform/service-kit';
+import { createKeyedSemaphore, createValidatorCompiler, isTracing } from '@platform/service-kit';
 import { type Dispatcher, errors, Pool } from 'undici';
 import type { CallInput, CallResult, Operations } from './call-types.js';
-import { createKeyedSemaphore } from './keyed-semaphore.js';
 import type { Operation } from './operation.js';
 import { requestTarget } from './request-target.js';
 import { readFault, ServiceFault, type ServiceFaultKind } from './service-fault.js';

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 
 export interface OutboxRetentionOptions {
@@ -25,11 +25,9 @@ const BATCH = 1_000;
 /** Keeps the outbox from growing forever. It may run on every replica; they share the work. */
 export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRetention {
   const { pool, clock, isPublishedOnly, retentionMs = RETENTION_MS } = options;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<number> | undefined;
   let isStopping = false;
 
-  async function deleteAll(): Promise<number> {
+  async function sweep(): Promise<number> {
     const before = new Date(clock() - retentionMs);
     let total = 0;
     for (;;) {
@@ -38,15 +36,19 @@ export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRe
       if (deleted < BATCH || isStopping) return total;
     }
   }
-  const sweep = () => (running ??= deleteAll().finally(() => (running = undefined)));
-  const warn = (error: unknown) => options.log.warn({ err: error }, 'old sync events not deleted');
+  const task = createPeriodicTask({
+    intervalMs: HOUR_MS,
+    run: sweep,
+    onError: (error) => {
+      options.log.warn({ err: error }, 'old sync events not deleted');
+    },
+  });
   return {
     sweep,
-    start: () => void (timer = setInterval(() => void sweep().catch(warn), HOUR_MS).unref()),
-    stop: async () => {
+    start: task.start,
+    stop: () => {
       isStopping = true;
-      clearInterval(timer);
-      await running?.catch(() => undefined);
+      return task.stop();
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   type ServiceApp,
   type Shutdown,
   standardErrors,
+  createFairLimiter,
 } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
@@ -22,7 +23,6 @@ import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
-import { createFairLimiter } from './features/emails/fair-limiter.js';
 import { createBackgroundSends, type BackgroundSends } from './features/emails/background-sends.js';
 import { createRequestCipher } from './features/journal/request-cipher.js';
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { type Holding, renewLeases } from '../db/claimed-runs.js';
 import { RunStopped } from './tasks/task.js';
@@ -36,8 +36,6 @@ export function createActiveRuns(deps: {
   // By delivery: should one run be here twice, each has its own.
   const runs = new Map<AbortController, ActiveRun>();
   let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let isBeating = false;
 
   async function beat(): Promise<void> {
     const now = performance.now();
@@ -48,17 +46,13 @@ export function createActiveRuns(deps: {
     for (const [abort, { run }] of old) if (!alive.has(run)) abort.abort(new RunStopped('ended'));
   }
 
-  function onTimer(): void {
-    if (isBeating) return;
-    isBeating = true;
-    void beat()
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'leases of runs not renewed');
-      })
-      .finally(() => {
-        isBeating = false;
-      });
-  }
+  const heartbeat = createPeriodicTask({
+    intervalMs: HEARTBEAT_MS,
+    run: beat,
+    onError: (error) => {
+      log.warn({ err: error }, 'leases of runs not renewed');
+    },
+  });
 
   return {
     add(run) {
@@ -72,9 +66,7 @@ export function createActiveRuns(deps: {
       isStopped = true;
       for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));
     },
-    start: () => void (timer = setInterval(onTimer, HEARTBEAT_MS)),
-    stop: () => {
-      clearInterval(timer);
-    },
+    start: heartbeat.start,
+    stop: () => void heartbeat.stop(),
   };
 }

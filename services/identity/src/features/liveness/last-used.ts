@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { TokenUse } from './refused-uses.queries.js';
 
@@ -38,8 +38,6 @@ export function createLastUsed(deps: {
   readonly log: Pick<Logger, 'warn'>;
 }): LastUsed {
   let gathered = new Map<string, LastUse>();
-  let flushing: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
     const uses = [...gathered.values()];
@@ -57,27 +55,27 @@ export function createLastUsed(deps: {
     }
   }
 
-  // Flushes are serialised: concurrent statements on the same rows would only wait for each other.
-  const flush = (): Promise<void> =>
-    (flushing ??= write().finally(() => {
-      flushing = undefined;
-    }));
+  // Two flushes never overlap: concurrent statements on the same rows would only wait for each other.
+  const flush = createPeriodicTask({
+    intervalMs: FLUSH_EVERY_MS,
+    run: write,
+    onError: (error) => {
+      deps.log.warn({ err: error }, 'failed to write last-used times; retrying');
+    },
+  });
 
   return {
     record({ tokenId, address, userAgent }) {
       const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
       gathered.set(tokenId, { tokenId, at: deps.clock(), address, userAgent: program });
     },
-    flush,
-    start() {
-      timer = setInterval(() => {
-        if (gathered.size > 0) void flush();
-      }, FLUSH_EVERY_MS).unref();
-    },
+    flush: flush.run,
+    start: flush.start,
     async stop() {
-      clearInterval(timer);
-      await flush();
-      if (gathered.size > 0) await flush();
+      await flush.stop();
+      await flush.run();
+      // This is the last chance, so retry once in case the connection broke.
+      if (gathered.size > 0) await flush.run();
     },
   };
 }

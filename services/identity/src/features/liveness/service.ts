@@ -1,12 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import {
-  createBatcher,
-  type CredentialKind,
-  type Liveness,
-  type LiveOwner,
-  type SignedCredential,
-} from '@platform/auth';
-import { type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { type CredentialKind, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';

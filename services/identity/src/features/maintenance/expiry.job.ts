@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { firstIdAt } from '../audit/first-id.js';
 import {
@@ -32,8 +32,6 @@ export function createExpiryJob(deps: {
   /** How many days audit entries are kept: at least 30, because the database refuses to delete younger ones. */
   readonly auditDays: number;
 }) {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
   async function expireMails(now: Date): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
       count = await deleteMails(deps.pool, now, BATCH);
@@ -56,23 +54,12 @@ export function createExpiryJob(deps: {
     const auditFrom = firstIdAt(deps.clock() - deps.auditDays * DAY_MS);
     while ((await deleteAuditEntries(deps.pool, auditFrom, BATCH)) === BATCH);
   }
-  function run(): void {
-    running ??= sweep()
-      .catch((error: unknown) => {
-        deps.log.warn({ err: error }, 'failed to delete expired data; retrying');
-      })
-      .finally(() => {
-        running = undefined;
-      });
-  }
-  return {
-    sweep,
-    start() {
-      timer = setInterval(run, EVERY_MS).unref();
+  const task = createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run: sweep,
+    onError: (error) => {
+      deps.log.warn({ err: error }, 'failed to delete expired data; retrying');
     },
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  });
+  return { sweep, start: task.start, stop: task.stop };
 }

@@ -1,6 +1,5 @@
 import type { AccountPrincipal } from '@platform/auth';
-import { createKeyedSemaphore } from '@platform/clients';
-import { AppError } from '@platform/service-kit';
+import { AppError, createKeyedSemaphore } from '@platform/service-kit';
 
 export interface WaitLimits {
   /** The longest duration of a wait. */

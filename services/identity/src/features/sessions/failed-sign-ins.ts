@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAuditId } from '../audit/queries.js';
 import { type FailedSignIn, insertFailedSignIns, type StoredFailure } from './failed-sign-ins.queries.js';
@@ -30,8 +30,6 @@ export function createFailedSignIns(deps: {
 }): FailedSignIns {
   const gathered: StoredFailure[] = [];
   let dropped = 0;
-  let writing: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
     try {
@@ -54,11 +52,14 @@ export function createFailedSignIns(deps: {
     }
   }
 
-  // Flushes are serialised, so that no failure is written by two of them.
-  const flush = (): Promise<void> =>
-    (writing ??= write().finally(() => {
-      writing = undefined;
-    }));
+  // Two flushes never overlap, so that no failure is written by both.
+  const flush = createPeriodicTask({
+    intervalMs: FLUSH_EVERY_MS,
+    run: write,
+    onError: (error) => {
+      deps.log.warn({ err: error }, 'failed to write failed sign-ins to the audit; retrying');
+    },
+  });
 
   return {
     record(failure) {
@@ -66,17 +67,13 @@ export function createFailedSignIns(deps: {
       if (gathered.length < MAX_GATHERED) gathered.push({ ...failure, id: createAuditId(at), at });
       else dropped += 1;
     },
-    flush,
-    start() {
-      timer = setInterval(() => {
-        if (gathered.length > 0) void flush();
-      }, FLUSH_EVERY_MS).unref();
-    },
+    flush: flush.run,
+    start: flush.start,
     async stop() {
-      clearInterval(timer);
-      await flush();
+      await flush.stop();
+      await flush.run();
       // This is the last chance, so retry once in case the connection broke.
-      if (gathered.length > 0) await flush();
+      if (gathered.length > 0) await flush.run();
     },
   };
 }

@@ -10,9 +10,10 @@ import {
   findValueFault,
   readJsonShape,
   validationError,
+  createFairLimiter,
+  type FairLimiter,
 } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createFairLimiter, type FairLimiter } from './fair-limiter.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

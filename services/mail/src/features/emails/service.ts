@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { type Clock, validationError } from '@platform/service-kit';
+import { type Clock, type FairLimiter, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome, SmtpProblem } from '../delivery/outcome.js';
@@ -8,7 +8,6 @@ import type { RequestCipher } from '../journal/request-cipher.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
-import type { FairLimiter } from './fair-limiter.js';
 import type { BackgroundSends } from './background-sends.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createBatcher } from '@platform/auth';
-import { type Clock, dependencyUnavailable, type Logger, notApplied } from '@platform/service-kit';
+import {
+  type Clock,
+  createBatcher,
+  createPeriodicTask,
+  dependencyUnavailable,
+  type Logger,
+  notApplied,
+} from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { eraseMarked } from '../records/erasure.queries.js';
@@ -82,7 +88,6 @@ export function createJournal(deps: {
   const outcomeWriter = createOutcomeWriter(deps);
   /** The ids of this process's mails, from before the entry is written until the first attempt to store the outcome. */
   const inProgress = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
   let isUp = false;
   const stopping = new AbortController();
 
@@ -140,54 +145,47 @@ export function createJournal(deps: {
 
   let lastHeartbeatAt = performance.now();
   let expireSendersFrom = 0;
-  /** @returns whether the database accepted a heartbeat. */
-  async function sendHeartbeat(): Promise<boolean> {
-    try {
-      await recordHeartbeat(heartbeatPool, senderId);
-    } catch (error) {
-      log.warn({ err: error }, 'Heartbeat of the journal failed; will retry');
-      return false;
-    }
+  /** Upkeep isn't waited for: a sender whose heartbeats waited behind slow statements would be considered dead. */
+  async function sendHeartbeat(): Promise<void> {
+    await recordHeartbeat(heartbeatPool, senderId);
     const now = performance.now();
     // If the database accepted none of our heartbeats, it accepted nobody else's: give the other senders time for one.
     if (now - lastHeartbeatAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
     lastHeartbeatAt = now;
-    return true;
+    // The first upkeep is part of the start.
+    if (isUp) upkeep.wake();
   }
 
   /** Must follow an accepted heartbeat: whether other senders are dead can be told only while the database accepts heartbeats. */
   async function runUpkeep(): Promise<void> {
-    try {
-      if (performance.now() >= expireSendersFrom) await abandonMailsOfDeadSenders();
-      const late = await deleteLate();
-      if (late > 0)
-        log.warn(
-          { mails: late },
-          'Deleted mails that were committed after their requests had failed; they were not sent',
-        );
-      await eraseMarked(pool);
-      await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
-      await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
-      if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
-    } catch (error) {
-      log.warn({ err: error }, 'Journal upkeep failed; will retry');
-    }
+    if (performance.now() >= expireSendersFrom) await abandonMailsOfDeadSenders();
+    const late = await deleteLate();
+    if (late > 0)
+      log.warn(
+        { mails: late },
+        'Deleted mails that were committed after their requests had failed; they were not sent',
+      );
+    await eraseMarked(pool);
+    await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
+    await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
+    if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
   }
 
-  let upkeep: Promise<void> | undefined;
-  let isBeating = false;
-  /** Upkeep isn't waited for: a sender whose heartbeats waited behind slow statements would be considered dead. */
-  async function beat(): Promise<boolean> {
-    if (isBeating) return false;
-    isBeating = true;
-    const isAccepted = await sendHeartbeat();
-    isBeating = false;
-    if (isAccepted && !stopping.signal.aborted)
-      upkeep ??= runUpkeep().finally(() => {
-        upkeep = undefined;
-      });
-    return isAccepted;
-  }
+  const reportTo = (message: string) => (error: unknown) => {
+    log.warn({ err: error }, message);
+  };
+  const reportUpkeep = reportTo('Journal upkeep failed; will retry');
+  const reportHeartbeat = reportTo('Heartbeat of the journal failed; will retry');
+  const upkeep = createPeriodicTask({
+    intervalMs: times.heartbeatMs,
+    run: runUpkeep,
+    onError: reportUpkeep,
+  });
+  const heartbeat = createPeriodicTask({
+    intervalMs: times.heartbeatMs,
+    run: sendHeartbeat,
+    onError: reportHeartbeat,
+  });
 
   return {
     recordPending,
@@ -204,18 +202,28 @@ export function createJournal(deps: {
     },
     async start() {
       // Nothing is sent before the row of this sender exists: without it, no process would notice that this one had died.
-      while (!stopping.signal.aborted && !(await beat()))
-        await delay(START_RETRY_MS, undefined, { ref: false });
+      for (let isAccepted = false; !isAccepted && !stopping.signal.aborted;) {
+        isAccepted = await heartbeat.run().then(
+          () => true,
+          (error: unknown) => {
+            reportHeartbeat(error);
+            return false;
+          },
+        );
+        if (!isAccepted) await delay(START_RETRY_MS, undefined, { ref: false });
+      }
       if (stopping.signal.aborted) return;
       isUp = true;
-      timer = setInterval(() => void beat(), times.heartbeatMs).unref();
-      await upkeep;
+      heartbeat.start();
+      await upkeep.run().catch(reportUpkeep);
     },
     async stop() {
       isUp = false;
       stopping.abort();
-      clearInterval(timer);
-      await outcomeWriter.stop();
+      // The upkeep isn't waited for: it may take longer than the shutdown has.
+      void upkeep.stop();
+      // A heartbeat that came later would register the sender again.
+      await Promise.all([outcomeWriter.stop(), heartbeat.stop()]);
       await deregisterSender(pool, senderId).catch((error: unknown) => {
         log.warn({ err: error, senderId }, 'Failed to deregister the sender; another process will remove it');
       });

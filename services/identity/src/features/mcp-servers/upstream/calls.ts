@@ -1,7 +1,6 @@
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
-import { createKeyedSemaphore } from '@platform/clients';
-import { type Clock, currentTraceparent, isTracing } from '@platform/service-kit';
+import { type Clock, createKeyedSemaphore, currentTraceparent, isTracing } from '@platform/service-kit';
 import { type KnowledgeScope, knowledgeScopes } from '../gate.js';
 import type { ServerMetrics } from '../metrics.js';
 import type { ToolContext } from '../../mcp/tool.js';

@@ -1,4 +1,4 @@
-import { tooManyRequests } from '@platform/service-kit';
+import { tooManyRequests } from '../errors.js';
 
 /** Limits a resource that all organisations share, such as mails in progress or bytes of memory. */
 export interface FairLimiter {
