@@ -5,6 +5,7 @@ import { standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { requireAdmin } from './guards.js';
 import type { LiveOwner } from './liveness.js';
+import { createSessionCookies } from './session-cookies.js';
 import { createVerification } from './verification.js';
 
 const credential: SignedCredential = {
@@ -45,6 +46,7 @@ describe('authenticateWhile', () => {
         clockToleranceMs: 0,
       }),
       audience: 'crawl',
+      cookies: createSessionCookies('http://127.0.0.1:8080'),
       messages: standardAuthErrors,
       clock: Date.now,
     });

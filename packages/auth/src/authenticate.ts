@@ -1,11 +1,18 @@
 import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
-import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler, RouteOptions } from 'fastify';
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  preValidationHookHandler,
+  RouteOptions,
+} from 'fastify';
 import { readBearer } from './bearer.js';
-import { invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
+import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { assertService } from './guards.js';
 import type { Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
+import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
 /** How long, in ms, a verification from before the body arrived stays valid. */
@@ -52,7 +59,7 @@ export interface Authentication {
 /** The hooks of {@link Authentication.authenticateWhile}. */
 const overlappedHooks = new WeakSet<object>();
 
-const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
+export const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
   requestId: id,
   address: ip,
   userAgent: headers['user-agent'],
@@ -63,30 +70,51 @@ const getRole = (principal: Principal | null) =>
 
 export function createAuthentication(deps: {
   readonly verification: Verification;
-  /** The audience of `authenticateService`. */
+  /** The audience of the service's own routes, which accept the session of a browser too. */
   readonly audience: string;
+  readonly cookies: SessionCookies;
   readonly messages: AuthErrorMessages;
   readonly clock: Clock;
 }): Authentication {
-  const { verification, messages, clock } = deps;
+  const { verification, cookies, messages, clock } = deps;
   // Created once, because it is sent many times.
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
+  const unproven = foreignOrigin();
   const roleChanged = notApplied(dependencyUnavailable('role', new Error('it changed while the body came')));
 
-  function readCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
+  function readBearerCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const presented = readBearer(request.raw);
     if (presented === undefined) return missing;
     return verification.verifyLocally(presented, audience) ?? refusal;
   }
 
+  /** A cookie never stands in for a header: a request with any `Authorization` is judged by that alone. */
+  function readCredential(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: string,
+  ): SignedCredential | AppError {
+    const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
+    const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
+    if (session === undefined) return readBearerCredential(request, audience);
+    // Shared caches store the answer to a cookie unless they are told not to (RFC 9111 §3.5 is about bearers only).
+    reply.header('cache-control', 'no-store');
+    const isProven =
+      cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);
+    if (!isProven) return unproven;
+    const credential = verification.verifyLocally(session, audience);
+    return credential?.claims.kind === 'session' ? credential : refusal;
+  }
+
   function verify(
     request: FastifyRequest,
+    reply: FastifyReply,
     audience: string,
     done: (error?: Error) => void,
     onSigned?: (credential: SignedCredential) => void,
   ): void {
-    const credential = readCredential(request, audience);
+    const credential = readCredential(request, reply, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;
@@ -101,17 +129,17 @@ export function createAuthentication(deps: {
   }
 
   const createHooks = (audience: string): AuthenticationHooks => ({
-    authenticate: (request, _reply, done) => {
-      verify(request, audience, done);
+    authenticate: (request, reply, done) => {
+      verify(request, reply, audience, done);
     },
-    authenticateAgain: (request, _reply, done) => {
+    authenticateAgain: (request, reply, done) => {
       // A clock that was set back cannot tell how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
         done();
         return;
       }
       const role = getRole(request.principal);
-      verify(request, audience, (error) => {
+      verify(request, reply, audience, (error) => {
         // The guards checked the role of that time. A promotion needs no check: administrators may do what members may.
         const isDemoted = role === 'admin' && getRole(request.principal) !== role;
         done(error ?? (isDemoted ? roleChanged : undefined));
@@ -135,8 +163,8 @@ export function createAuthentication(deps: {
     findAgain: (authenticate) => againOf.get(authenticate),
     authenticateWhile: <T>(load: (orgId: string, request: FastifyRequest) => T | Promise<T>) => {
       const start = async (orgId: string, request: FastifyRequest) => load(orgId, request);
-      const authenticate: onRequestHookHandler = (request, _reply, done) => {
-        verify(request, deps.audience, done, ({ claims: { org } }) => {
+      const authenticate: onRequestHookHandler = (request, reply, done) => {
+        verify(request, reply, deps.audience, done, ({ claims: { org } }) => {
           // A service belongs to no organisation; the guards of the route refuse it.
           if (org === undefined) return;
           const loading = start(org, request);
@@ -152,7 +180,7 @@ export function createAuthentication(deps: {
       };
     },
     authenticateService: (scope) => (request, _reply, done) => {
-      const credential = readCredential(request, deps.audience);
+      const credential = readBearerCredential(request, deps.audience);
       if (credential instanceof AppError) {
         done(credential);
         return;

@@ -42,3 +42,12 @@ export const insufficientScope = (messages: AuthErrorMessages, scopes: readonly 
     message: messages.insufficientScope,
     headers: { 'www-authenticate': `${realm}, error="insufficient_scope", scope="${scopes.join(' ')}"` },
   });
+
+/** Creates the 403 for a session cookie without the proof that a page of this origin sent the request. */
+export const foreignOrigin = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SAME_ORIGIN_REQUIRED',
+    message: 'A request with a session cookie must come from this origin and repeat its x-csrf-token',
+    isReused: true,
+  });

@@ -62,4 +62,5 @@ export {
   scopeCatalogue,
   type ScopeDefinition,
 } from './scopes.js';
+export { CSRF_HEADER, createSessionCookies, isLoopbackHost, type SessionCookies } from './session-cookies.js';
 export { createSignatureCheck } from './signature.js';

@@ -3,11 +3,17 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { type Authentication, createAuthentication, reverifyAfterBody } from './authenticate.js';
+import {
+  type Authentication,
+  createAuthentication,
+  reverifyAfterBody,
+  toPresentation,
+} from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
-import type { Principal } from './principal.js';
+import type { Principal, UserPrincipal } from './principal.js';
+import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck, type VerifyJwt } from './signature.js';
 import { createVerification } from './verification.js';
 
@@ -45,6 +51,15 @@ declare module 'fastify' {
      * @throws AppError 401 when it is refused, 503 when its state cannot be determined.
      */
     verifyBearer: (presented: string, presentation?: Presentation) => Promise<Principal>;
+    /** The cookies in which browsers hold a session. */
+    sessionCookies: SessionCookies;
+    /**
+     * Finds the member whom the browser of the request is signed in as, by the cookie alone. It is for pages that are
+     * opened by a link; it does not prove that a page of this origin made the request.
+     *
+     * @throws AppError 503 when it cannot be determined whether the session is active.
+     */
+    findBrowserSession: (request: FastifyRequest) => Promise<UserPrincipal | undefined>;
   }
 }
 
@@ -58,6 +73,8 @@ export interface AuthOptions {
   readonly clock: Clock;
   /** See `VerificationOptions`. 0 in identity itself. */
   readonly clockToleranceMs: number;
+  /** The URL at which browsers reach the platform: the form of the session cookie and the proof of origin depend on it. */
+  readonly publicUrl: string;
   readonly messages?: AuthErrorMessages;
 }
 
@@ -117,9 +134,20 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
     if (!principal) throw refusal;
     return principal;
   });
+  const cookies = createSessionCookies(options.publicUrl);
+  app.decorate('sessionCookies', cookies);
+  app.decorate('findBrowserSession', async (request) => {
+    const session = cookies.readSession(request.raw);
+    const credential =
+      session === undefined ? undefined : verification.verifyLocally(session, options.audience);
+    if (credential?.claims.kind !== 'session') return undefined;
+    const principal = await verification.verifyLiveness(credential, toPresentation(request));
+    return principal?.kind === 'session' ? principal : undefined;
+  });
   const authentication = createAuthentication({
     verification,
     audience: options.audience,
+    cookies,
     messages,
     clock: options.clock,
   });

@@ -64,6 +64,8 @@ const identity: ServiceDefinition = {
     '/oauth2',
     '/mcp',
     '/.well-known',
+    '/sign-in',
+    '/sign-out',
   ],
   internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
   errorShape: 'standard',

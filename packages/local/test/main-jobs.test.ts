@@ -144,6 +144,32 @@ it('two mails at once with 25 MiB of attachments arrive whole; one byte more is 
   });
 });
 
+it('a browser that signs in on the page of the gateway calls every service by its cookie', async () => {
+  const base = `http://127.0.0.1:${platform.port}`;
+  const page = await fetch(`${base}/sign-in`);
+  const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(await page.text()) ?? [];
+  const getCookies = (response: Response) =>
+    response.headers.getSetCookie().map((line) => line.split(';', 1)[0] ?? '');
+  const email = printed(platform, 'Admin');
+  const signedIn = await fetch(`${base}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: getCookies(page).join('; '), 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ csrf, returnTo: '/', email, password: printed(platform, 'Password') }),
+  });
+  expect(signedIn.status).toBe(303);
+  const cookie = getCookies(signedIn).join('; ');
+  const [, token = ''] = /platform_csrf=([^;]+)/.exec(cookie) ?? [];
+  const ask = async (path: string, headers: Record<string, string>) =>
+    (await fetch(base + path, { headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers } })).status;
+  for (const path of ['/api/v1/users/me', '/api/v1/mail/records', `${CRAWL}/stats`])
+    expect([path, await ask(path, { 'x-csrf-token': token }), await ask(path, {})]).toEqual([path, 200, 403]);
+  const proof = { cookie, 'sec-fetch-site': 'same-origin', 'x-csrf-token': token };
+  await fetch(`${base}/api/v1/auth/logout`, { method: 'POST', headers: proof });
+  for (const path of ['/api/v1/users/me', '/api/v1/mail/records', `${CRAWL}/stats`])
+    expect([path, await ask(path, { 'x-csrf-token': token })]).toEqual([path, 401]);
+});
+
 it('what services ask one another is not there for the clients of the gateway', async () => {
   const paths = ['mail/internal/sendEmail', 'oauth2/token', 'oauth2/introspect/batch'];
   const answers = await Promise.all(paths.map((path) => call('POST', `/api/v1/${path}`, session, {})));

@@ -65,6 +65,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
     liveness: identity.liveness,
     clock,
     clockToleranceMs: CLOCK_TOLERANCE_MS,
+    publicUrl: config.PUBLIC_URL,
     messages: crawlAuthErrors,
   });
   // Administrators, each with the scope that the route needs.

@@ -1,7 +1,6 @@
 import type { Clock, Shutdown } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
 import { createAccountFlows } from './features/account-flows/service.js';
-import { PAGES_PATH } from './features/account-pages/routes.js';
 import { createAttemptLimits } from './features/attempt-limits/attempt-limits.js';
 import { createConfigurationService } from './features/configuration/service.js';
 import { createRecordSignIn } from './features/known-devices/service.js';
@@ -17,6 +16,7 @@ import { createOpenSession } from './features/sessions/open-session.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { createSessionService } from './features/sessions/service.js';
 import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
+import { SIGN_IN_PATH } from './features/sign-in-pages/paths.js';
 import { createUserService } from './features/users/service.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
@@ -58,7 +58,7 @@ function startOutbox(deps: AccountDeps, secrets: OneTimeSecrets): Outbox {
     log.warn('MAIL_URL is not set: invitations, codes and password links cannot be sent');
     return createOutbox(undefined, box);
   }
-  const links = { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + PAGES_PATH };
+  const links = { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH };
   const job = createSendingJob({
     prisma,
     prepare: createPrepare({ prisma, secrets, box, links }),

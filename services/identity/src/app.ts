@@ -12,7 +12,6 @@ import {
 import { createAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
 import { accountLinkRoutes, accountRequestRoutes } from './features/account-flows/routes.js';
-import { accountPageRoutes } from './features/account-pages/routes.js';
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
 import { configurationRoutes, internalConfigurationRoutes } from './features/configuration/routes.js';
@@ -43,6 +42,7 @@ import { createTokenService } from './features/personal-access-tokens/service.js
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
 import { loginRoutes, logoutRoutes } from './features/sessions/routes.js';
+import { signInPageRoutes } from './features/sign-in-pages/routes.js';
 import { signInSettingsRoutes } from './features/sign-in-settings/routes.js';
 import { createSignInSettings } from './features/sign-in-settings/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
@@ -212,6 +212,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     }),
     clock,
     clockToleranceMs: 0,
+    publicUrl: config.PUBLIC_URL,
   });
   const signJwt = app.signCredential;
   const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
@@ -241,7 +242,6 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     tokenRotation,
     keys,
     signInSettings: createSignInSettings({ prisma, clock }),
-    appUrl: config.APP_URL,
     activity: createToolActivity(pool),
     audit: createAuditService(prisma),
     issueServiceToken: createServiceCredentials({
@@ -285,7 +285,6 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
   readonly signInSettings: ReturnType<typeof createSignInSettings>;
-  readonly appUrl: string | undefined;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
 }
@@ -296,7 +295,7 @@ function registerRoutes(app: App, services: Services): void {
   loginRoutes(app, services.sessions);
   accountRequestRoutes(app, services.flows);
   accountLinkRoutes(app, services.flows);
-  accountPageRoutes(app, services.appUrl);
+  signInPageRoutes(app, services);
   signingKeyRoutes(app, services.keys);
   // Members
   logoutRoutes(app, services.sessions);

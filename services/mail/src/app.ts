@@ -135,6 +135,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
     liveness: identity.liveness,
     clock,
     clockToleranceMs: CLOCK_TOLERANCE_MS,
+    publicUrl: config.PUBLIC_URL,
   });
   const fetch = createManagerClient({
     managerUrl: config.CONFIG_MANAGER_URL,

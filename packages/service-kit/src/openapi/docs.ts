@@ -29,7 +29,8 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
           bearer: {
             type: 'http',
             scheme: 'bearer',
-            description: 'A session token or a personal access token.',
+            description:
+              'A session token or a personal access token. Where a session is accepted, pages of this origin can send it in a cookie instead, with the header x-csrf-token.',
           },
         },
       },

@@ -97,6 +97,8 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     request.headers.authorization = `Bearer ${token}`;
     next();
   });
+  const port = await findFreePort();
+  const publicUrl = `http://localhost:${port}`;
   await app.register(authPlugin, {
     issuer: 'workspace-platform',
     audience: 'identity',
@@ -104,10 +106,9 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     liveness: identity.liveness,
     clock: systemClock,
     clockToleranceMs: 60_000,
+    publicUrl,
   });
   const endpoint = createToolEndpoint({ tools: registered, recordCall: () => undefined, log, version: '0' });
-  const port = await findFreePort();
-  const publicUrl = `http://localhost:${port}`;
   const withAll = { ...endpoint, createServer: withFixtures(endpoint.createServer) };
   mcpRoutes(app, { endpoint: withAll, countRequest: () => undefined, publicUrl, log });
   await identity.start();

@@ -37,6 +37,7 @@ export async function startProbeService(
     liveness: identity.liveness,
     clock,
     clockToleranceMs: 60_000,
+    publicUrl: 'http://127.0.0.1',
   });
   app.get(
     '/whoami',

@@ -8,8 +8,11 @@ export interface Caller extends UserPrincipal {
 }
 
 /** Returns the member who sent the request. @throws AppError 403 when a service sent it. */
-export const getCaller = (request: FastifyRequest): Caller => ({
-  ...getMember(request),
+export const getCaller = (request: FastifyRequest): Caller => toCaller(getMember(request), request);
+
+/** Combines a member, such as one whom a page found by the cookie, with the client that sent the request. */
+export const toCaller = (member: UserPrincipal, request: FastifyRequest): Caller => ({
+  ...member,
   client: getClient(request),
 });
 

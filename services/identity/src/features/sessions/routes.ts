@@ -43,6 +43,8 @@ export function logoutRoutes(app: App, service: SessionService): void {
     },
     async (request, reply) => {
       await service.logout(getCaller(request));
+      if (request.headers.authorization === undefined)
+        reply.header('set-cookie', app.sessionCookies.toClose());
       return reply.code(204).send(null);
     },
   );

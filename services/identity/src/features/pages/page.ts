@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { Html, html } from './html.js';
+import { style } from './style.js';
+
+const BRAND = 'Workspace knowledge platform';
+
+export interface Page {
+  readonly title: string;
+  /** What the card of the page contains, below its title. */
+  readonly body: Html;
+  /** Runs at the end of the page. Only pages that cannot do without have one: the others work without JavaScript. */
+  readonly script?: string;
+}
+
+export interface PageOptions {
+  readonly status?: number;
+  /**
+   * Origins beside this one to which a form of the page may lead. Browsers apply the policy to redirects too, so a form
+   * whose answer sends the person to another site has to name that.
+   */
+  readonly formTargets?: readonly string[];
+}
+
+// The style and the script are constants of this service, so they contain no markup of anybody else.
+const styleElement = new Html(`<style>${style}</style>`);
+
+const renderPage = ({ title, body, script }: Page): Html =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · ${BRAND}</title>
+        ${styleElement}
+      </head>
+      <body>
+        <main>
+          <p class="brand">${BRAND}</p>
+          <div class="card">
+            <h1>${title}</h1>
+            ${body}
+          </div>
+        </main>
+        ${script !== undefined && new Html(`<script>${script}</script>`)}
+      </body>
+    </html> `;
+
+const toSource = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
+
+function toPolicy({ script }: Page, { formTargets = [] }: PageOptions): string {
+  return [
+    `default-src 'none'`,
+    `style-src ${toSource(style)}`,
+    ...(script === undefined ? [] : [`script-src ${toSource(script)}`]),
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    `base-uri 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ');
+}
+
+/** Sends a page. Nothing stores or frames it, and it loads nothing but its own style. */
+export const sendPage = (reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply =>
+  reply
+    .code(options.status ?? 200)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': toPolicy(page, options),
+      'cross-origin-opener-policy': 'same-origin',
+      // With `no-referrer`, browsers would send `Origin: null` with forms.
+      'referrer-policy': 'same-origin',
+    })
+    .send(String(renderPage(page)));

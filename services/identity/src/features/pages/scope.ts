@@ -1,0 +1,34 @@
+import { STATUS_CODES } from 'node:http';
+import formbody from '@fastify/formbody';
+import { type App, createServerErrorLog, translateError } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from './html.js';
+import { sendPage } from './page.js';
+
+/** Creates the handler that shows an error as a page. */
+function createErrorPages() {
+  const logServerError = createServerErrorLog();
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = translateError(thrown);
+    const { statusCode: status, message, details = [] } = error;
+    if (status >= 500)
+      logServerError(request.log, { error: error.cause ?? error, message, isOutage: status === 503 });
+    const retryAfter = error.headers?.['retry-after'];
+    if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
+    // A form is opened anew: it may be its token that was refused.
+    const target = request.method === 'GET' ? request.url : request.url.split('?', 1)[0];
+    const body = html`<p role="alert">${message}</p>
+      ${details.map((fault) => html`<p>${fault.field} ${fault.message}</p>`)}
+      <p class="links"><a href="${target}">Try again</a></p>`;
+    void sendPage(reply, { title: STATUS_CODES[status] ?? 'Error', body }, { status });
+  };
+}
+
+/** Registers routes that answer with pages: they take the bodies of forms, and show errors as pages. */
+export function registerPages(app: App, register: (scope: App) => void): void {
+  app.register(async (scope: App) => {
+    await scope.register(formbody);
+    scope.setErrorHandler(createErrorPages());
+    register(scope);
+  });
+}

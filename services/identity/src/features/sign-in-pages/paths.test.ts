@@ -1,0 +1,22 @@
+import { readReturnTo, toSignInPath } from './paths.js';
+
+test.each([
+  ['/tokens', '/tokens'],
+  ['/tokens?page=2#top', '/tokens?page=2#top'],
+  ['/oauth2/authorize?redirect_uri=https%3A%2F%2Fclient.example%2Fdone', '/oauth2/authorize?redirect_uri=https%3A%2F%2Fclient.example%2Fdone'],
+  ['/a/../b', '/b'],
+])('accepts the path %s', (given, path) => {
+  expect(readReturnTo(given)).toBe(path);
+}); // prettier-ignore
+
+test.each([
+  'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/.//evil.example', '/x/..//evil.example', '/%2e//evil.example', '/.\\/evil.example', '/\t/evil.example', '/\n//evil.example', 'javascript:alert(1)', 'evil.example', '', ' /tokens', '/tokens\r\nset-cookie: a=b', '/tökens', undefined, null, 7, ['/a', '/b'],
+])('leads home instead of to %j', (given) => {
+  expect(readReturnTo(given)).toBe('/');
+}); // prettier-ignore
+
+test('the address of the sign-in page carries a path that comes back unchanged', () => {
+  const path = '/oauth2/auth?a=1&b=x%20y#z';
+  const address = new URL(toSignInPath(path), 'https://own.example');
+  expect(readReturnTo(address.searchParams.get('returnTo'))).toBe(path);
+});

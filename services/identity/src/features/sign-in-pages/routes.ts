@@ -1,0 +1,36 @@
+import type { App } from '@platform/service-kit';
+import { toCaller } from '../audit/actor.js';
+import { createFormToken, requireFormToken } from '../pages/form-token.js';
+import { sendPage } from '../pages/page.js';
+import { registerPages } from '../pages/scope.js';
+import type { SessionService } from '../sessions/service.js';
+import { linkRoutes, oldLinkRoutes } from './link-routes.js';
+import { signedOutPage, signOutPage } from './pages.js';
+import { SIGN_OUT_PATH } from './paths.js';
+import { codeRoutes, forgotPasswordRoutes, passwordRoutes, type SignInPageDeps } from './sign-in-routes.js';
+
+function signOutRoutes(app: App, sessions: SessionService): void {
+  const schema = { hide: true };
+  app.get(SIGN_OUT_PATH, { schema }, async (request, reply) => {
+    const member = await app.findBrowserSession(request);
+    if (!member) return sendPage(reply, signedOutPage);
+    return sendPage(reply, signOutPage(createFormToken(request, reply), member.email));
+  });
+  app.post(SIGN_OUT_PATH, { preHandler: requireFormToken, schema }, async (request, reply) => {
+    const member = await app.findBrowserSession(request);
+    if (member) await sessions.logout(toCaller(member, request));
+    return reply.header('set-cookie', app.sessionCookies.toClose()).redirect(SIGN_OUT_PATH, 303);
+  });
+}
+
+/** Open to everyone: the pages on which people sign in and out. They work without JavaScript and aren't part of the API. */
+export function signInPageRoutes(app: App, deps: SignInPageDeps): void {
+  oldLinkRoutes(app);
+  registerPages(app, (scope) => {
+    passwordRoutes(scope, deps);
+    codeRoutes(scope, deps);
+    forgotPasswordRoutes(scope, deps);
+    linkRoutes(scope, deps);
+    signOutRoutes(scope, deps.sessions);
+  });
+}
