@@ -66,7 +66,11 @@ async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[
       const part = jobs.slice(start, start + FILL_SIZE).map((job) => ({ name, ...job }));
       await waitFor(() => queue.addBulk(part), { what: 'a part of the jobs in the queue' });
     }
-    return await waitFor(() => queue.getWaitingCount(), { what: 'the number of waiting jobs' });
+    return (
+      (await waitFor(() => queue.getJobCounts('waiting'), { what: 'the number of waiting jobs' }))[
+        'waiting'
+      ] ?? 0
+    );
   } finally {
     await queue.close();
   }
