@@ -4,7 +4,7 @@ import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
-import { mayCancelAttempt, saveAway, saveProgress } from './db/claimed-runs.js';
+import { mayCancelAttempt, saveAway, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
 import { readOldestDueAge } from './db/expected-runs.js';
 import { createActiveRuns } from './engine/active-runs.js';
 import { createProcessor, startWorkers } from './engine/crawl.job.js';
@@ -118,6 +118,7 @@ export function startWorker(deps: WorkerDeps): void {
     getTask: tasks.of,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
     saveAway: (run, away) => saveAway(pool, run, away),
+    saveTaskLocation: (run, location) => saveTaskLocation(pool, run, location),
     mayCancelAttempt: (run) => mayCancelAttempt(pool, run),
     endpointGraceMs: config.ENDPOINT_GRACE_MS,
     onOutcome: (connector, outcome, seconds) => {
@@ -138,6 +139,7 @@ export function startWorker(deps: WorkerDeps): void {
   const reconciler = createReconciler({
     ...deps,
     pool,
+    cancelTask: tasks.cancel,
     log,
     intervalMs: config.RECONCILE_INTERVAL_MS,
     overdueGraceMs: config.OVERDUE_GRACE_MS,

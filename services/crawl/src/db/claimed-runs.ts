@@ -20,7 +20,7 @@ const end = (outcome: 'completed' | 'failed', set: string) => `
     insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
   )`;
-const completion = `${end('completed', 'progress = 100, reason = null, event_id = $4::uuid')}, told as (
+const completion = `${end('completed', 'progress = 100, reason = null, task_location = null, event_id = $4::uuid')}, told as (
     ${outboxInsertFrom('ended', 4)}
   )
   select from ended`;
@@ -50,7 +50,7 @@ export async function failRun(db: Db, run: Holding, at: Date, reason: string): P
 export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null, task_location = null
            where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
     values: [run.id, reason, leaseUntil, run.takenUp],
   });
@@ -130,6 +130,14 @@ export const saveProgress = (db: Db, run: Holding, progress: number): Promise<un
     name: 'run_progress',
     text: `update runs set progress = greatest(progress, $2) where id = $1 and ${isHeld(3)}`,
     values: [run.id, progress, run.takenUp],
+  });
+
+/** Stores where the task of a run can be cancelled, also when the run was aborted since; null once it was cancelled. */
+export const saveTaskLocation = (db: Db, run: Holding, location: string | null): Promise<unknown> =>
+  db.query({
+    name: 'run_task_location',
+    text: `update runs set task_location = $3 where id = $1 and taken_up = $2 and state in ('active', 'aborted')`,
+    values: [run.id, run.takenUp, location],
   });
 
 /** Why the endpoint of a run under way can't be asked, and since when; null when it can. */

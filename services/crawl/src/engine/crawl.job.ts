@@ -29,6 +29,8 @@ export interface CrawlJobDeps {
     run: Holding,
     away: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
+  /** Says where the remote task of a run can be cancelled; null once it was. */
+  readonly saveTaskLocation: (run: Holding, location: string | null) => Promise<unknown>;
   readonly mayCancelAttempt: (run: BegunRun['run']) => Promise<boolean>;
   /** For how long the endpoint may be away in an attempt before the attempt fails. */
   readonly endpointGraceMs: number;
@@ -87,6 +89,10 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
     // What is shown while the task is under way: the task itself doesn't depend on it.
     void deps.saveAway(run, away).catch(() => undefined);
   };
+  const showTask = (location: string | null): void => {
+    // Whoever finds the run without a worker cancels its task.
+    void persist(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
+  };
   try {
     abort.signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -98,9 +104,13 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
       signal: abort.signal,
       deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
       requestId: getRequestId(run),
-      accepted: () => {
+      accepted: (location) => {
         progress.report(ACCEPTED_PROGRESS);
+        if (location !== undefined) showTask(location);
         if (run.awaySince !== null) showAway(null);
+      },
+      cancelled: () => {
+        showTask(null);
       },
       progress: (percent) => {
         progress.report(overall(percent));

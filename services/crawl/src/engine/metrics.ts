@@ -40,7 +40,7 @@ export function createCrawlMetrics(registry: Registry) {
   // A counter that begins with its first event has no increase to tell of it.
   for (const connector of connectors)
     for (const policy of missedRunPolicies) metrics.missed.inc({ connector, policy }, 0);
-  for (const kind of ['missing_job', 'orphaned_scheduler', 'orphaned_run', 'lost_run'])
+  for (const kind of ['missing_job', 'orphaned_scheduler', 'orphaned_run', 'lost_run', 'orphaned_task'])
     metrics.repairs.inc({ kind }, 0);
   return metrics;
 }

@@ -33,7 +33,7 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
     await waitFor(() => asked('GET').length > 0, { what: 'questions of the first worker', ...SLOW });
 
     first.signal('SIGSTOP');
-    await platform.addCrawl({ ROLE: 'worker' });
+    const second = await platform.addCrawl({ ROLE: 'worker' });
     await waitFor(() => asked('POST').length === 2, { what: 'the order of the successor', ...SLOW });
     const [order, again] = asked('POST');
     expect([again?.text, again?.headers['idempotency-key']]).toEqual([order?.text, `${runId}-1`]);
@@ -53,5 +53,30 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
     await crawls.expectWhole();
     expect(asked('POST')).toHaveLength(2);
     expect(asked('DELETE')).toEqual([]);
+    await first.stop();
+    await second.stop();
+  });
+
+  it('has its task cancelled by another worker when the run is paused before that one claims it', async () => {
+    endpoint.asked.length = 0;
+    endpoint.answer = ({ method }, response) => {
+      const headers = { location: '/tasks/8', 'retry-after': '0' };
+      if (method === 'POST') json(response, 202, {}, headers);
+      else json(response, 200, { state: 'running', progress: 50 }, headers);
+    };
+    const asked = (method: string) => endpoint.asked.filter((request) => request.method === method);
+    const worker = await platform.addCrawl({ ROLE: 'worker' });
+    await crawls.schedule('files_1');
+    await crawls.run('files_1');
+    const isLocated = async () =>
+      (await platform.db.query(`select from runs where state = 'active' and task_location is not null`))
+        .rowCount === 1;
+    await waitFor(isLocated, { what: 'the location of the task', ...SLOW });
+    worker.signal('SIGKILL');
+    expect((await platform.call('POST', '/files_1/pause')).status).toBe(200);
+    expect(asked('DELETE')).toEqual([]);
+    await platform.addCrawl({ ROLE: 'worker' });
+    await waitFor(() => asked('DELETE').length > 0, { what: 'the cancellation', ...SLOW });
+    expect(asked('DELETE').map(({ path }) => path)).toEqual(['/tasks/8']);
   });
 });

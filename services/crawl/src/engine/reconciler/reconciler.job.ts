@@ -4,7 +4,9 @@ import { asLeader } from '../../db/leader-lock.js';
 import type { Applier } from '../../queue/applier.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
+import type { Tasks } from '../tasks/tasks.js';
 import { createLostRuns } from './lost-runs.js';
+import { createOrphanedTasks } from './orphaned-tasks.js';
 import { createWatchdog } from './watchdog.js';
 
 export interface Reconciler {
@@ -22,6 +24,7 @@ export function createReconciler(deps: {
   readonly pool: pg.Pool;
   readonly queues: CrawlQueues;
   readonly applier: Applier;
+  readonly cancelTask: Tasks['cancel'];
   readonly clock: Clock;
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
@@ -32,6 +35,7 @@ export function createReconciler(deps: {
   const { pool, queues, applier, log, intervalMs } = deps;
   const watch = createWatchdog(deps);
   const recoverLost = createLostRuns(deps);
+  const cancelOrphanedTasks = createOrphanedTasks(deps);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<boolean> | undefined;
   let isStopped = false;
@@ -48,6 +52,7 @@ export function createReconciler(deps: {
     await phase('the limit of runs at once', () => queues.limitConcurrency());
     await phase('the watch for missed runs', () => watch(isStopping));
     await phase('the recovery of lost runs', recoverLost);
+    await phase('the cancellation of orphaned tasks', cancelOrphanedTasks);
     await phase('the rebuilding of the queue', async () => {
       await queues.afterDataLoss(() => applier.rebuild(isStopping));
     });

@@ -63,7 +63,7 @@ function readProgress({ status, body }: EndpointAnswer): Progress {
 }
 
 /** @throws Error when the location isn't of the endpoint's own origin. */
-function toStatusUrl(endpoint: URL, location: string | undefined): URL {
+export function toStatusUrl(endpoint: URL, location: string | undefined): URL {
   if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
   if (!URL.canParse(location, endpoint.href))
     throw new Error('The endpoint answered with a Location that is no URL');
@@ -72,6 +72,10 @@ function toStatusUrl(endpoint: URL, location: string | undefined): URL {
     throw new Error('The endpoint answered with a Location of another origin');
   return url;
 }
+
+/** @throws Error when the endpoint could not be asked; what it answers does not matter. */
+export const cancelTask = (access: EndpointAccess, url: URL, requestId: string): Promise<unknown> =>
+  callEndpoint(access, { method: 'DELETE', url, requestId, signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) });
 
 export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
   const { clock } = deps;
@@ -121,12 +125,10 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     }
   }
 
-  /** Best effort: an endpoint that does not hear of it finds a run that nobody asks about. */
+  /** Should the endpoint be away, the reconciler cancels the task of an aborted run later. */
   async function cancel(statusUrl: URL, context: TaskContext): Promise<void> {
     if (!(await context.mayCancel())) return;
-    const { requestId } = context;
-    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
-    await call('DELETE', statusUrl, { requestId, signal }).catch(() => undefined);
+    await cancelTask(deps, statusUrl, context.requestId).then(context.cancelled, () => undefined);
   }
 
   return async (order: TaskOrder, context) => {
@@ -141,7 +143,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     }
     if (answer.status !== 202) throw new Error(`The endpoint answered ${answer.status}`);
     const statusUrl = toStatusUrl(endpoint, answer.location);
-    context.accepted();
+    context.accepted(statusUrl.href);
     try {
       await follow(statusUrl, context, answer.retryAfterMs);
     } catch (error) {

@@ -24,8 +24,10 @@ export interface TaskContext {
   readonly deadline: string;
   /** Of the request that asked for the run; the run's own id where none did. */
   readonly requestId: string;
-  /** The task service has the task. */
-  accepted(): void;
+  /** The task service has the task. @param location - where the task can be cancelled, if it is remote. */
+  accepted(location?: string): void;
+  /** The task was cancelled at its location. */
+  cancelled(): void;
   /** 0–100 of the task's own work. */
   progress(percent: number): void;
   /** Whether the task may be cancelled: it may not when another worker follows it. */

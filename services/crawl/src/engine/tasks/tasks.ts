@@ -2,11 +2,17 @@ import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import { Agent } from 'undici';
 import { ANY_CONNECTOR, type TaskEndpoints, type TaskSecrets } from './endpoint-config.js';
-import { createHttpTask } from './http-task.js';
+import { cancelTask, createHttpTask, toStatusUrl } from './http-task.js';
 import { builtInTask, type Task } from './task.js';
 
 export interface Tasks {
   of(connector: Connector): Task;
+  /**
+   * Cancels a task that an earlier attempt has started. A task of an endpoint that is no longer configured is left alone.
+   *
+   * @throws Error when the endpoint could not be asked.
+   */
+  cancel(connector: Connector, location: string, requestId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,14 +31,21 @@ export function createTasks(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const tasks = new Map<string, Task>(
-    [...endpoints].map(([connector, url]) => {
-      const deps = { dispatcher, secrets: secrets.get(connector) ?? [], clock };
-      return [connector, createHttpTask(new URL(url), deps)];
+  const configured = new Map(
+    [...endpoints].map(([connector, address]) => {
+      const url = new URL(address);
+      const access = { dispatcher, secrets: secrets.get(connector) ?? [], clock };
+      return [connector, { url, access, task: createHttpTask(url, access) }];
     }),
   );
+  const find = (connector: Connector) => configured.get(connector) ?? configured.get(ANY_CONNECTOR);
   return {
-    of: (connector) => tasks.get(connector) ?? tasks.get(ANY_CONNECTOR) ?? builtInTask,
+    of: (connector) => find(connector)?.task ?? builtInTask,
+    async cancel(connector, location, requestId) {
+      const endpoint = find(connector);
+      if (endpoint?.url.origin !== new URL(location).origin) return;
+      await cancelTask(endpoint.access, toStatusUrl(endpoint.url, location), requestId);
+    },
     close: () => dispatcher.close(),
   };
 }
