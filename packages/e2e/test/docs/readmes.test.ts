@@ -3,7 +3,7 @@ import { listFiles, read } from './files.js';
 
 /** The headings of every README of a service or package, in this order; those that don't apply are left out. */
 const SKELETON = ['Quick start', 'Concepts', 'Configuration', 'API', 'Operations', 'Decisions'];
-const MAX_WORDS = { identity: 1_300, crawl: 1_500 };
+const MAX_WORDS = { identity: 1_300, mail: 1_300, crawl: 1_500 };
 
 const folders = listFiles('.', (path) => /^(?:packages|services)\/[^/]+\/package\.json$/.test(path)).map(
   dirname,
