@@ -1,0 +1,57 @@
+import { dependencyUnavailable, notApplied } from '@platform/service-kit';
+import { Pool } from 'undici';
+
+/** Also the number of requests to identity that are in flight at once. */
+export const CONNECTIONS = 2;
+const REQUEST_TIMEOUT_MS = 1_500;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Errors of a kept-alive connection whose replica of identity went away during a request. */
+const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const isBroken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && brokenConnection.has(String(error.code));
+
+/** These requests change nothing, so one whose connection breaks is retried once, within the same timeout. */
+export function createCaller(identityUrl: string) {
+  const { origin } = new URL(identityUrl);
+  const pool = new Pool(origin, {
+    connections: CONNECTIONS,
+    connect: { timeout: 1_000 },
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+  });
+  async function call(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Record<string, string> = {},
+    body?: string,
+  ): Promise<Answer> {
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const ask = async (): Promise<Answer> => {
+      const response = await pool.request({
+        method,
+        path,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        signal,
+      });
+      return { status: response.statusCode, body: await response.body.json() };
+    };
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      return ask();
+    }
+  }
+  return { call, close: () => pool.close() };
+}
+
+export type Call = ReturnType<typeof createCaller>['call'];
+
+/** Marks an outage as not applied, because nothing is done for a credential before it is verified. */
+export const identityUnavailable = (cause: unknown) => notApplied(dependencyUnavailable('identity', cause));

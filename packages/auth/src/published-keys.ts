@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Call, identityUnavailable } from './identity-caller.js';
+import { JWKS_PATH } from './introspection.js';
+import { type Jwks, type KeySet, toKeys } from './key-set.js';
+
+/** Identity publishes a new signing key longer than this before it signs with it (see identity's README). */
+const KEYS_POLL_MS = 5_000;
+/** The interval until the first keys are loaded; services start in any order. */
+const FIRST_KEYS_POLL_MS = 250;
+
+/** Loads the signing keys that identity publishes, and keeps them fresh. */
+export function createPublishedKeys(call: Call, onFailed: (error: unknown) => void) {
+  const abort = new AbortController();
+  let keys: ReadonlyMap<string, string> | undefined;
+  let published = '';
+  let isStale = false;
+  async function load(): Promise<void> {
+    const { status, body } = await call('GET', JWKS_PATH);
+    if (status !== 200) throw new Error(`identity answered ${status} to ${JWKS_PATH}`);
+    const text = JSON.stringify(body);
+    if (text === published) return;
+    keys = toKeys(body as Jwks);
+    published = text;
+  }
+  async function refresh(): Promise<void> {
+    try {
+      await load();
+      isStale = false;
+    } catch (error) {
+      // An outage is reported once, not at every poll.
+      if (!isStale) onFailed(error);
+      isStale = true;
+    }
+  }
+  async function poll(): Promise<void> {
+    while (!abort.signal.aborted) {
+      await delay(keys ? KEYS_POLL_MS : FIRST_KEYS_POLL_MS, undefined, {
+        ref: false,
+        signal: abort.signal,
+      }).catch(() => undefined);
+      if (!abort.signal.aborted) await refresh();
+    }
+  }
+  const keySet: KeySet = {
+    current() {
+      if (!keys) throw identityUnavailable(new Error('no signing keys yet'));
+      return keys;
+    },
+    isStale: () => isStale,
+  };
+  return {
+    keySet,
+    async start() {
+      // Identity may start after us: verification answers 503 until the keys are there.
+      await refresh();
+      void poll();
+    },
+    close: () => {
+      abort.abort();
+    },
+  };
+}
