@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort, listChildren, startEmbeddedPostgres } from '@platform/embedded';
+import { listChildren, startEmbeddedPostgres } from '@platform/embedded';
 import { Client } from 'pg';
 import { describeWith } from '@platform/testing';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
@@ -207,65 +205,6 @@ describe('a start on the data of a launcher that was killed', () => {
 
   it('mail that crashes stops everything: exit code 1, a line and its log, no process, no lock', () =>
     expectCrashEndsAll(platform, 'mail'));
-});
-
-describe('before anything is started', () => {
-  it('--help is answered at once', async () => {
-    const { stdout } = await run(process.execPath, ['packages/local/start.mjs', '--help']);
-    expect(stdout).toMatch(/^Starts the whole platform[^]*--data-dir[^]*DATA_DIR/);
-  });
-
-  it.each([
-    [['--nonsense'], "Unknown option '--nonsense'"],
-    [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
-    [['--inbox-port', '8080'], 'must be three ports'],
-    [
-      ['--redis', '--redis-url', 'redis://a:1'],
-      '--redis starts a server, and --redis-url (REDIS_URL) names one',
-    ],
-    [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
-    [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
-  ])('%s is one line and exit code 2', async (args, line) => {
-    const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(
-      (error: unknown) => error,
-    );
-    const { code, stderr } = failure as { code: number; stderr: string };
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toContain(line);
-  });
-
-  it('--fresh deletes nothing in a folder that is not ours', async () => {
-    const foreign = await makeDataDir();
-    await mkdir(foreign.path);
-    await writeFile(join(foreign.path, 'thesis.txt'), 'mine');
-    const platform = await start({ dataDir: foreign.path, args: ['--fresh'] });
-    expect(await platform.exited).toBe(1);
-    expect(platform.output()).toContain('holds something else');
-    expect(await readdir(foreign.path)).toEqual(['thesis.txt']);
-    await foreign.remove();
-  });
-
-  it('a server that refuses to be prepared is told with what to do', async () => {
-    const closedPort = await findFreePort();
-    const other = await makeDataDir();
-    const url = `postgresql://nobody:secret@127.0.0.1:${closedPort}/postgres`;
-    const platform = await start({ dataDir: other.path, args: ['--database-url', url] });
-    expect(await platform.exited).toBe(1);
-    expect(platform.output()).toMatch(/can't be prepared: .*ECONNREFUSED.*DATABASE_URL/);
-    expect(platform.output()).not.toContain('secret');
-    await other.remove();
-  });
-
-  it('a port of another program is found before anything is installed or built', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
-    const platform = await start({ port });
-    expect(await platform.exited).toBe(1);
-    expect(platform.output()).not.toContain('Building');
-    other.close();
-  });
 });
 
 async function pidOfService(platform: Platform, name: string): Promise<number> {
