@@ -53,6 +53,7 @@ const identity: ServiceDefinition = {
   prefixes: [
     '/api/v1/auth',
     '/api/v1/users',
+    '/api/v1/sessions',
     '/api/v1/personal-access-tokens',
     '/api/v1/configurationManager',
     '/api/v1/oauth2',

@@ -38,6 +38,8 @@ import { createMount, oauthRoutes } from './features/oauth/routes.js';
 import { createOauth } from './features/oauth/service.js';
 import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
+import { memberSessionRoutes, ownSessionRoutes } from './features/open-sessions/routes.js';
+import { createOpenSessions } from './features/open-sessions/service.js';
 import { createTokenService } from './features/personal-access-tokens/service.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
@@ -241,6 +243,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     tokenSearch,
     tokenRotation,
     keys,
+    openSessions: createOpenSessions({ prisma, clock }),
     signInSettings: createSignInSettings({ prisma, clock }),
     activity: createToolActivity(pool),
     audit: createAuditService(prisma),
@@ -284,6 +287,7 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly tokenRotation: ReturnType<typeof createTokenRotation>;
   readonly activity: ReturnType<typeof createToolActivity>;
   readonly audit: ReturnType<typeof createAuditService>;
+  readonly openSessions: ReturnType<typeof createOpenSessions>;
   readonly signInSettings: ReturnType<typeof createSignInSettings>;
   readonly keys: Parameters<typeof signingKeyRoutes>[1];
   readonly issueServiceToken: Parameters<typeof serviceCredentialRoutes>[1];
@@ -299,6 +303,7 @@ function registerRoutes(app: App, services: Services): void {
   signingKeyRoutes(app, services.keys);
   // Members
   logoutRoutes(app, services.sessions);
+  ownSessionRoutes(app, services.openSessions);
   ownUserRoutes(app);
   ownTokenRoutes(app, services.tokens, services.tokenSearch);
   tokenDetailsRoutes(app, services.tokenDetails);
@@ -308,6 +313,7 @@ function registerRoutes(app: App, services: Services): void {
   scopeRoutes(app, services.tokens);
   // Administrators
   userRoutes(app, services.users);
+  memberSessionRoutes(app, services.openSessions);
   adminTokenRoutes(app, services.tokens, services.tokenSearch);
   applicationRoutes(app, services.applications);
   applicationSecretRoutes(app, services.applications);

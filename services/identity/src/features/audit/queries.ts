@@ -28,6 +28,7 @@ export const auditActions = [
   'password.changed',
   'session.created',
   'session.ended',
+  'sessions.ended',
   'sign_in.failed',
   'token.changed',
   'token.created',

@@ -2,6 +2,7 @@ import { toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
+import { getUserAgent } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { RecordSignIn } from '../known-devices/service.js';
@@ -39,7 +40,8 @@ export function createOpenSession(deps: {
     const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
     const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
     const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
-    await insertSession(tx, { ...session, createdAt: at, expiresAt });
+    const origin = { address: client.address, userAgent: getUserAgent(client) };
+    await insertSession(tx, { ...session, ...origin, createdAt: at, expiresAt });
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',

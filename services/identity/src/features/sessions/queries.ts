@@ -7,6 +7,35 @@ export interface NewSession {
   readonly tokenHash: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
+const originFields = { id: true, createdAt: true, expiresAt: true, address: true, userAgent: true } as const;
+
+/** Finds the newest open sessions of the member, newest first. */
+export const findOpenSessions = (
+  db: Prisma | Transaction,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+  now: Date,
+  limit: number,
+) =>
+  db.session.findMany({
+    where: { orgId, userId, endedAt: null, expiresAt: { gt: now } },
+    orderBy: { id: 'desc' },
+    take: limit,
+    select: originFields,
+  });
+
+/** Ends an open session of the member. @returns false when the member has no such session. */
+export async function endOwnSession(
+  db: Transaction,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+  id: string,
+  at: Date,
+): Promise<boolean> {
+  const where = { id, orgId, userId, endedAt: null, expiresAt: { gt: at } };
+  return (await db.session.updateMany({ where, data: { endedAt: at } })).count > 0;
 }
 
 export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
@@ -26,10 +55,20 @@ export async function endSession(
   return count;
 }
 
-/** Ends all open sessions of the user. @returns how many were ended. */
-export async function endSessions(db: Transaction, userId: string, at: Date): Promise<number> {
+/** Ends all open sessions of the user, but for the one to keep. @returns how many were ended. */
+export async function endSessions(
+  db: Transaction,
+  userId: string,
+  at: Date,
+  keptId?: string,
+): Promise<number> {
   const { count } = await db.session.updateMany({
-    where: { userId, endedAt: null, expiresAt: { gt: at } },
+    where: {
+      userId,
+      endedAt: null,
+      expiresAt: { gt: at },
+      ...(keptId !== undefined && { id: { not: keptId } }),
+    },
     data: { endedAt: at },
   });
   return count;

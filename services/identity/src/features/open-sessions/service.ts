@@ -1,0 +1,99 @@
+import { type Clock, notFound } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../audit/actor.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import { toDeviceName } from '../known-devices/client.js';
+import { endOwnSession, endSessions, findOpenSessions } from '../sessions/queries.js';
+import { lockAdministration } from '../users/administration.js';
+import { userNotFound } from '../users/errors.js';
+import { findMember } from '../users/queries.js';
+import type { OpenSession } from './schemas.js';
+
+/** More sessions than a person can look through; the newest are shown. */
+const MAX_LISTED = 100;
+
+export interface OpenSessions {
+  /** Lists the caller's own open sessions, newest first. */
+  list(caller: Caller): Promise<OpenSession[]>;
+  /** Ends one of the caller's own sessions. @throws AppError 404 for an unknown, foreign or ended one. */
+  end(caller: Caller, sessionId: string): Promise<void>;
+  /** Ends all of the caller's sessions but the one of the request. @returns how many. */
+  endOthers(caller: Caller): Promise<number>;
+  /** Lists a member's open sessions. @throws AppError 404. */
+  listOf(caller: Caller, userId: string): Promise<OpenSession[]>;
+  /** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
+  endOf(caller: Caller, userId: string): Promise<number>;
+}
+
+export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clock: Clock }): OpenSessions {
+  const { prisma, clock } = deps;
+
+  async function find({ orgId, credentialId }: Caller, userId: string): Promise<OpenSession[]> {
+    const rows = await findOpenSessions(prisma, { orgId, userId }, new Date(clock()), MAX_LISTED);
+    return rows.map(({ id, createdAt, expiresAt, address, userAgent }) => ({
+      id,
+      createdAt: createdAt.toISOString(),
+      expiresAt: expiresAt.toISOString(),
+      address,
+      client: toDeviceName(userAgent ?? undefined),
+      current: id === credentialId,
+    }));
+  }
+
+  /** Several sessions that end together are one entry. */
+  async function recordEnded(
+    tx: Transaction,
+    caller: Caller,
+    { userId, count, at }: { readonly userId: string; readonly count: number; readonly at: Date },
+  ): Promise<void> {
+    if (count === 0) return;
+    await insertAuditEntry(tx, {
+      orgId: caller.orgId,
+      action: 'sessions.ended',
+      actor: toActor(caller),
+      subjectId: userId,
+      detail: { sessionsEnded: String(count) },
+      at,
+    });
+  }
+
+  return {
+    list: (caller) => find(caller, caller.userId),
+
+    async end(caller, sessionId) {
+      const at = new Date(clock());
+      await prisma.$transaction(async (tx) => {
+        if (!(await endOwnSession(tx, caller, sessionId, at))) throw notFound('Session not found');
+        const entry = { orgId: caller.orgId, actor: toActor(caller), subjectId: sessionId, at };
+        await insertAuditEntry(tx, { ...entry, action: 'session.ended' });
+      });
+    },
+
+    async endOthers(caller) {
+      const { userId, credentialId } = caller;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
+        const count = await endSessions(tx, userId, at, credentialId);
+        await recordEnded(tx, caller, { userId, count, at });
+        return count;
+      });
+    },
+
+    async listOf(caller, userId) {
+      if (!(await findMember(prisma, caller.orgId, userId))) throw userNotFound();
+      return find(caller, userId);
+    },
+
+    async endOf(caller, userId) {
+      const { orgId } = caller;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        if (!(await findMember(tx, orgId, userId))) throw userNotFound();
+        const count = await endSessions(tx, userId, at);
+        await recordEnded(tx, caller, { userId, count, at });
+        return count;
+      });
+    },
+  };
+}
