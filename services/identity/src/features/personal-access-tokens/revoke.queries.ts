@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { isActive } from './list.queries.js';
@@ -67,10 +68,7 @@ const revoke = `
 export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promise<number> {
   const { tokenId, ownerId, by, reason, keepsDescendants, at } = revocation;
   const { kind, credentialId, client: from } = by;
-  const client = await pool.connect();
-  let isBroken = false;
-  try {
-    await client.query('begin');
+  return runInTransaction(pool, async (client) => {
     await client.query(lockOwner, [tokenId, by.orgId, String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)]);
     const query: pg.QueryConfig & { query_timeout: number } = {
       text: revoke,
@@ -91,14 +89,6 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
       query_timeout: REVOKE_TIMEOUT_MS,
     };
     const { rowCount } = await client.query(query);
-    await client.query('commit');
     return rowCount ?? 0;
-  } catch (error) {
-    await client.query('rollback').catch(() => {
-      isBroken = true;
-    });
-    throw error;
-  } finally {
-    client.release(isBroken);
-  }
+  });
 }
