@@ -78,10 +78,10 @@ test('a rotation returns a new token with the same name and scopes, and ends the
 
 test('the old token works until its grace ends, and is then revoked as rotated', async () => {
   const old = await make(session);
+  const child = await make(old.accessToken);
   const token = await rotated(old.id, { graceSeconds: 600 });
   expect(await statuses(old, token)).toEqual([200, 200]);
   expect(await details(old.id)).toMatchObject({ state: 'active', replacedBy: token.id });
-  const child = await make(old.accessToken);
   identity.advance(601 * SECOND);
   expect(await statuses(old, token, child)).toEqual([401, 200, 200]);
   expect(await details(old.id)).toMatchObject({ state: 'revoked', revokedReason: 'rotated' });

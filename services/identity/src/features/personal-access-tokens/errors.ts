@@ -10,6 +10,14 @@ export const sessionRequiredToKeepDescendants = (): AppError =>
     message:
       'Only a session can use keepDescendants: a stolen token could use it to outlive the token that made it',
   });
+/** A stolen token could otherwise move into another family, or out of its allow list, and outlive its revocation. */
+export const sessionRequiredToRotate = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message:
+      'A token rotates only itself and its descendants that are allowed from no more addresses: use a session',
+  });
 export const tokenRequired = (): AppError =>
   new AppError({
     status: 403,
@@ -17,4 +25,4 @@ export const tokenRequired = (): AppError =>
     message: 'Only a personal access token can call this, about itself',
   });
 export const tokenAlreadyRotated = (): AppError =>
-  conflict('ALREADY_ROTATED', 'The token has been rotated already: rotate the token that replaced it');
+  conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
+import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
 
 export interface NewToken {
@@ -30,36 +31,48 @@ const ownerAndMaker = (maker: string) => `
     ${maker} for share of maker
   )`;
 export const ownerAndSession = ownerAndMaker(
-  `select maker.id from owner join sessions maker on maker.user_id = owner.id
+  `select maker.id, '{}'::inet[] as allow_list, null::uuid as successor_id from owner join sessions maker on maker.user_id = owner.id
     where maker.id = $12::uuid and maker.ended_at is null and maker.expires_at > $8`,
 );
 export const ownerAndToken = ownerAndMaker(
-  `select maker.id from owner join personal_access_tokens maker on maker.owner_id = owner.id
+  `select maker.id, maker.allow_list, maker.successor_id from owner join personal_access_tokens maker on maker.owner_id = owner.id
     where maker.id = $12::uuid and maker.status = 'active' and (maker.expires_at is null or maker.expires_at > $8)
       and maker.scopes @> $5::text[]`,
 );
 
-/* Inserts a token and its audit entry in one statement, so that neither exists without the other. */
+/*
+ * Inserts a token and its audit entry in one statement, so that neither exists without the other. A token that has been
+ * rotated creates none. The new token has the allow list of the creating token, or one that lies within it.
+ */
+const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;
 const insertBy = (locks: string, parentId: 'maker.id' | 'null') => `
   with ${locks}, token as (
     insert into personal_access_tokens
       (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, allow_list, parent_id)
-    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16, $17::inet[], ${parentId} from maker
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16,
+           case when $17::inet[] = '{}' then maker.allow_list else $17::inet[] end, ${parentId}
+    from maker where maker.successor_id is null and ${isAllowed}
     returning id, org_id, owner_id, name, scopes, expires_at, created_at
+  ), entry as (
+    insert into audit_entries
+      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, detail, created_at)
+    select $10, org_id, 'token.created', owner_id, $11, $12::uuid, $13, $14, id,
+           jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
+    from token
   )
-  insert into audit_entries
-    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, detail, created_at)
-  select $10, org_id, 'token.created', owner_id, $11, $12, $13, $14, id,
-         jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
-  from token`;
+  select case when maker.successor_id is not null then 'rotated'
+              when not ${isAllowed} then 'outside of the allow list' else 'created' end as outcome
+  from maker`;
 
 const insertBySession = insertBy(ownerAndSession, 'null');
 const insertByToken = insertBy(ownerAndToken, 'maker.id');
 
-/** @returns false when the creating credential has ended, or its owner was removed. */
-export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): Promise<boolean> {
+/** Why no token was created: the creating credential has ended, was rotated, or has an allow list that is exceeded. */
+export type InsertOutcome = 'created' | 'ended' | 'rotated' | 'outside of the allow list';
+
+export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): Promise<InsertOutcome> {
   const isByToken = maker.kind === 'pat';
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<{ outcome: InsertOutcome }>({
     name: isByToken ? 'insert_token_by_token' : 'insert_token_by_session',
     text: isByToken ? insertByToken : insertBySession,
     values: [
@@ -82,5 +95,5 @@ export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): 
       token.allowList,
     ],
   });
-  return rowCount === 1;
+  return rows[0]?.outcome ?? 'ended';
 }

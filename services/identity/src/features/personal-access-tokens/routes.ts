@@ -41,7 +41,7 @@ export function ownTokenRoutes(app: App, service: TokenService, search: TokenSea
         summary: 'Create a token; its value is shown once',
         security: bearer,
         body: CreateTokenBody,
-        response: { 201: CreatedToken, ...errorResponses(400, 401, 403) },
+        response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 409) },
       },
     },
     async (request, reply) => {

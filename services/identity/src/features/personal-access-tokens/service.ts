@@ -5,14 +5,21 @@ import {
   standardAuthErrors,
   type UserPrincipal,
 } from '@platform/auth';
-import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
+import {
+  type Clock,
+  type Page,
+  type PageQuery,
+  pageWindow,
+  toPagination,
+  validationError,
+} from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { readAllowList } from '../allow-lists/ranges.js';
 import type { Caller } from '../audit/actor.js';
-import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
+import { sessionRequiredToKeepDescendants, tokenAlreadyRotated, tokenNotFound } from './errors.js';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
-import { insertToken } from './insert.queries.js';
+import { type InsertOutcome, insertToken } from './insert.queries.js';
 import {
   countActiveTokens,
   findOrgTokens,
@@ -31,8 +38,8 @@ export interface TokenService {
   /**
    * Creates a token. Its value is returned only here.
    *
-   * @throws AppError 400 when the caller can't grant the scopes or the expiry; 401 when the caller's credential has
-   *   ended since it was verified.
+   * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
+   *   credential has ended since it was verified; 409 when it is a token that has been rotated.
    */
   create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
   /** Lists the caller's 100 newest active tokens, newest first. */
@@ -73,6 +80,15 @@ export interface TokenServiceDeps extends MintDeps {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly defaultScopes: readonly Scope[];
+}
+
+function assertCreated(outcome: InsertOutcome): void {
+  if (outcome === 'ended') throw invalidCredential(standardAuthErrors);
+  if (outcome === 'rotated') throw tokenAlreadyRotated();
+  if (outcome === 'outside of the allow list')
+    throw validationError([
+      { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
+    ]);
 }
 
 export function createTokenService(deps: TokenServiceDeps): TokenService {
@@ -118,8 +134,7 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
         scopes,
         ...minted,
       };
-      if (!(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller)))
-        throw invalidCredential(standardAuthErrors);
+      assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller));
       return {
         id,
         name,

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { runInTransaction } from '../../transaction.js';
+import { liesWithin } from '../allow-lists/queries.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { createAuditId } from '../audit/queries.js';
 import { ownerAndSession, ownerAndToken } from '../personal-access-tokens/insert.queries.js';
@@ -18,19 +20,46 @@ export interface Rotation {
 }
 
 /*
+ * The lock on the owner's row serialises rotations with creations and revocations, so that the next statement sees every
+ * child that was created before it.
+ */
+const lockOwner = `select from users where id = $1 and org_id = $2 for no key update`;
+
+/*
+ * The tokens whose revocation would revoke the token `$16`: itself, its ancestors and their successors. A token rotates
+ * only its descendants, so that whoever stole it can't leave its family, and only those within its allow list.
+ */
+const isOwnFamily = `${liesWithin('target.allow_list', 'maker.allow_list')} and exists (
+      with recursive lineage as (
+        select id, parent_id, successor_id from personal_access_tokens where id = $16
+        union
+        select above.id, above.parent_id, above.successor_id
+        from lineage cross join lateral unnest(array[lineage.parent_id, lineage.successor_id]) as link (id)
+          join personal_access_tokens above on above.id = link.id
+      ) select from lineage where lineage.id = maker.id)`;
+
+/*
  * Replaces the token `$16` by a new one, with the audit entries, in one statement. The token's row is locked: of two
- * rotations at once, the second waits for the first and then finds no token without a successor.
+ * rotations at once, the second waits for the first and then finds no token without a successor. A token that was rotated
+ * itself rotates none.
  *
  * The new token takes the old one's place in its family. Predecessors that still work point to the new token, so that a
  * revocation finds them. With a grace (`$17`) the old token keeps its children until it ends; the expiry job then moves
  * them to the new token.
  */
-const rotateBy = (locks: string) => `
-  with ${locks}, old as materialized (
+const rotateBy = (locks: string, isPermitted: string) => `
+  with ${locks}, target as materialized (
     select token.* from maker, owner join personal_access_tokens token on token.owner_id = owner.id
     where token.id = $16 and token.status = 'active' and (token.expires_at is null or token.expires_at > $8)
       and token.successor_id is null
     for no key update of token
+  ), verdict as materialized (
+    select case when maker.successor_id is not null then 'caller rotated'
+                when target.id is null then 'not active'
+                when not (${isPermitted}) then 'not permitted' else 'rotated' end as outcome
+    from maker left join target on true
+  ), old as materialized (
+    select target.* from target, verdict where outcome = 'rotated'
   ), token as (
     insert into personal_access_tokens
       (id, org_id, owner_id, name, description, allow_list, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
@@ -52,27 +81,31 @@ const rotateBy = (locks: string) => `
   ), children as (
     update personal_access_tokens child set parent_id = $1
     from old where child.parent_id = old.id and child.status = 'active' and $17 is null
+  ), entries as (
+    insert into audit_entries
+      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
+    select entry.id, $2, entry.action, $3, $11, $12, $13, $14, entry.subject_id, entry.reason, entry.detail, $8
+    from old, (values
+      ($10::uuid, 'token.rotated', $16::uuid, null,
+       jsonb_build_object('replacedBy', $1::text, 'graceEndsAt', $18::text)),
+      ($4::uuid, 'token.created', $1, null,
+       jsonb_build_object('replaces', $16::text, 'scopes', array_to_string($5::text[], ' '), 'expiresAt', $15::text)),
+      ($19::uuid, 'token.revoked', $16, 'rotated', '{}'::jsonb)
+    ) as entry (id, action, subject_id, reason, detail)
+    where entry.action <> 'token.revoked' or $17 is null
   )
-  insert into audit_entries
-    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
-  select entry.id, $2, entry.action, $3, $11, $12, $13, $14, entry.subject_id, entry.reason, entry.detail, $8
-  from old, (values
-    ($10::uuid, 'token.rotated', $16::uuid, null,
-     jsonb_build_object('replacedBy', $1::text, 'graceEndsAt', $18::text)),
-    ($4::uuid, 'token.created', $1, null,
-     jsonb_build_object('replaces', $16::text, 'scopes', array_to_string($5::text[], ' '), 'expiresAt', $15::text)),
-    ($19::uuid, 'token.revoked', $16, 'rotated', '{}'::jsonb)
-  ) as entry (id, action, subject_id, reason, detail)
-  where entry.action <> 'token.revoked' or $17 is null`;
+  select outcome from verdict`;
 
-const rotateBySession = rotateBy(ownerAndSession);
-const rotateByToken = rotateBy(ownerAndToken);
+const rotateBySession = rotateBy(ownerAndSession, 'true');
+const rotateByToken = rotateBy(ownerAndToken, isOwnFamily);
 
-/** @returns false when the token isn't active, has been rotated, or the caller's credential has ended. */
-export async function rotateToken(db: pg.Pool, rotation: Rotation, by: Caller): Promise<boolean> {
+/** Why a token wasn't rotated: the caller's credential has ended or was rotated, or the token is none that it may rotate. */
+export type RotationOutcome = 'rotated' | 'ended' | 'caller rotated' | 'not active' | 'not permitted';
+
+export async function rotateToken(pool: pg.Pool, rotation: Rotation, by: Caller): Promise<RotationOutcome> {
   const { at, expiresAt, graceEndsAt } = rotation;
   const isByToken = by.kind === 'pat';
-  const { rowCount } = await db.query({
+  const query = {
     name: isByToken ? 'rotate_token_by_token' : 'rotate_token_by_session',
     text: isByToken ? rotateByToken : rotateBySession,
     values: [
@@ -96,6 +129,10 @@ export async function rotateToken(db: pg.Pool, rotation: Rotation, by: Caller): 
       graceEndsAt?.toISOString() ?? null,
       createAuditId(at),
     ],
+  };
+  return runInTransaction(pool, async (client) => {
+    await client.query(lockOwner, [by.userId, by.orgId]);
+    const { rows } = await client.query<{ outcome: RotationOutcome }>(query);
+    return rows[0]?.outcome ?? 'ended';
   });
-  return (rowCount ?? 0) > 0;
 }

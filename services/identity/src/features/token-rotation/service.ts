@@ -9,7 +9,11 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../audit/actor.js';
-import { tokenAlreadyRotated, tokenNotFound } from '../personal-access-tokens/errors.js';
+import {
+  sessionRequiredToRotate,
+  tokenAlreadyRotated,
+  tokenNotFound,
+} from '../personal-access-tokens/errors.js';
 import { grantExpiry } from '../personal-access-tokens/grant.js';
 import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
 import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
@@ -22,8 +26,9 @@ export interface TokenRotation {
    * Replaces an own token by a new one with the same name, scopes and place in its family. The new value is returned only
    * here. The replaced token works until the grace ends, then is revoked with the reason `rotated`.
    *
-   * @throws AppError 404; 409 when the token has been rotated; 403 when the caller lacks a scope of the token; 400 when
-   *   the caller can't grant the expiry; 401 when its credential has ended since it was verified.
+   * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of
+   *   the token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the
+   *   expiry; 401 when its credential has ended since it was verified.
    */
   rotate(caller: Caller, tokenId: string, options?: RotateOptions): Promise<RotatedToken>;
 }
@@ -65,7 +70,10 @@ export function createTokenRotation(
       const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
       const at = new Date(now);
       const rotation = { tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
-      if (!(await rotateToken(pool, rotation, caller))) {
+      const outcome = await rotateToken(pool, rotation, caller);
+      if (outcome === 'caller rotated') throw tokenAlreadyRotated();
+      if (outcome === 'not permitted') throw sessionRequiredToRotate();
+      if (outcome !== 'rotated') {
         // Another rotation or a revocation came first, or else the caller's credential has ended.
         await findRotatable(caller, tokenId, now);
         throw invalidCredential(standardAuthErrors);
