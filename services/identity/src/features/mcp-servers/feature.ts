@@ -17,6 +17,8 @@ import { createEgress } from './upstream/egress.js';
 
 /** The largest answer of a server, in bytes. */
 const MAX_ANSWER_BYTES = 4 * 1_048_576;
+/** What a server still sends this long after a call's deadline is broken off. */
+const GRACE_MS = 1_000;
 /** Listing tools takes longer than this only at a server that is in trouble. */
 const MAX_LIST_TIMEOUT_MS = 10_000;
 
@@ -51,7 +53,14 @@ export function createMcpServers(deps: {
   );
   const createHeaders = createCredentialHeaders({ box, signClaims, clock });
   const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
-  const connections = createConnections({ egress, createHeaders, version, timeoutMs: listTimeoutMs, log });
+  const connections = createConnections({
+    egress,
+    createHeaders,
+    version,
+    timeoutMs: listTimeoutMs,
+    maxAnswerMs: timeoutMs + GRACE_MS,
+    log,
+  });
   const refresher = createRefresher({ prisma, connections, clock, timeoutMs: listTimeoutMs, refreshMs, log });
   const callUpstream = createUpstreamCalls({
     connections,

@@ -37,6 +37,12 @@ const toSubject = (principal: AccountPrincipal): Subject => ({
   scopes: knowledgeScopes.filter((scope) => hasScope(principal, scope)),
 });
 
+const toProgress = ({ progress, total, message }: Progress) => ({
+  progress,
+  ...(total !== undefined && { total }),
+  ...(message !== undefined && { message }),
+});
+
 /** Returns the trace context that the server continues: this process's own span, or the caller's when it records none. */
 function getTrace({ traceparent, tracestate }: ToolContext): Record<string, string> {
   const own = isTracing() ? currentTraceparent() : undefined;
@@ -71,36 +77,26 @@ export function createUpstreamCalls(deps: {
     context: ToolContext,
   ) {
     const subject = toSubject(context.principal);
-    // Ends whatever the call has left open when it is over, such as a stream that never ends.
-    const over = new AbortController();
+    const { signal } = context;
     const trace = getTrace(context);
-    try {
-      return await connections.use(
-        { server, subject, signal: context.signal, isRepeatable: scope === 'kb:read' },
-        (client) =>
-          client.callTool(
-            { name: toolName, arguments: args, ...(Object.keys(trace).length > 0 && { _meta: trace }) },
-            {
-              timeout: timeoutMs,
-              maxTotalTimeout: timeoutMs,
-              signal: context.signal,
-              requestSignal: over.signal,
-              ...(!isTracing() && { headers: trace }),
-              ...(context.isStreamed && {
-                onprogress: ({ progress, total, message }: Progress) => {
-                  void context.report({
-                    progress,
-                    ...(total !== undefined && { total }),
-                    ...(message !== undefined && { message }),
-                  });
-                },
-              }),
-            },
-          ),
-      );
-    } finally {
-      over.abort();
-    }
+    const params = {
+      name: toolName,
+      arguments: args,
+      ...(Object.keys(trace).length > 0 && { _meta: trace }),
+    };
+    return connections.use({ server, subject, signal, isRepeatable: scope === 'kb:read' }, (client) =>
+      client.callTool(params, {
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs,
+        signal,
+        ...(!isTracing() && { headers: trace }),
+        ...(context.isStreamed && {
+          onprogress: (progress: Progress) => {
+            void context.report(toProgress(progress));
+          },
+        }),
+      }),
+    );
   }
 
   async function callThroughCircuit(

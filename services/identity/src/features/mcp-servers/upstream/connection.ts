@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   /** The version that this client reports. */
   readonly version: string;
   readonly timeoutMs: number;
+  /** After this time an answer is broken off, also a stream that the client no longer waits for. */
+  readonly maxAnswerMs: number;
   /** What an earlier connection to the same server found out about its protocol. */
   readonly prior: PriorDiscovery | undefined;
 }
@@ -27,13 +29,15 @@ const acceptAll = {
  * Creates the fetch of a connection. It opens no stream for messages that nobody asked for, follows no redirect, and
  * accepts no compressed answer, because the size of an answer is limited as it is received.
  */
-function createFetch({ dispatcher, createHeaders }: ConnectionOptions): Fetch {
+function createFetch({ dispatcher, createHeaders, maxAnswerMs }: ConnectionOptions): Fetch {
   const guarded = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     if (init.method === 'GET') return new Response(null, { status: 405 });
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(createHeaders())) headers.set(name, value);
-    const response = await fetch(url, { ...init, headers, dispatcher, redirect: 'manual' });
+    const limit = AbortSignal.timeout(maxAnswerMs);
+    const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+    const response = await fetch(url, { ...init, headers, signal, dispatcher, redirect: 'manual' });
     const encoding = response.headers.get('content-encoding');
     const isRedirect = response.status >= 300 && response.status < 400;
     if (!isRedirect && (encoding === null || encoding === 'identity')) return response;

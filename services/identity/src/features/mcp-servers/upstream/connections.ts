@@ -57,9 +57,10 @@ export function createConnections(deps: {
   readonly createHeaders: CreateHeaders;
   readonly version: string;
   readonly timeoutMs: number;
+  readonly maxAnswerMs: number;
   readonly log: Pick<Logger, 'debug'>;
 }): Connections {
-  const { egress, createHeaders, version, timeoutMs, log } = deps;
+  const { egress, createHeaders, version, timeoutMs, maxAnswerMs, log } = deps;
   const end = (connection: Connection): void => {
     connection.client
       .then((client) => client.close())
@@ -93,6 +94,7 @@ export function createConnections(deps: {
       createHeaders: () => createHeaders(server, subject),
       version,
       timeoutMs,
+      maxAnswerMs,
       prior: priors.get(key),
     });
   }
