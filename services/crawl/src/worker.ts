@@ -20,7 +20,7 @@ import type { CrawlQueues } from './queue/queues.js';
 import type { Resources } from './resources.js';
 
 /** How long a run is its worker's without a sign of it: as long as BullMQ waits, within these limits. */
-const LEASE_MIN_MS = 5_000;
+const MIN_LEASE_MS = 5_000;
 const MAX_LEASE_MS = 30_000;
 /** How long runs may take to end or to be handed back. */
 const STOP_MS = 8_000;
@@ -98,7 +98,7 @@ export function startWorker(deps: WorkerDeps): void {
   const { log } = resources;
   const pool = openPool(deps);
   const onEvent = startOutbox(deps, pool);
-  const leaseMs = Math.min(MAX_LEASE_MS, Math.max(LEASE_MIN_MS, config.STALLED_INTERVAL_MS));
+  const leaseMs = Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, config.STALLED_INTERVAL_MS));
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
   const tasks = createTasks({

@@ -5,7 +5,7 @@ import { crawlErrors } from './error-format.js';
 export { bearer } from '@platform/service-kit';
 
 /** Describes errors in the format of this service. */
-export const answers = createErrorResponses(crawlErrors);
+export const errorResponses = createErrorResponses(crawlErrors);
 
 /** `{success: true, message, data}`. */
 export const successResponse = <T extends TSchema>(data: T) =>

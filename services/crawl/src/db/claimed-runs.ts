@@ -2,13 +2,13 @@ import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events
 import type { Run } from './runs.js';
 import type { Db } from './transaction.js';
 
-/* What a worker writes of the run in its hands. */
+/* What a worker writes of a run that it has claimed. */
 
 /**
- * What a worker writes of a run counts only while the run is still in its hands: each time it is
- * taken up it has another number. So a write whose answer was lost can be repeated.
+ * What a worker writes of a run counts only while its claim is valid: each claim has another number. So a write whose response
+ * was lost can be repeated.
  */
-export type Holding = Pick<Run, 'id' | 'takenUp'>;
+export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
 const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
 
 /* The end, the count and the event are one statement: all of them or none, without a transaction to open. */
@@ -26,44 +26,49 @@ const completion = `${end('completed', 'progress = 100, reason = null, task_loca
   select from ended`;
 const failure = `${end('failed', 'reason = $4')} select from ended`;
 
-/** With the run's event. @returns whether the run was in these hands until now. */
-export async function completeRun(db: Db, run: Holding, at: Date, event: SyncEvent): Promise<boolean> {
+/** With the run's event. @returns whether the claim was valid. */
+export async function completeRun(db: Db, run: RunClaim, at: Date, event: SyncEvent): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'complete_run',
     text: completion,
-    values: [run.id, run.takenUp, at, ...outboxValues(event, run.id)],
+    values: [run.id, run.claimCount, at, ...outboxValues(event, run.id)],
   });
   return rowCount === 1;
 }
 
-/** For good. @returns whether the run was in these hands until now. */
-export async function failRun(db: Db, run: Holding, at: Date, reason: string): Promise<boolean> {
+/** For good. @returns whether the claim was valid. */
+export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'fail_run',
     text: failure,
-    values: [run.id, run.takenUp, at, reason],
+    values: [run.id, run.claimCount, at, reason],
   });
   return rowCount === 1;
 }
 
-/** @returns whether the run was in these hands until now, or was put back by them. */
-export async function markRetrying(db: Db, run: Holding, reason: string, leaseUntil: Date): Promise<boolean> {
+/** @returns whether the claim was valid, or had been given back by the same worker. */
+export async function markRetrying(
+  db: Db,
+  run: RunClaim,
+  reason: string,
+  leaseUntil: Date,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
     text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null, task_location = null
            where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
-    values: [run.id, reason, leaseUntil, run.takenUp],
+    values: [run.id, reason, leaseUntil, run.claimCount],
   });
   return rowCount === 1;
 }
 
 /**
  * Puts a run back until its endpoint can be asked again; the attempt goes on then and is not counted twice.
- * @returns whether the run was in these hands until now, or was put back by them.
+ * @returns whether the claim was valid, or had been given back by the same worker.
  */
 export async function markAway(
   db: Db,
-  run: Holding,
+  run: RunClaim,
   given: { readonly reason: string; readonly since: Date; readonly leaseUntil: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -71,7 +76,7 @@ export async function markAway(
     text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
              away_since = $4, lease_until = $5
            where id = $1 and state in ('active', 'retrying') and taken_up = $2`,
-    values: [run.id, run.takenUp, given.reason, given.since, given.leaseUntil],
+    values: [run.id, run.claimCount, given.reason, given.since, given.leaseUntil],
   });
   return rowCount === 1;
 }
@@ -80,13 +85,13 @@ export async function markAway(
  * Gives a run back to the queue. Its attempt doesn't count. No worker asks its endpoint until the next claim, so that one starts
  * with a grace of its own.
  */
-export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<unknown> =>
+export const markHandedBack = (db: Db, run: RunClaim, leaseUntil: Date): Promise<unknown> =>
   db.query({
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2, away_since = null,
              reason = case when away_since is null then reason end
            where id = $1 and ${isHeld(3)}`,
-    values: [run.id, leaseUntil, run.takenUp],
+    values: [run.id, leaseUntil, run.claimCount],
   });
 
 /**
@@ -94,9 +99,9 @@ export const markHandedBack = (db: Db, run: Holding, leaseUntil: Date): Promise<
  */
 export async function renewLeases(
   db: Db,
-  runs: readonly Holding[],
+  runs: readonly RunClaim[],
   leaseUntil: Date,
-): Promise<ReadonlySet<Holding>> {
+): Promise<ReadonlySet<RunClaim>> {
   const { rows } = await db.query<{ number: number }>({
     name: 'renew_leases',
     // The claim's own time is indexed, and stays as it is unless the clock was set back.
@@ -104,7 +109,7 @@ export async function renewLeases(
            from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
            where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
            returning held.number::int as number`,
-    values: [runs.map(({ id }) => id), runs.map(({ takenUp }) => takenUp), leaseUntil],
+    values: [runs.map(({ id }) => id), runs.map(({ claimCount }) => claimCount), leaseUntil],
   });
   return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
 }
@@ -114,40 +119,40 @@ export async function renewLeases(
  * attempt, or is going to: a task belongs to an attempt, not to a worker. A run that is put back gives its attempt back, too.
  * Once such a run is aborted no other worker will claim it, and only the last one knows where the task is.
  */
-export async function mayCancelAttempt(db: Db, run: Holding & Pick<Run, 'attempts'>): Promise<boolean> {
+export async function mayCancelAttempt(db: Db, run: RunClaim & Pick<Run, 'attempts'>): Promise<boolean> {
   const { rows } = await db.query<{ mayCancel: boolean }>({
     name: 'may_cancel_attempt',
     text: `select attempts > $3 or (taken_up = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
            from runs where id = $1`,
-    values: [run.id, run.takenUp, run.attempts],
+    values: [run.id, run.claimCount, run.attempts],
   });
   // The history has forgotten the run: it ended long ago.
   return rows[0]?.mayCancel ?? true;
 }
 
-export const saveProgress = (db: Db, run: Holding, progress: number): Promise<unknown> =>
+export const saveProgress = (db: Db, run: RunClaim, progress: number): Promise<unknown> =>
   db.query({
     name: 'run_progress',
     text: `update runs set progress = greatest(progress, $2) where id = $1 and ${isHeld(3)}`,
-    values: [run.id, progress, run.takenUp],
+    values: [run.id, progress, run.claimCount],
   });
 
 /** Stores where the task of a run can be cancelled, also when the run was aborted since; null once it was cancelled. */
-export const saveTaskLocation = (db: Db, run: Holding, location: string | null): Promise<unknown> =>
+export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null): Promise<unknown> =>
   db.query({
     name: 'run_task_location',
     text: `update runs set task_location = $3 where id = $1 and taken_up = $2 and state in ('active', 'aborted')`,
-    values: [run.id, run.takenUp, location],
+    values: [run.id, run.claimCount, location],
   });
 
 /** Why the endpoint of a run under way can't be asked, and since when; null when it can. */
 export const saveAway = (
   db: Db,
-  run: Holding,
+  run: RunClaim,
   away: { readonly reason: string; readonly since: Date } | null,
 ): Promise<unknown> =>
   db.query({
     name: 'run_endpoint_away',
     text: `update runs set reason = $3, away_since = $4 where id = $1 and ${isHeld(2)}`,
-    values: [run.id, run.takenUp, away?.reason ?? null, away?.since ?? null],
+    values: [run.id, run.claimCount, away?.reason ?? null, away?.since ?? null],
   });

@@ -37,7 +37,7 @@ const MAX_WAITING = 1_000;
 
 /**
  * How long the run that waits longest has been due, in seconds; 0 when none does. Reads the first due schedule that has no
- * run in progress, and a bounded part of the runs that nobody has taken up.
+ * run in progress, and a bounded part of the runs that no worker has claimed.
  */
 export async function readOldestDueAge(db: pg.Pool, now: Date): Promise<number> {
   const { rows } = await db.query<{ age: number }>({
@@ -69,9 +69,9 @@ export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknow
 /**
  * The run that was expected at `expected` did not happen, and the one after it is; `nextRunAt` null leaves that as it is. The
  * queue has lost its job, and perhaps more: the applier looks.
- * @returns whether it was still expected: from then on no tick is taken up until the transaction ends.
+ * @returns whether it was still expected: from then on no tick is claimed until the transaction ends.
  */
-export async function countMissed(
+export async function recordMissedRun(
   tx: Transaction,
   { id, revision }: Pick<ExpectedJob, 'id' | 'revision'>,
   expected: Date,

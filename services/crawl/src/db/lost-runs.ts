@@ -20,7 +20,7 @@ export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<L
   return rows;
 }
 
-/** Gives a run another while to be taken up. */
+/** Extends the time in which a run may be claimed. */
 export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Promise<unknown> =>
   db.query({
     name: 'extend_lease',

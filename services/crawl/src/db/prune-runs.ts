@@ -10,6 +10,6 @@ const PRUNE_EVERY = 16;
  * fall upon the same connector each time. Never rejects, and is not waited for: what isn't deleted
  * now is later.
  */
-export function pruneSometimes(pool: pg.Pool, orgId: string, connector: string): void {
+export function maybePruneRuns(pool: pg.Pool, orgId: string, connector: string): void {
   if (Math.random() * PRUNE_EVERY < 1) pruneRuns(pool, orgId, connector, RUNS_KEPT).catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import { inProgress, leaseEnd, type Run, runColumns } from './runs.js';
 import { scheduleColumns } from './schedules.js';
 import type { Db } from './transaction.js';
 
-/* What a worker asks when a job is delivered, and how it takes up a run that exists. */
+/* What a worker reads when a job is delivered, and how it claims a run that exists. */
 
 const tick = `
   select ${scheduleColumns('s')}, existing.id as "existingId", existing.state as "existingState",
@@ -40,7 +40,7 @@ export async function findTick(
   };
 }
 
-const retake = `
+const reclaim = `
   update runs set
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
@@ -48,24 +48,24 @@ const retake = `
   where id = $1 and ${inProgress} and (state <> 'active' or ${leaseEnd('runs')} < $2) returning ${runColumns('runs')}`;
 
 /**
- * Takes up a run that exists; undefined when it has ended meanwhile, or is in hands that renew its
- * lease: that a queue delivers a job again doesn't mean that its worker is gone.
+ * Claims a run that exists; undefined when it has ended meanwhile, or a worker renews its lease: that a
+ * queue delivers a job again does not mean that its worker is gone.
  */
-export async function retakeRun(
+export async function reclaimRun(
   db: Db,
   id: string,
   given: { readonly at: Date; readonly jobId: string; readonly leaseUntil: Date },
 ): Promise<Run | undefined> {
   const { rows } = await db.query<Run>({
     name: 'retake_run',
-    text: retake,
+    text: reclaim,
     values: [id, given.at, given.jobId, given.leaseUntil],
   });
   return rows[0];
 }
 
-/** How a run stands, whoever has it; undefined when there is none. */
-export async function findStanding(
+/** Returns the state of a run and when its lease expires; undefined when there is no such run. */
+export async function findRunLease(
   db: Db,
   id: string,
 ): Promise<{ readonly state: RunState; readonly leaseUntil: Date | null } | undefined> {

@@ -3,7 +3,7 @@ import type { RunState, RunTrigger } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import type { Db } from './transaction.js';
 
-/* Runs as everybody sees them: made, in progress or not, ended from outside, forgotten. */
+/* Runs as every part of the service sees them: created, in progress, aborted, pruned. */
 
 export interface Run {
   readonly id: string;
@@ -19,8 +19,8 @@ export interface Run {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly recoveries: number;
-  /** How often a worker has taken it up. */
-  readonly takenUp: number;
+  /** How often it has been claimed. */
+  readonly claimCount: number;
   /** Since when the attempt under way has waited for an endpoint that is away. */
   readonly awaySince: Date | null;
   /** Of the request that asked for it. */
@@ -31,7 +31,7 @@ export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
-   ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.taken_up as "takenUp",
+   ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.taken_up as "claimCount",
    ${table}.away_since as "awaySince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 
@@ -68,7 +68,7 @@ export interface NewRun {
 }
 
 /*
- * The run and what is expected next are one statement: a tick is either still to come or taken up.
+ * The run and what is expected next are one statement: a tick is either expected or claimed.
  * The schedule's row is locked and read anew in it: a pause or removal that was answered meanwhile
  * is not followed by a run. What was asked for runs beside a finished one-off, too. A tick before
  * the one that is expected was overtaken: the run that did so was of its time, too.
@@ -102,7 +102,7 @@ const insert = `
     schedule.timeout_ms as "timeoutMs",
     schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
-/** @returns undefined when the tick was taken up or overtaken, another run begun, or the schedule changed. */
+/** @returns undefined when the tick was claimed or overtaken, another run has begun, or the schedule was changed. */
 export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | undefined> {
   const { schedule } = run;
   const { rows } = await db.query<Run & Work>({

@@ -3,9 +3,9 @@ import type { Schedule } from '../domain/schedule.js';
 import { inProgress } from './runs.js';
 import { scheduleColumns } from './schedules.js';
 
-/** A schedule that the queue has yet to be told about, in this replica's hands. */
+/** A schedule that this replica has leased to apply it to the queue. */
 export interface Unapplied extends Schedule {
-  /** Until when it is in these hands; also tells them from those of a later claim. */
+  /** Until when this replica has it; also distinguishes this lease from a later one. */
   readonly lease: Date;
   /** The revisions of which the queue may hold something, the schedule's own included when it has been tried before. */
   readonly queuedRevisions: readonly number[];
@@ -123,7 +123,7 @@ export async function markAllUnapplied(
 }
 
 /** After a clock was set back the row may expect a later time than the queue, which would void every tick until then. */
-export const expectEarlier = (db: pg.Pool, schedule: Pick<Schedule, 'id' | 'revision'>, at: Date) =>
+export const moveNextRunEarlier = (db: pg.Pool, schedule: Pick<Schedule, 'id' | 'revision'>, at: Date) =>
   db.query({
     name: 'expect_earlier',
     text: `update schedules set next_run_at = $3 where id = $1 and revision = $2 and state = 'active' and next_run_at > $3`,

@@ -77,7 +77,7 @@ function findTime(cron: string, timezone: string, after: number): number | undef
  * one question is that of every later one up to the answer itself, so the last of an expression and
  * zone is kept: of some thousand, the latest used.
  */
-const MAX_ANSWERS = 1_000;
+const MAX_KNOWN_TIMES = 1_000;
 const answers = new Map<string, { readonly after: number; readonly time: number }>();
 
 const toKey = (cron: string, timezone: string): string => `${timezone} ${cron}`;
@@ -90,7 +90,7 @@ function recall(key: string, after: number): number | undefined {
 function remember(key: string, after: number, time: number): void {
   answers.delete(key);
   answers.set(key, { after, time });
-  if (answers.size > MAX_ANSWERS) for (const oldest of answers.keys()) return void answers.delete(oldest);
+  if (answers.size > MAX_KNOWN_TIMES) for (const oldest of answers.keys()) return void answers.delete(oldest);
 }
 
 /** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */

@@ -3,22 +3,22 @@ import type { Schedule } from './schedule.js';
 /*
  * The states of a run. A row of `runs` is the truth; the queue only says when to look.
  *
- *   (none)    ─ tick taken up ──────────────────► active
+ *   (none)    ─ tick claimed ───────────────────► active
  *   (none)    ─ asked for, or missed ───────────► waiting
  *   (none)    ─ another run in progress (recurring), or too late for a schedule that skips ─► skipped
- *   waiting   ─ taken up by a worker ───────────► active
+ *   waiting   ─ claimed by a worker ────────────► active
  *   active    ─ task done ──────────────────────► completed   with its sync event, in one transaction
  *   active    ─ task failed, attempts left ─────► retrying
  *   active    ─ task failed, no attempt left ───► failed
  *   active    ─ endpoint away ──────────────────► retrying    the attempt goes on later, within its time
  *   active    ─ worker shuts down ──────────────► waiting     the attempt doesn't count
- *   active    ─ worker vanished ────────────────► active      in other hands, a few times; then failed
+ *   active    ─ worker vanished ────────────────► active      another worker claims it, a few times; then failed
  *   retrying  ─ back-off over ──────────────────► active
  *   waiting, active, retrying ─ pause, removal ─► aborted
  *
  * completed, failed, aborted and skipped are final. Every transition is one statement that names
- * the state it starts from, so of two workers with one run in their hands the second changes
- * nothing (`Holding` in db/claimed-runs.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
+ * the state it starts from, so of two workers with one run the second changes
+ * nothing (`RunClaim` in db/claimed-runs.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
  */
 export const runStates = [
   'waiting',
@@ -43,7 +43,7 @@ export const MAX_RECOVERIES = 3;
 
 export interface Tick {
   readonly schedule: Schedule | undefined;
-  /** The run of this very tick, when it was taken up before. */
+  /** The run of this very tick, when it was claimed before. */
   readonly existing: { readonly id: string; readonly state: RunState } | undefined;
   /** Another run of the connector and organisation. */
   readonly hasOtherInProgress: boolean;
@@ -53,19 +53,19 @@ export interface Tick {
 
 export type TickDecision =
   | { readonly action: 'void' | 'stale' | 'start' | 'wait' }
-  | { readonly action: 'retake'; readonly runId: string }
+  | { readonly action: 'reclaim'; readonly runId: string }
   | { readonly action: 'skip'; readonly reason: string };
 
 /**
  * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late (a later tick before
  * them), or from a queue that has not heard yet that the schedule was replaced, paused or removed: those are stale, and
- * start nothing. However many ticks are due at once, the first that is taken up stands for all of them. A tick that
+ * start nothing. However many ticks are due at once, the first that is claimed stands for all of them. A tick that
  * overlaps is left out, as another will come; a one-off job waits: it has no other.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;
   if (existing)
-    return isInProgress(existing.state) ? { action: 'retake', runId: existing.id } : { action: 'void' };
+    return isInProgress(existing.state) ? { action: 'reclaim', runId: existing.id } : { action: 'void' };
   if (schedule?.revision !== tick.revision || schedule.state !== 'active') return { action: 'stale' };
   const isOvertaken = (schedule.nextRunAt?.getTime() ?? 0) > tick.scheduledFor;
   if (isOvertaken) return { action: 'void' };

@@ -1,16 +1,16 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { type Holding, renewLeases } from '../db/claimed-runs.js';
+import { type RunClaim, renewLeases } from '../db/claimed-runs.js';
 import { RunStopped } from './tasks/task.js';
 
 interface ActiveRun {
-  readonly run: Holding;
+  readonly run: RunClaim;
   readonly since: number;
 }
 
 export interface ActiveRuns {
   /** @returns the signal that tells the run to stop; its reason is a {@link RunStopped}. */
-  add(run: Holding): AbortController;
+  add(run: RunClaim): AbortController;
   remove(abort: AbortController): void;
   /** Also stops what is added from then on. */
   stopAll(): void;
@@ -23,7 +23,7 @@ const HEARTBEAT_MS = 1_000;
 const YOUNG_MS = 500;
 
 /**
- * The runs in this process's hands. Once a second their leases are renewed, in one statement, and
+ * The runs that this process has claimed. Once a second their leases are renewed, in one statement, and
  * those that were paused or removed meanwhile, through whichever replica, are told to stop.
  */
 export function createActiveRuns(deps: {

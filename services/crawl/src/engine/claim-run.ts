@@ -1,8 +1,8 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { pruneSometimes } from '../db/prune-runs.js';
-import { findStanding, findTick, retakeRun } from '../db/run-claims.js';
+import { maybePruneRuns } from '../db/prune-runs.js';
+import { findRunLease, findTick, reclaimRun } from '../db/run-claims.js';
 import { abortOrphan, insertRun, type Run, type Work } from '../db/runs.js';
 import { findScheduleById, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
@@ -12,16 +12,16 @@ import { decideTick, isInProgress, MAX_RECOVERIES } from '../domain/run-state.js
 import type { Schedule } from '../domain/schedule.js';
 import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queue/job.js';
 
-/** A run in this worker's hands. */
-export interface BegunRun {
+/** A run that this worker has claimed. */
+export interface ClaimedRun {
   readonly run: Run;
   readonly schedule: Work;
 }
 
-/** Not to be looked at before then, epoch ms: the run is in other hands, or waits for the one before it. */
-export interface BusyRun {
-  readonly busyUntil: number;
-  readonly why: 'waits for the run before it' | 'is in other hands';
+/** Not to be looked at before then, epoch ms: the run is claimed by another worker, or waits for the one before it. */
+export interface DeferredRun {
+  readonly deferredUntil: number;
+  readonly why: 'waits for the run before it' | 'is claimed by another worker';
 }
 
 export interface RunTimes {
@@ -37,37 +37,37 @@ export interface RunTimes {
 export type NoRun = 'void' | 'stale';
 
 /** What a look at the rows made of a job; `changed` when the rows were changed during the look. */
-type Look = BegunRun | BusyRun | NoRun | 'changed';
+type Look = ClaimedRun | DeferredRun | NoRun | 'changed';
 
 /** How often a one-off job looks whether the run before it has ended. */
 const OVERLAP_LOOK_MS = 1_000;
 
 const toTick = (revision: number, at: number): string => `${revision}:${at}`;
 
-/** Finds out what a delivered job is to do, and takes it into this worker's hands. */
-export function createTakeUp(deps: {
+/** Finds out what a delivered job is to do, and claims its run for this worker. */
+export function createRunClaimer(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
   /** Called for a job that the queue should not have had any more. */
   readonly onStale: (job: CrawlJob) => Promise<unknown>;
   /** Ends a run that its workers don't survive. */
-  readonly giveUp: (begun: BegunRun, reason: string) => Promise<unknown>;
+  readonly giveUp: (claimed: ClaimedRun, reason: string) => Promise<unknown>;
 }) {
   const { pool, clock, times, onStale, giveUp } = deps;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
-  async function retake(job: CrawlJob, runId: string): Promise<Look> {
-    const run = await retakeRun(pool, runId, {
+  async function reclaim(job: CrawlJob, runId: string): Promise<Look> {
+    const run = await reclaimRun(pool, runId, {
       at: new Date(clock()),
       jobId: job.id ?? '',
       leaseUntil: leaseUntil(),
     });
     if (!run) {
-      const standing = await findStanding(pool, runId);
+      const standing = await findRunLease(pool, runId);
       if (!standing || !isInProgress(standing.state)) return 'void';
       return standing.state === 'active' && standing.leaseUntil
-        ? { busyUntil: standing.leaseUntil.getTime(), why: 'is in other hands' }
+        ? { deferredUntil: standing.leaseUntil.getTime(), why: 'is claimed by another worker' }
         : 'changed';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
@@ -103,10 +103,10 @@ export function createTakeUp(deps: {
   }
 
   /**
-   * A tick that comes in time, to a schedule of its revision with no run in progress, is taken up in one
+   * A tick that comes in time, to a schedule of its revision with no run in progress, is claimed in one
    * statement: its scheduler tells the times. @returns undefined when it is not so; the rows then say why.
    */
-  async function startInTime(job: CrawlJob, id: string, revision: number): Promise<BegunRun | undefined> {
+  async function startInTime(job: CrawlJob, id: string, revision: number): Promise<ClaimedRun | undefined> {
     const now = clock();
     const at = timeOfTick(job.id ?? '');
     const recurrence = recurrenceOfTick(job);
@@ -140,18 +140,18 @@ export function createTakeUp(deps: {
       if (run && isOnce) await finishOneOff(tx, run);
       return run !== undefined;
     });
-    if (isSkipped) pruneSometimes(pool, schedule.orgId, schedule.connector);
+    if (isSkipped) maybePruneRuns(pool, schedule.orgId, schedule.connector);
     return isSkipped ? 'void' : 'changed';
   }
 
   async function look(job: CrawlJob): Promise<Look> {
     const { data } = job;
-    if (data.kind === 'run') return retake(job, data.runId);
+    if (data.kind === 'run') return reclaim(job, data.runId);
     const { scheduleId, revision } = data;
     // One that failed before has a run.
     const isFirst = job.attemptsMade === 0;
-    const begun = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
-    if (begun) return begun;
+    const claimed = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
+    if (claimed) return claimed;
     const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
     const found = await findTick(pool, {
       scheduleId,
@@ -161,14 +161,14 @@ export function createTakeUp(deps: {
     });
     const decision = decideTick(found, clock(), times.misfireGraceMs);
     if (decision.action === 'wait')
-      return { busyUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
-    if (decision.action === 'retake') return retake(job, decision.runId);
+      return { deferredUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
+    if (decision.action === 'reclaim') return reclaim(job, decision.runId);
     if (decision.action === 'void' || decision.action === 'stale') return decision.action;
     if (!found.schedule) return 'stale';
     return startTick(job, found.schedule, at, decision.action === 'skip' ? decision.reason : null);
   }
 
-  return async (job: CrawlJob): Promise<BegunRun | BusyRun | undefined> => {
+  return async (job: CrawlJob): Promise<ClaimedRun | DeferredRun | undefined> => {
     const first = await look(job);
     const found = first === 'changed' ? await look(job) : first;
     if (found === 'stale') await onStale(job);

@@ -1,7 +1,7 @@
 import { connectors } from '@platform/events';
 import { type Clock, type Logger, withSpan } from '@platform/service-kit';
 import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
-import type { Holding } from '../db/claimed-runs.js';
+import type { RunClaim } from '../db/claimed-runs.js';
 import { toQueueName } from '../domain/connectors.js';
 import type { CrawlWorker, Engine } from '../queue/backend.js';
 import { createErrorReporter } from '../queue/error-reporter.js';
@@ -9,29 +9,29 @@ import type { CrawlJob } from '../queue/job.js';
 import { repeatSettings } from '../queue/queues.js';
 import type { ActiveRuns } from './active-runs.js';
 import { createAttemptTimer } from './attempt-timer.js';
-import type { BegunRun } from './claim-run.js';
+import type { ClaimedRun } from './claim-run.js';
 import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
-import { persist } from './retry-transient.js';
+import { retryTransient } from './retry-transient.js';
 import { describeWait, type RunLifecycle } from './run-lifecycle.js';
 import { type Task, type TaskOrder, TaskServiceAway, RunStopped } from './tasks/task.js';
 
 /** After a lease; its holder's clock may be a little behind. */
-const BUSY_MARGIN_MS = 1_000;
+const DEFERRED_MARGIN_MS = 1_000;
 
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'handed_back' | 'void';
 
 export interface CrawlJobDeps {
   readonly lifecycle: RunLifecycle;
   readonly activeRuns: ActiveRuns;
-  readonly getTask: (connector: BegunRun['run']['connector']) => Task;
-  readonly saveProgress: (run: Holding, progress: number) => Promise<unknown>;
+  readonly getTask: (connector: ClaimedRun['run']['connector']) => Task;
+  readonly saveProgress: (run: RunClaim, progress: number) => Promise<unknown>;
   readonly saveAway: (
-    run: Holding,
+    run: RunClaim,
     away: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
   /** Says where the remote task of a run can be cancelled; null once it was. */
-  readonly saveTaskLocation: (run: Holding, location: string | null) => Promise<unknown>;
-  readonly mayCancelAttempt: (run: BegunRun['run']) => Promise<boolean>;
+  readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
+  readonly mayCancelAttempt: (run: ClaimedRun['run']) => Promise<boolean>;
   /** For how long the endpoint may be away in an attempt before the attempt fails. */
   readonly endpointGraceMs: number;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
@@ -41,7 +41,7 @@ export interface CrawlJobDeps {
   readonly stopping: AbortSignal;
 }
 
-const toOrder = ({ run, schedule }: BegunRun): TaskOrder => ({
+const toOrder = ({ run, schedule }: ClaimedRun): TaskOrder => ({
   runId: run.id,
   attempt: run.attempts,
   orgId: run.orgId,
@@ -54,10 +54,10 @@ const toOrder = ({ run, schedule }: BegunRun): TaskOrder => ({
 });
 
 /** What ties the log lines of a run, and of those that it calls, to the request that asked for it. */
-const getRequestId = ({ id, requestId }: Pick<BegunRun['run'], 'id' | 'requestId'>): string =>
+const getRequestId = ({ id, requestId }: Pick<ClaimedRun['run'], 'id' | 'requestId'>): string =>
   requestId ?? id;
 
-const getIds = (run: BegunRun['run']) => ({
+const getIds = (run: ClaimedRun['run']) => ({
   requestId: getRequestId(run),
   runId: run.id,
   connector: run.connector,
@@ -65,14 +65,14 @@ const getIds = (run: BegunRun['run']) => ({
 });
 
 /** What is left of the grace: the endpoint may have been away before it accepted the task. */
-function getGraceLeft({ clock, endpointGraceMs }: CrawlJobDeps, { awaySince }: BegunRun['run']): number {
+function getGraceLeft({ clock, endpointGraceMs }: CrawlJobDeps, { awaySince }: ClaimedRun['run']): number {
   const awayForMs = awaySince === null ? 0 : clock() - awaySince.getTime();
   return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - awayForMs));
 }
 
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
-async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
-  const { run, schedule } = begun;
+async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
+  const { run, schedule } = claimed;
   const abort = deps.activeRuns.add(run);
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
   let awayReason = '';
@@ -91,7 +91,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
   };
   const showTask = (location: string | null): void => {
     // Whoever finds the run without a worker cancels its task.
-    void persist(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
+    void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
   };
   try {
     abort.signal.throwIfAborted();
@@ -100,7 +100,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
         reject(abort.signal.reason as RunStopped);
       });
     });
-    const task = deps.getTask(run.connector)(toOrder(begun), {
+    const task = deps.getTask(run.connector)(toOrder(claimed), {
       signal: abort.signal,
       deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
       requestId: getRequestId(run),
@@ -116,7 +116,7 @@ async function runTask(deps: CrawlJobDeps, begun: BegunRun): Promise<void> {
         progress.report(overall(percent));
       },
       // A task that goes on without a run does less harm than a run without its task.
-      mayCancel: () => persist(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
+      mayCancel: () => retryTransient(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       away: (reason) => {
         awayReason = reason;
         const since = new Date(deps.clock());
@@ -160,43 +160,47 @@ function leaveNoTrace({ opts }: CrawlJob): void {
 export function createProcessor(deps: CrawlJobDeps) {
   const { lifecycle, stopping, clock } = deps;
 
-  async function settle(begun: BegunRun): Promise<{ outcome: RunOutcome; reason?: string; until?: number }> {
+  async function settle(
+    claimed: ClaimedRun,
+  ): Promise<{ outcome: RunOutcome; reason?: string; until?: number }> {
     try {
-      await runTask(deps, begun);
+      await runTask(deps, claimed);
     } catch (error) {
       if (error instanceof TaskServiceAway) {
-        const followed = await persist(() => lifecycle.postpone(begun, error), stopping);
+        const followed = await retryTransient(() => lifecycle.postpone(claimed, error), stopping);
         const reason = error.message;
         if (typeof followed === 'string') return { outcome: followed, reason };
         return { outcome: 'postponed', reason, until: followed.until };
       }
       if (error instanceof RunStopped && error.reason === 'ended') return { outcome: 'void' };
       if (error instanceof RunStopped && error.reason === 'shutdown') {
-        await persist(() => lifecycle.handBack(begun), stopping);
+        await retryTransient(() => lifecycle.handBack(claimed), stopping);
         return { outcome: 'handed_back' };
       }
       const reason = toReason(error);
-      return { outcome: await persist(() => lifecycle.fail(begun, reason), stopping), reason };
+      return { outcome: await retryTransient(() => lifecycle.fail(claimed, reason), stopping), reason };
     }
-    return { outcome: (await persist(() => lifecycle.complete(begun), stopping)) ? 'completed' : 'void' };
+    return {
+      outcome: (await retryTransient(() => lifecycle.complete(claimed), stopping)) ? 'completed' : 'void',
+    };
   }
 
   async function run(job: CrawlJob, token: string | undefined): Promise<RunOutcome> {
-    const begun = await persist(() => lifecycle.begin(job), stopping);
-    if (!begun) {
+    const claimed = await retryTransient(() => lifecycle.claim(job), stopping);
+    if (!claimed) {
       leaveNoTrace(job);
       return 'void';
     }
-    if ('busyUntil' in begun) {
-      deps.log.debug({ jobId: job.id }, `a job ${begun.why}`);
-      return putBack(job, token, begun.busyUntil + BUSY_MARGIN_MS);
+    if ('deferredUntil' in claimed) {
+      deps.log.debug({ jobId: job.id }, `a job ${claimed.why}`);
+      return putBack(job, token, claimed.deferredUntil + DEFERRED_MARGIN_MS);
     }
     const startedAt = clock();
-    const { outcome, reason, until = clock() } = await settle(begun);
-    const { connector, awaySince } = begun.run;
+    const { outcome, reason, until = clock() } = await settle(claimed);
+    const { connector, awaySince } = claimed.run;
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
     const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
-    deps.log[isTold ? 'warn' : 'debug']({ ...getIds(begun.run), outcome, reason }, 'run settled');
+    deps.log[isTold ? 'warn' : 'debug']({ ...getIds(claimed.run), outcome, reason }, 'run settled');
     if (outcome === 'void') leaveNoTrace(job);
     if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
     if (outcome === 'retry') throw new Error(reason);

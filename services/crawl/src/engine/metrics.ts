@@ -14,7 +14,7 @@ export function createCrawlMetrics(registry: Registry) {
     }),
     duration: new Histogram({
       name: 'crawl_run_attempt_seconds',
-      help: 'Time from taking a run up to the end of the attempt.',
+      help: 'Time from the claim of a run to the end of the attempt.',
       labelNames: ['outcome'],
       buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 600],
       registers,

@@ -15,7 +15,7 @@ const isRepeatable = (error: unknown): boolean =>
  *
  * @param signal - ends the waiting; the last error is thrown.
  */
-export async function persist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryTransient<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       return await write();

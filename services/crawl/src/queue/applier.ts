@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Counter } from 'prom-client';
 import {
   claimUnapplied,
-  expectEarlier,
+  moveNextRunEarlier,
   markAllUnapplied,
   markApplied,
   postponeApplying,
@@ -81,7 +81,7 @@ export function createApplier(deps: {
     const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
     // A time that has passed is the watchdog's.
     if (next !== undefined && (row.nextRunAt?.getTime() ?? 0) > next)
-      await expectEarlier(pool, row, new Date(next));
+      await moveNextRunEarlier(pool, row, new Date(next));
     await queues.apply(row);
     metrics.repairs.inc({ kind: 'missing_job' });
   }

@@ -12,7 +12,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createErrorReporter } from './error-reporter.js';
 import type { CrawlJob, CrawlJobData } from './job.js';
-import { createPatientBackend, patientPool } from './throttled-backend.js';
+import { createThrottledBackend, throttledPool } from './throttled-backend.js';
 
 /*
  * BullMQ on one of its two backends. Everything above this file is the same for both.
@@ -127,15 +127,15 @@ function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logg
   pool.on('error', (error) => {
     log.warn({ err: error }, 'idle queue connection lost');
   });
-  const connection = patientPool(pool);
+  const connection = throttledPool(pool);
   return {
     ping: () => pool.query('select 1'),
     // It is lost, and restored, with the rows.
     isVolatile: false,
     afterDataLoss: () => Promise.resolve(false),
-    queue: (name, options) => new Queue(name, { ...options, connection }, createPatientBackend),
+    queue: (name, options) => new Queue(name, { ...options, connection }, createThrottledBackend),
     worker: (name, processor, options) =>
-      new Worker(name, processor, { ...options, connection }, createPatientBackend),
+      new Worker(name, processor, { ...options, connection }, createThrottledBackend),
     close: () => pool.end(),
   };
 }

@@ -5,7 +5,7 @@ import { parsePattern, type Recurrence } from '../domain/recurrence.js';
 
 /**
  * What a job carries: names of rows, never their content, so that the row decides when the job is
- * taken up. That also keeps metadata out of the queue, whose backends differ in what text they
+ * claimed. That also keeps metadata out of the queue, whose backends differ in what text they
  * hold.
  *
  *   tick  made by the schedule's job scheduler, once per time
@@ -63,7 +63,7 @@ export function recurrenceOfTick({ opts }: CrawlJob): Recurrence | undefined {
   return pattern === undefined ? undefined : parsePattern(pattern, tz);
 }
 
-/** A run that is to be taken up by whichever worker is free. */
+/** A run for whichever worker is free. */
 export interface RunJob {
   readonly runId: string;
   readonly orgId: string;

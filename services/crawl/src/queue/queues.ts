@@ -83,7 +83,7 @@ function traced(): Pick<CrawlJobData, 'traceparent'> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Runs one question to BullMQ; whatever it fails with, the caller hears 503. */
+/** Calls BullMQ; any failure becomes 503 for the caller. */
 async function ask<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();

@@ -32,7 +32,7 @@ async function asConnectionError(error: unknown): Promise<unknown> {
 }
 
 /** The pool, as BullMQ uses one. */
-export function patientPool(pool: pg.Pool): PostgresConnectionOptions {
+export function throttledPool(pool: pg.Pool): PostgresConnectionOptions {
   const told = async <T>(asked: Promise<T>): Promise<T> => {
     try {
       return await asked;
@@ -57,7 +57,7 @@ class CheckedConnection extends PostgresConnection {
   }
 }
 
-class PatientBackend extends PostgresQueueBackend {
+class ThrottledBackend extends PostgresQueueBackend {
   /**
    * Seconds; as on Redis. A worker sleeps until the next job is due, by a timer that knows nothing of the wall clock: when
    * that is set forward, or the host slept, this is how late a job may be. BullMQ would let it sleep for an hour.
@@ -80,12 +80,12 @@ class PatientBackend extends PostgresQueueBackend {
 }
 
 /** For BullMQ's constructors; all share the pool. */
-export const createPatientBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
+export const createThrottledBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
   name,
   options,
   { withBlockingConnection = false } = {},
 ) =>
-  new PatientBackend(
+  new ThrottledBackend(
     new CheckedConnection(options.connection),
     name,
     options,

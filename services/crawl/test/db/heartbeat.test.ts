@@ -1,13 +1,13 @@
 import { renewLeases } from '../../src/db/claimed-runs.js';
 import { findLost } from '../../src/db/lost-runs.js';
-import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 describe('the heartbeat of a run', () => {
   const rows = useRunRows();
 
   it('writes no indexed column', async () => {
     const { job } = await rows.scheduleDaily();
-    const { run } = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const { run } = expectClaimed(await rows.newLifecycle().claim(job(at)));
     const tx = await rows.pool.connect();
     try {
       await tx.query('begin');
@@ -28,18 +28,18 @@ describe('the heartbeat of a run', () => {
 
   it('keeps a run from being claimed by others and from counting as lost', async () => {
     const { job } = await rows.scheduleDaily();
-    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     const isLost = async () =>
       (await findLost(rows.pool, new Date(rows.now), 500)).some(({ id }) => id === first.run.id);
     const renewedUntil = at + 2 * times.leaseMs;
     await renewLeases(rows.pool, [first.run], new Date(renewedUntil));
     rows.now = renewedUntil - 1;
     expect(await isLost()).toBe(false);
-    expect(await rows.newLifecycle().begin(job(at))).toMatchObject({ busyUntil: renewedUntil });
+    expect(await rows.newLifecycle().claim(job(at))).toMatchObject({ deferredUntil: renewedUntil });
     rows.now = renewedUntil + 1;
     expect(await isLost()).toBe(true);
-    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
-    expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
+    const second = expectClaimed(await rows.newLifecycle().claim(job(at)));
+    expect(second.run).toMatchObject({ id: first.run.id, claimCount: 2 });
     expect(await isLost()).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { pruneSometimes } from '../../src/db/prune-runs.js';
+import { maybePruneRuns } from '../../src/db/prune-runs.js';
 import { at, useRunRows } from '../support/run-rows.js';
 
 describe('pruning', () => {
@@ -34,7 +34,7 @@ describe('pruning', () => {
       ).rows;
     // It is called for every run, and deletes by chance.
     const chance = jest.spyOn(Math, 'random').mockReturnValue(0);
-    pruneSometimes(rows.pool, orgId, 'files_1');
+    maybePruneRuns(rows.pool, orgId, 'files_1');
     chance.mockRestore();
     const kept = await waitFor(
       async () => {

@@ -1,6 +1,6 @@
 import { type ExpectedJob, findOverdue } from '../../src/db/expected-runs.js';
 import { findStatus, findStatuses } from '../../src/db/schedule-status.js';
-import { at, expectBegun, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, useRunRows } from '../support/run-rows.js';
 
 describe('what is read of schedules and runs', () => {
   const rows = useRunRows();
@@ -8,8 +8,8 @@ describe('what is read of schedules and runs', () => {
   it('a finished one-off job that left the history is shown no longer', async () => {
     const { id, orgId, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const begun = expectBegun(await lifecycle.begin(job));
-    await lifecycle.complete(begun);
+    const claimed = expectClaimed(await lifecycle.claim(job));
+    await lifecycle.complete(claimed);
     expect((await findStatus(rows.pool, orgId, 'files_1'))?.run?.state).toBe('completed');
     await rows.pool.query('delete from runs where schedule_id = $1', [id]);
     expect(await findStatus(rows.pool, orgId, 'files_1')).toBeUndefined();

@@ -1,9 +1,9 @@
 import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
 import { requeueLost } from '../../src/db/lost-runs.js';
 import { stopSchedules } from '../../src/db/schedules.js';
-import type { BegunRun } from '../../src/engine/claim-run.js';
+import type { ClaimedRun } from '../../src/engine/claim-run.js';
 import type { CrawlJob } from '../../src/queue/job.js';
-import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 /* What becomes of a run when things happen to it at the same time, or late. */
 
@@ -15,7 +15,7 @@ describe('a run under races', () => {
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    const beginning = rows.newLifecycle().begin(job);
+    const beginning = rows.newLifecycle().claim(job);
     await rows.waitForLock();
     await pausing.query('commit');
     pausing.release();
@@ -25,48 +25,50 @@ describe('a run under races', () => {
 
   it('a run whose schedule is gone is aborted when its job comes again', async () => {
     const { id, job } = await rows.scheduleOnce();
-    expect(await rows.newLifecycle().begin(job)).toBeDefined();
+    expect(await rows.newLifecycle().claim(job)).toBeDefined();
     const found = await rows.pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
     await rows.pool.query('delete from schedules where id = $1', [id]);
     rows.now += 60_000;
     const again = { ...job, data: { ...job.data, kind: 'run', runId: found.rows[0]?.id ?? '' } } as CrawlJob;
-    expect(await rows.newLifecycle().begin(again)).toBeUndefined();
+    expect(await rows.newLifecycle().claim(again)).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
   });
 
   it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const begun = expectBegun(await lifecycle.begin(job));
+    const claimed = expectClaimed(await lifecycle.claim(job));
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    const completing = lifecycle.complete(begun);
+    const completing = lifecycle.complete(claimed);
     await rows.waitForLock();
     await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
     await pausing.query('commit');
     pausing.release();
     expect(await completing).toBe(false);
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'aborted' }]);
-    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [begun.run.id]);
+    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [
+      claimed.run.id,
+    ]);
     expect(events.rowCount).toBe(0);
   });
 
   it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
     const { id, job } = await rows.scheduleOnce();
-    const begun = expectBegun(await rows.newLifecycle().begin(job));
+    const claimed = expectClaimed(await rows.newLifecycle().claim(job));
     rows.now += times.leaseMs - 1;
-    expect(await rows.newLifecycle().begin(job)).toMatchObject({ busyUntil: at + times.leaseMs });
-    expect(await rows.newLifecycle().complete(begun)).toBe(true);
+    expect(await rows.newLifecycle().claim(job)).toMatchObject({ deferredUntil: at + times.leaseMs });
+    expect(await rows.newLifecycle().complete(claimed)).toBe(true);
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
   });
 
   it('a worker that lost its run to another changes nothing of it any more', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job));
+    const first = expectClaimed(await lifecycle.claim(job));
     rows.now += times.leaseMs + 1;
-    const second = expectBegun(await lifecycle.begin(job));
+    const second = expectClaimed(await lifecycle.claim(job));
     expect(await lifecycle.fail(first, 'too late')).toBe('void');
     expect(await lifecycle.complete(first)).toBe(false);
     await lifecycle.handBack(first);
@@ -86,21 +88,21 @@ describe('a run under races', () => {
   it('only the worker that follows the task of an attempt may cancel it', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const mayCancel = ({ run }: ClaimedRun) => mayCancelAttempt(rows.pool, run);
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     expect(await mayCancel(first)).toBe(true);
     // Lost, and claimed by another.
     rows.now += times.leaseMs + 1;
-    const second = expectBegun(await lifecycle.begin(job(at)));
+    const second = expectClaimed(await lifecycle.claim(job(at)));
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
     // Handed back: whoever claims the run goes on with the same task.
     await lifecycle.handBack(second);
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
     // An attempt that has failed is gone on with by nobody, and the next one has another task.
-    const third = expectBegun(await lifecycle.begin(job(at)));
+    const third = expectClaimed(await lifecycle.claim(job(at)));
     await lifecycle.fail(third, 'too late');
     expect(await mayCancel(third)).toBe(true);
-    const fourth = expectBegun(await lifecycle.begin(job(at, 1)));
+    const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
     expect([await mayCancel(third), await mayCancel(fourth)]).toEqual([true, true]);
     await rows.pool.query(`update runs set state = 'aborted' where id = $1`, [fourth.run.id]);
     expect(await mayCancel(fourth)).toBe(true);
@@ -108,7 +110,7 @@ describe('a run under races', () => {
 
   it('nobody cancels the task of a run that was queued again after it was lost', async () => {
     const { job } = await rows.scheduleDaily();
-    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     rows.now += times.leaseMs + 1;
     const until = new Date(rows.now + 60_000);
     await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
@@ -119,7 +121,7 @@ describe('a run under races', () => {
     'a worker that lost its run cancels the task when the schedule is %s before another worker claims the run',
     async (to) => {
       const { orgId, connector, job } = await rows.scheduleDaily();
-      const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+      const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
       rows.now += times.leaseMs + 1;
       const [now, until] = [new Date(rows.now), new Date(rows.now + 60_000)];
       await requeueLost(rows.pool, first.run, { now, until, jobId: 'again' });
@@ -130,21 +132,21 @@ describe('a run under races', () => {
 
   it('a worker that lost its run leaves the task to the next one, whose run is paused', async () => {
     const { orgId, connector, job } = await rows.scheduleDaily();
-    const first = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     rows.now += times.leaseMs + 1;
-    const second = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const second = expectClaimed(await rows.newLifecycle().claim(job(at)));
     await stopSchedules(rows.pool, 'paused', { orgId, connector, at: new Date(rows.now) });
-    const mayCancel = ({ run }: BegunRun) => mayCancelAttempt(rows.pool, run);
+    const mayCancel = ({ run }: ClaimedRun) => mayCancelAttempt(rows.pool, run);
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
   });
 
   it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job));
+    const first = expectClaimed(await lifecycle.claim(job));
     await lifecycle.handBack(first);
     await lifecycle.handBack(first);
-    const second = expectBegun(await lifecycle.begin(job));
+    const second = expectClaimed(await lifecycle.claim(job));
     expect(second.run.attempts).toBe(1);
     await lifecycle.handBack(first);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
@@ -155,19 +157,19 @@ describe('a run under races', () => {
 
   it('a tick that is delivered twice at once has one run', async () => {
     const { id, job } = await rows.scheduleDaily();
-    const begun = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().begin(job(at))));
-    expect(begun.filter((one) => one && 'run' in one)).toHaveLength(1);
-    expect(begun.filter((one) => one && 'busyUntil' in one)).toHaveLength(2);
+    const claimed = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().claim(job(at))));
+    expect(claimed.filter((one) => one && 'run' in one)).toHaveLength(1);
+    expect(claimed.filter((one) => one && 'deferredUntil' in one)).toHaveLength(2);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
   });
 
   it('a run that lost its worker lets neither an event out nor is it counted by the one that it left', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     rows.now += times.leaseMs + 1;
-    const second = expectBegun(await lifecycle.begin(job(at)));
-    expect(second.run).toMatchObject({ id: first.run.id, takenUp: 2 });
+    const second = expectClaimed(await lifecycle.claim(job(at)));
+    expect(second.run).toMatchObject({ id: first.run.id, claimCount: 2 });
     expect(await lifecycle.complete(first)).toBe(false);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
     expect(await rows.getCount(orgId)).toEqual({ completed: 0, events: 0 });

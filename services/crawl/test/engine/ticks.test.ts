@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { findStatus } from '../../src/db/schedule-status.js';
-import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 /* What a tick reads and writes, and what it makes of that. */
 
@@ -12,13 +12,13 @@ describe('a tick', () => {
     const lifecycle = rows.newLifecycle();
     const statements = jest.spyOn(pg.Client.prototype, 'query');
     const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
-    const begun = expectBegun(await lifecycle.begin(job(at)));
+    const claimed = expectClaimed(await lifecycle.claim(job(at)));
     expect(statements).toHaveBeenCalledTimes(1);
-    expect(await lifecycle.complete(begun)).toBe(true);
+    expect(await lifecycle.complete(claimed)).toBe(true);
     expect(statements).toHaveBeenCalledTimes(2);
     statements.mockRestore();
     chance.mockRestore();
-    expect(begun.schedule).toMatchObject({ timeoutMs: 60_000, scheduledAt: new Date(at), metadata: null });
+    expect(claimed.schedule).toMatchObject({ timeoutMs: 60_000, scheduledAt: new Date(at), metadata: null });
     expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
       new Date(at + 86_400_000),
     );
@@ -26,11 +26,11 @@ describe('a tick', () => {
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
     const found = await rows.pool.query('select event_id from runs where schedule_id = $1', [id]);
     expect(found.rows).toEqual(
-      (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [begun.run.id]))
+      (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [claimed.run.id]))
         .rows,
     );
     // The answer was lost, and the write repeated.
-    expect(await lifecycle.complete(begun)).toBe(false);
+    expect(await lifecycle.complete(claimed)).toBe(false);
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
@@ -40,10 +40,10 @@ describe('a tick', () => {
     await rows.pool.query(
       `alter table schedules add constraint unbroken check (state <> 'finished' or id <> '${id}')`,
     );
-    await expect(rows.newLifecycle().begin(job)).rejects.toThrow('unbroken');
+    await expect(rows.newLifecycle().claim(job)).rejects.toThrow('unbroken');
     expect(await rows.getRuns(id)).toEqual([]);
     await rows.pool.query('alter table schedules drop constraint unbroken');
-    expect(await rows.newLifecycle().begin(job)).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job)).toBeUndefined();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'skipped' }]);
     const found = await rows.pool.query('select state from schedules where id = $1', [id]);
     expect(found.rows).toEqual([{ state: 'finished' }]);
@@ -53,11 +53,11 @@ describe('a tick', () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     rows.now += 10 * 86_400_000;
-    const begun = expectBegun(await lifecycle.begin(job(at + 4 * 86_400_000)));
-    await lifecycle.complete(begun);
-    for (const day of [2, 9]) expect(await lifecycle.begin(job(at + day * 86_400_000))).toBeUndefined();
+    const claimed = expectClaimed(await lifecycle.claim(job(at + 4 * 86_400_000)));
+    await lifecycle.complete(claimed);
+    for (const day of [2, 9]) expect(await lifecycle.claim(job(at + day * 86_400_000))).toBeUndefined();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
-    expect(await lifecycle.begin(job(at + 11 * 86_400_000))).toBeDefined();
+    expect(await lifecycle.claim(job(at + 11 * 86_400_000))).toBeDefined();
   });
 
   it('a tick that is skipped for being late stands for none that may still start', async () => {
@@ -65,20 +65,20 @@ describe('a tick', () => {
     const job = (minute: number) => getJob(at + minute * 60_000);
     const lifecycle = rows.newLifecycle();
     rows.now += times.misfireGraceMs + 90_000;
-    expect(await lifecycle.begin(job(0))).toBeUndefined();
-    expect(await lifecycle.begin(job(1))).toBeUndefined();
-    expect(await lifecycle.begin(job(2))).toMatchObject({ run: { scheduledFor: new Date(at + 120_000) } });
-    expect(await lifecycle.begin(job(6))).toBeUndefined();
+    expect(await lifecycle.claim(job(0))).toBeUndefined();
+    expect(await lifecycle.claim(job(1))).toBeUndefined();
+    expect(await lifecycle.claim(job(2))).toMatchObject({ run: { scheduledFor: new Date(at + 120_000) } });
+    expect(await lifecycle.claim(job(6))).toBeUndefined();
     expect((await rows.getRuns(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
   });
 
   it('a retry of a tick takes up the run that there is, and tries to make none', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     expect(await lifecycle.fail(first, 'away')).toBe('retry');
     const statements = jest.spyOn(pg.Client.prototype, 'query');
-    const second = await lifecycle.begin(job(at, 1));
+    const second = await lifecycle.claim(job(at, 1));
     const names = statements.mock.calls.map(([query]) => (query as { name?: string }).name);
     statements.mockRestore();
     expect(second).toMatchObject({ run: { id: first.run.id, attempts: 2 } });
@@ -88,11 +88,11 @@ describe('a tick', () => {
   it('a job of a schedule that moved on is done with after one look, without a lock', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     await rows.pool.query('update schedules set revision = 2 where id = $1', [id]);
-    const begun = await rows.newLifecycle().begin(job(at, 1));
+    const claimed = await rows.newLifecycle().claim(job(at, 1));
     const holder = await rows.pool.connect();
     await holder.query('begin');
     await holder.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${orgId}:files_1`]);
-    expect([begun, await rows.newLifecycle().begin(job(at))]).toEqual([undefined, undefined]);
+    expect([claimed, await rows.newLifecycle().claim(job(at))]).toEqual([undefined, undefined]);
     await holder.query('rollback');
     holder.release();
   });
@@ -100,26 +100,26 @@ describe('a tick', () => {
   it('a tick of a schedule that was replaced, paused or skips what is late has no run of its own', async () => {
     const { id, job } = await rows.scheduleDaily();
     await rows.pool.query('update schedules set revision = 2 where id = $1', [id]);
-    expect(await rows.newLifecycle().begin(job(at))).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job(at))).toBeUndefined();
     await rows.pool.query(
       `update schedules set revision = 1, config = config || '{"missedRunPolicy": "skip"}' where id = $1`,
       [id],
     );
     rows.now += times.misfireGraceMs + 1;
-    expect(await rows.newLifecycle().begin(job(at))).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job(at))).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([
       { state: 'skipped', reason: 'Missed: it could have started only 300 s late' },
     ]);
     await rows.pool.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    expect(await rows.newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job(at + 86_400_000))).toBeUndefined();
     expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
   it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
-    const asked = await rows.newLifecycle().begin(job(at));
+    const asked = await rows.newLifecycle().claim(job(at));
     expect(asked).toBeDefined();
-    expect(await rows.newLifecycle().begin(job(at + 86_400_000))).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job(at + 86_400_000))).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([
       { state: 'active', reason: null },
       { state: 'skipped', reason: 'The run before was still in progress' },

@@ -1,6 +1,6 @@
 import { requeueLost } from '../../src/db/lost-runs.js';
 import { TaskServiceAway } from '../../src/engine/tasks/task.js';
-import { at, expectBegun, times, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
 
@@ -14,9 +14,9 @@ describe('a run whose endpoint is away', () => {
     const lifecycle = rows.newLifecycle();
     const pauses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
-      const begun = expectBegun(await lifecycle.begin(job(at)));
-      expect(begun.run.attempts).toBe(1);
-      const followed = await lifecycle.postpone(begun, away());
+      const claimed = expectClaimed(await lifecycle.claim(job(at)));
+      expect(claimed.run.attempts).toBe(1);
+      const followed = await lifecycle.postpone(claimed, away());
       if (typeof followed === 'string') throw new Error(followed);
       pauses.push(followed.until - rows.now);
       rows.now = followed.until;
@@ -30,35 +30,35 @@ describe('a run whose endpoint is away', () => {
   it('waits as long as it is asked to, within its grace, and then has used up an attempt', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     expect(await lifecycle.postpone(first, away(20_000))).toEqual({ until: at + 20_000 });
     rows.now = at + 20_000;
-    const second = expectBegun(await lifecycle.begin(job(at)));
+    const second = expectClaimed(await lifecycle.claim(job(at)));
     expect(await lifecycle.postpone(second, away(86_400_000))).toEqual({ until: at + times.endpointGraceMs });
     rows.now = at + times.endpointGraceMs;
-    const third = expectBegun(await lifecycle.begin(job(at)));
+    const third = expectClaimed(await lifecycle.claim(job(at)));
     expect(third.run).toMatchObject({ attempts: 1, awaySince: new Date(at) });
     expect(await lifecycle.postpone(third, away(1))).toBe('retry');
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
     // The next attempt has a grace of its own; it is the last.
-    const fourth = expectBegun(await lifecycle.begin(job(at, 1)));
+    const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
     expect(fourth.run).toMatchObject({ attempts: 2, awaySince: null });
     rows.now += times.endpointGraceMs;
     expect(await lifecycle.postpone(fourth, away())).toMatchObject({ until: rows.now + 1_000 });
     rows.now += times.endpointGraceMs;
-    const last = expectBegun(await lifecycle.begin(job(at, 1)));
+    const last = expectClaimed(await lifecycle.claim(job(at, 1)));
     expect(await lifecycle.postpone(last, away())).toBe('failed');
   });
 
   it('is not put back by a worker that has lost it, however often its write is repeated', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     await lifecycle.postpone(first, away());
     await lifecycle.postpone(first, away());
-    const second = expectBegun(await lifecycle.begin(job(at)));
+    const second = expectClaimed(await lifecycle.claim(job(at)));
     expect(second.run.attempts).toBe(1);
     expect(await lifecycle.postpone(first, away())).toBe('void');
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'active' }]);
@@ -67,12 +67,12 @@ describe('a run whose endpoint is away', () => {
   it('has a grace of its own after its worker handed it back', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    await lifecycle.postpone(expectBegun(await lifecycle.begin(job(at))), away());
+    await lifecycle.postpone(expectClaimed(await lifecycle.claim(job(at))), away());
     rows.now += 1_000;
-    await lifecycle.handBack(expectBegun(await lifecycle.begin(job(at))));
+    await lifecycle.handBack(expectClaimed(await lifecycle.claim(job(at))));
     // No worker asks the endpoint for an hour.
     rows.now += 3_600_000;
-    const next = expectBegun(await lifecycle.begin(job(at)));
+    const next = expectClaimed(await lifecycle.claim(job(at)));
     expect(next.run).toMatchObject({ attempts: 1, awaySince: null });
     expect(await lifecycle.postpone(next, away())).toEqual({ until: rows.now + 1_000 });
   });
@@ -80,12 +80,12 @@ describe('a run whose endpoint is away', () => {
   it('that is queued again after it was lost has a grace of its own', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectBegun(await lifecycle.begin(job(at)));
+    const first = expectClaimed(await lifecycle.claim(job(at)));
     await lifecycle.postpone(first, away());
     rows.now += times.endpointGraceMs + 3_600_000;
     const until = new Date(rows.now + 60_000);
     await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
-    const second = expectBegun(await lifecycle.begin(job(at)));
+    const second = expectClaimed(await lifecycle.claim(job(at)));
     expect(second.run).toMatchObject({ attempts: 1, awaySince: null });
     expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });
   });

@@ -220,7 +220,7 @@ describeEachBackend('faults on %s', (backend) => {
       });
       await platform.redis?.start();
       // The job is given out again: its run is in hands that are alive.
-      await waitFor(() => platform.crawl.logged().includes('a job is in other hands'), {
+      await waitFor(() => platform.crawl.logged().includes('a job is claimed by another worker'), {
         what: 'a second delivery',
         ...SLOW,
       });

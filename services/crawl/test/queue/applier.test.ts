@@ -20,7 +20,7 @@ import { createEngine, type Engine, migrateQueues } from '../../src/queue/backen
 import { onceJobId } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
-import { lookIntoQueues, type QueueView } from '../support/queue-view.js';
+import { openQueueView, type QueueView } from '../support/queue-view.js';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
 const connector = 'files_1';
@@ -49,7 +49,7 @@ describeEachBackend('the applier on %s', (backend) => {
     const where = { redisUrl: redis?.url, databaseUrl: database.url };
     engine = createEngine({ ...where, maxWorkers: connectors.length, log });
     queues = openQueues({ engine, retryDelayMs: 100, concurrency: 5, clock: Date.now, log });
-    view = lookIntoQueues(where);
+    view = openQueueView(where);
     await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
   }, 60_000);
   afterEach(async () => {

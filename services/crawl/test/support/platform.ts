@@ -15,7 +15,7 @@ import {
 } from '@platform/testing';
 import pg from 'pg';
 import { migrateQueues } from '../../src/queue/backend.js';
-import { lookIntoQueues, type QueueView } from './queue-view.js';
+import { openQueueView, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 
 /* Crawl as a process, over a database of its own: what can be killed can be tested. */
@@ -184,7 +184,7 @@ export async function startPlatform(options: {
   let crawl = await startCrawl();
   const db = new pg.Pool({ connectionString: crawlDatabase.url, max: 4 });
   db.on('error', () => undefined);
-  const queues = lookIntoQueues({ redisUrl: redis?.url, databaseUrl: crawlDatabase.url });
+  const queues = openQueueView({ redisUrl: redis?.url, databaseUrl: crawlDatabase.url });
   return {
     get crawl() {
       return crawl;

@@ -77,7 +77,7 @@ async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[
 }
 
 /** Connects when it is first asked, on either backend. */
-export function lookIntoQueues(backend: {
+export function openQueueView(backend: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
 }): QueueView {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import type { BegunRun, BusyRun } from '../../src/engine/claim-run.js';
+import type { ClaimedRun, DeferredRun } from '../../src/engine/claim-run.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
 import { migrateQueues } from '../../src/queue/backend.js';
 import { type CrawlJob, onceJobId, tickJobId } from '../../src/queue/job.js';
@@ -22,9 +22,9 @@ export const times = {
 };
 
 /** @throws when there is nothing in this worker's hands. */
-export function expectBegun(begun: BegunRun | BusyRun | undefined): BegunRun {
-  if (!begun || 'busyUntil' in begun) throw new Error('not begun');
-  return begun;
+export function expectClaimed(claimed: ClaimedRun | DeferredRun | undefined): ClaimedRun {
+  if (!claimed || 'deferredUntil' in claimed) throw new Error('not begun');
+  return claimed;
 }
 
 /** For the tests of a file: a database of their own, from before the first to after the last. */

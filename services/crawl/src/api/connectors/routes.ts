@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { connectorKinds } from '../../domain/connectors.js';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
-import { answers, bearer, successResponse } from '../responses.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
 
 const ConnectorItem = Type.Object(
   {
@@ -32,7 +32,7 @@ export function connectorRoutes(app: App): void {
         tags: ['Connectors'],
         summary: 'All connectors that can be crawled',
         security: bearer,
-        response: { 200: successResponse(Type.Array(ConnectorItem)), ...answers(401, 403) },
+        response: { 200: successResponse(Type.Array(ConnectorItem)), ...errorResponses(401, 403) },
       },
     },
     (_request, reply) => {

@@ -4,7 +4,7 @@ import { type App, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
-import { answers, bearer, successResponse } from '../responses.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
 
 const EventsQuery = Type.Object(
   {
@@ -43,7 +43,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
         summary: "The organisation's sync events, oldest first",
         security: bearer,
         querystring: EventsQuery,
-        response: { 200: Events, ...answers(400, 401, 403) },
+        response: { 200: Events, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => {

@@ -3,7 +3,7 @@ import { type App, PageQuery, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
-import { answers, bearer, successResponse } from '../responses.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
 import { RequestedRun, RunItem } from './schemas.js';
 import type { RunService } from './service.js';
 
@@ -21,7 +21,11 @@ export function runRoutes(app: App, service: RunService): void {
         summary: 'Run a scheduled connector now, beside its schedule',
         security: bearer,
         params: ConnectorPath,
-        response: { 202: successResponse(RequestedRun), ...answers(400, 401, 403, 409), 404: NoSchedule },
+        response: {
+          202: successResponse(RequestedRun),
+          ...errorResponses(400, 401, 403, 409),
+          404: NoSchedule,
+        },
       },
     },
     async (request, reply) => {
@@ -43,7 +47,7 @@ export function runRoutes(app: App, service: RunService): void {
         querystring: PageQuery,
         response: {
           200: Type.Object({ ...successResponse(Type.Array(RunItem)).properties, pagination: Pagination }),
-          ...answers(400, 401, 403),
+          ...errorResponses(400, 401, 403),
         },
       },
     },

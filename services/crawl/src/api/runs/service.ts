@@ -3,7 +3,7 @@ import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from 
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../db/prisma.js';
-import { pruneSometimes } from '../../db/prune-runs.js';
+import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import { hasRunInProgress, insertRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
@@ -84,7 +84,7 @@ export function createRunService(deps: {
         // A job that is added after all finds no run, and does nothing.
         if (await withdrawRun(pool, runId)) throw error;
       }
-      pruneSometimes(pool, orgId, connector);
+      maybePruneRuns(pool, orgId, connector);
       return { runId, connector, requestedAt: at.toISOString() };
     },
 

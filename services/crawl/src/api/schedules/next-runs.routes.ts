@@ -3,7 +3,7 @@ import type { App } from '@platform/service-kit';
 import { PreviewBody } from '../../domain/schedule-config.js';
 import { administrators } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
-import { answers, bearer, successResponse } from '../responses.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
 
@@ -24,7 +24,7 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
         security: bearer,
         params: ConnectorPath,
         querystring: NextRunsQuery,
-        response: { 200: successResponse(NextRuns), ...answers(400, 401, 403), 404: NoSchedule },
+        response: { 200: successResponse(NextRuns), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
@@ -50,7 +50,7 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
         params: ConnectorPath,
         querystring: NextRunsQuery,
         body: PreviewBody,
-        response: { 200: successResponse(NextRuns), ...answers(400, 401, 403) },
+        response: { 200: successResponse(NextRuns), ...errorResponses(400, 401, 403) },
       },
     },
     (request, reply) => {

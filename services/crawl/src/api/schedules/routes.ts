@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
 import { administrators, administratorsReading } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
-import { answers, bearer, Success, successResponse } from '../responses.js';
+import { errorResponses, bearer, Success, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
 import { StatusItem } from './status-item.js';
@@ -30,7 +30,7 @@ function readRoutes(app: App, service: ScheduleService): void {
         summary: "The connector's current or next run",
         security,
         params,
-        response: { 200: successResponse(StatusItem), ...answers(400, 401, 403), 404: NoSchedule },
+        response: { 200: successResponse(StatusItem), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
@@ -48,7 +48,7 @@ function readRoutes(app: App, service: ScheduleService): void {
         tags,
         summary: "All of the organisation's, by connector",
         security,
-        response: { 200: successResponse(Type.Array(StatusItem)), ...answers(401, 403) },
+        response: { 200: successResponse(Type.Array(StatusItem)), ...errorResponses(401, 403) },
       },
     },
     async (request) => ({
@@ -80,7 +80,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
         security,
         params,
         body: ScheduleBody,
-        response: { 201: successResponse(Scheduled), ...answers(400, 401, 403) },
+        response: { 201: successResponse(Scheduled), ...errorResponses(400, 401, 403) },
       },
     },
     async (request, reply) => {
@@ -90,7 +90,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
   );
   const changed = (time: 'pausedAt' | 'resumedAt') => ({
     200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), [time]: Instant })),
-    ...answers(400, 401, 403),
+    ...errorResponses(400, 401, 403),
   });
   app.post(
     `${base}/:connector/pause`,
@@ -147,7 +147,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
         summary: 'Remove a schedule; a run in progress is aborted',
         security,
         params,
-        response: { 200: Success, ...answers(400, 401, 403) },
+        response: { 200: Success, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => {
@@ -164,7 +164,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
         tags,
         summary: "Remove all of the organisation's schedules",
         security,
-        response: { 200: Success, ...answers(401, 403, 500) },
+        response: { 200: Success, ...errorResponses(401, 403, 500) },
       },
     },
     async (request) => {

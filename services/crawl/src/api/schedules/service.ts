@@ -41,7 +41,7 @@ import { type StatusItem, toStatusItem } from './status-item.js';
  *   active           ─ its run ended ─► finished  one-off only; it stays to be read until replaced or removed
  *   any              ─ remove ────────► (none)    a run in progress is aborted; the row stays as a mark for the applier
  *
- * Each of these but the end of a run gives the row a new revision; a job of an older one finds that out when it is taken up,
+ * Each of these but the end of a run gives the row a new revision; a job of an older one finds that out when it is claimed,
  * and does nothing. So what the queue has not heard yet does no harm.
  */
 

@@ -2,7 +2,7 @@ import { AppError, type App, createErrorHandler, translateError } from '@platfor
 import { administratorsReading } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
-import { answers, bearer, successResponse } from '../responses.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
 import { Statistics } from './service.js';
 
 const handle = createErrorHandler(crawlErrors);
@@ -31,7 +31,7 @@ export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Pr
         tags: ['Crawl schedules'],
         summary: "Counts of the organisation's jobs and runs",
         security: bearer,
-        response: { 200: successResponse(Statistics), ...answers(401, 403, 500) },
+        response: { 200: successResponse(Statistics), ...errorResponses(401, 403, 500) },
       },
     },
     async (request) => ({

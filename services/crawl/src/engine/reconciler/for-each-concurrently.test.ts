@@ -1,5 +1,5 @@
 import type { Logger } from '@platform/service-kit';
-import { each } from './for-each-concurrently.js';
+import { forEachConcurrently } from './for-each-concurrently.js';
 
 const log = { warn: () => undefined } as unknown as Logger;
 
@@ -10,7 +10,7 @@ it('one bad item keeps no other from its turn', async () => {
     done.push(item);
     return Promise.resolve();
   };
-  await each([1, 2, 3, 4], work, { log, what: 'work', atOnce: 2 });
+  await forEachConcurrently([1, 2, 3, 4], work, { log, what: 'work', concurrency: 2 });
   expect(done).toEqual([1, 3, 4]);
 });
 
@@ -21,6 +21,6 @@ it('when all fail it gives up', async () => {
     asked += 1;
     return Promise.reject(new Error('away'));
   };
-  await expect(each(items, work, { log, what: 'work' })).rejects.toThrow('away');
+  await expect(forEachConcurrently(items, work, { log, what: 'work' })).rejects.toThrow('away');
   expect(asked).toBeLessThan(100);
 });

@@ -1,14 +1,18 @@
 import type { Logger } from '@platform/service-kit';
 
-const AT_ONCE = 20;
+const DEFAULT_CONCURRENCY = 20;
 /** More, and it is no single item that is bad, but what is asked that is away. */
 const MAX_FAILURES = 20;
 
 /** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. @returns how many failed; rejects when many do. */
-export async function each<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
-  { log, what, atOnce = AT_ONCE }: { readonly log: Logger; readonly what: string; readonly atOnce?: number },
+  {
+    log,
+    what,
+    concurrency = DEFAULT_CONCURRENCY,
+  }: { readonly log: Logger; readonly what: string; readonly concurrency?: number },
 ): Promise<number> {
   const remaining = items.values();
   let failures = 0;
@@ -20,6 +24,6 @@ export async function each<T>(
         log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
       });
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, takeTurns));
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, takeTurns));
   return failures;
 }

@@ -5,14 +5,14 @@ import { abortOrphan } from '../../db/runs.js';
 import { runJobId } from '../../queue/job.js';
 import { type CrawlQueues, isPending } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
-import { each } from './for-each-concurrently.js';
+import { forEachConcurrently } from './for-each-concurrently.js';
 
 const BATCH = 500;
-const RECOVERIES_AT_ONCE = 4;
+const MAX_CONCURRENT_RECOVERIES = 4;
 const PICK_UP_MS = 60_000;
 
 /**
- * Runs that are in progress by their row, and in nobody's hands. While the queue has their job,
+ * Runs that are in progress by their row, and whose lease has expired. While the queue has their job,
  * BullMQ's own stalled check brings them back; where the queue has lost it, they get a new one.
  */
 export function createLostRuns(deps: {
@@ -44,11 +44,15 @@ export function createLostRuns(deps: {
     const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
     await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
     metrics.repairs.inc({ kind: 'lost_run' });
-    log.warn({ runId, connector, recoveries }, "a run was in nobody's hands: queued again");
+    log.warn({ runId, connector, recoveries }, 'the lease of a run had expired: queued again');
   }
 
   return async (): Promise<void> => {
     const lost = await findLost(pool, new Date(clock()), BATCH);
-    await each(lost, recover, { log, what: 'the recovery of a run', atOnce: RECOVERIES_AT_ONCE });
+    await forEachConcurrently(lost, recover, {
+      log,
+      what: 'the recovery of a run',
+      concurrency: MAX_CONCURRENT_RECOVERIES,
+    });
   };
 }

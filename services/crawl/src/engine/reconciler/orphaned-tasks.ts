@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { clearTaskLocation, findOrphanedTasks, type OrphanedTask } from '../../db/orphaned-tasks.js';
 import type { CrawlMetrics } from '../metrics.js';
 import type { Tasks } from '../tasks/tasks.js';
-import { each } from './for-each-concurrently.js';
+import { forEachConcurrently } from './for-each-concurrently.js';
 
 /** How long the worker of an aborted run has to cancel the task itself. */
 const OWN_CANCELLATION_MS = 10_000;
@@ -38,6 +38,6 @@ export function createOrphanedTasks(deps: {
 
   return async (): Promise<void> => {
     const tasks = await findOrphanedTasks(pool, new Date(clock() - OWN_CANCELLATION_MS), BATCH);
-    await each(tasks, cancel, { log, what: 'cancelling a task' });
+    await forEachConcurrently(tasks, cancel, { log, what: 'cancelling a task' });
   };
 }

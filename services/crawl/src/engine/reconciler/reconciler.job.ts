@@ -17,8 +17,8 @@ export interface Reconciler {
 }
 
 /**
- * At start and every minute, on one replica at a time: has the queue rebuilt when it has lost its data, takes up runs in
- * nobody's hands, and makes up for runs that did not happen. A round that fails half-way is gone on with by the next.
+ * At start and every minute, on one replica at a time: has the queue rebuilt when it has lost its data, recovers runs whose
+ * lease has expired, and makes up for runs that did not happen. A round that fails half-way is gone on with by the next.
  */
 export function createReconciler(deps: {
   readonly pool: pg.Pool;

@@ -1,8 +1,8 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { countMissed, type ExpectedJob, findOverdue, markOverdue } from '../../db/expected-runs.js';
-import { pruneSometimes } from '../../db/prune-runs.js';
+import { recordMissedRun, type ExpectedJob, findOverdue, markOverdue } from '../../db/expected-runs.js';
+import { maybePruneRuns } from '../../db/prune-runs.js';
 import { insertRun, type Run } from '../../db/runs.js';
 import { findSchedule, finishOneOff } from '../../db/schedules.js';
 import { inTransaction, type Transaction } from '../../db/transaction.js';
@@ -13,7 +13,7 @@ import type { Applier } from '../../queue/applier.js';
 import { getEarlierSchedulerKey, onceJobId, runJobId, toSchedulerKey, tickJobId } from '../../queue/job.js';
 import { type CrawlQueues, isPending } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
-import { each } from './for-each-concurrently.js';
+import { forEachConcurrently } from './for-each-concurrently.js';
 
 /*
  * Finds schedules whose expected run did not start in time. The row says what is expected, so a
@@ -29,7 +29,7 @@ import { each } from './for-each-concurrently.js';
 
 const PAGE = 500;
 /** Each holds a connection; requests need some, too. */
-const MAKE_UP_AT_ONCE = 4;
+const MAX_CONCURRENT_REPAIRS = 4;
 
 export interface WatchdogDeps {
   readonly pool: pg.Pool;
@@ -101,15 +101,15 @@ export function createWatchdog(deps: WatchdogDeps) {
     const isSkipped = isTooLate(schedule, expected);
     const next = nextExpected(schedule, isSkipped);
     const missed = await inTransaction(pool, async (tx) => {
-      if (!(await countMissed(tx, schedule, expected, next))) return undefined;
+      if (!(await recordMissedRun(tx, schedule, expected, next))) return undefined;
       return { run: await insertMissed(tx, schedule, { expected, isSkipped, now: clock() }) };
     });
     if (!missed) return;
     applier.wake();
     metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
     log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
-    pruneSometimes(pool, orgId, connector);
-    // Should the queue not answer, the run is found to be in nobody's hands.
+    maybePruneRuns(pool, orgId, connector);
+    // Should the queue not respond, the run is recovered once its lease has expired.
     const { run } = missed;
     if (run)
       await queues.addRun({ runId: run.id, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
@@ -124,13 +124,13 @@ export function createWatchdog(deps: WatchdogDeps) {
   /** @returns those of a page that wait for a worker. */
   async function lookAt(page: readonly ExpectedJob[]): Promise<string[]> {
     const waiting: string[] = [];
-    await each(
+    await forEachConcurrently(
       page,
       async (schedule) => {
         if (await isQueued(schedule)) waiting.push(schedule.id);
         else await makeUp(schedule);
       },
-      { log, what: 'making up for a run', atOnce: MAKE_UP_AT_ONCE },
+      { log, what: 'making up for a run', concurrency: MAX_CONCURRENT_REPAIRS },
     );
     if (waiting.length > 0) await markOverdue(pool, waiting);
     return waiting;

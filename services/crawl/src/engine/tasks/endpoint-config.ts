@@ -33,12 +33,12 @@ export const taskEndpoints: Variable<TaskEndpoints> = {
 };
 
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-const SECRET_BYTES_MIN = 24;
+const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 
 function parseSecret(value: string): Buffer | undefined {
   const key = Buffer.from(SECRET.exec(value)?.[1] ?? '', 'base64');
-  return key.length >= SECRET_BYTES_MIN && key.length <= MAX_SECRET_BYTES ? key : undefined;
+  return key.length >= MIN_SECRET_BYTES && key.length <= MAX_SECRET_BYTES ? key : undefined;
 }
 
 export const taskSecrets: Variable<TaskSecrets> = {

@@ -30,7 +30,7 @@ import { type Task, type TaskContext, type TaskOrder, TaskServiceAway, RunStoppe
  */
 
 const POLL_MS = 1_000;
-const POLL_MIN_MS = 100;
+const MIN_POLL_MS = 100;
 const MAX_POLL_MS = 30_000;
 /** Status questions may fail so often in a row before the run does. */
 const MAX_FAULTS = 5;
@@ -114,7 +114,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     }
 
     for (;;) {
-      await delay(Math.min(MAX_POLL_MS, Math.max(POLL_MIN_MS, waitMs)), undefined, { signal });
+      await delay(Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, waitMs)), undefined, { signal });
       try {
         if (await look()) return;
       } catch (error) {

@@ -3,7 +3,7 @@ import { createRunService } from '../../../src/api/runs/service.js';
 import { stopSchedules } from '../../../src/db/schedules.js';
 import { createPrisma } from '../../../src/db/prisma.js';
 import { type CrawlJob, runJobId, type RunJob } from '../../../src/queue/job.js';
-import { expectBegun, useRunRows } from '../../support/run-rows.js';
+import { expectClaimed, useRunRows } from '../../support/run-rows.js';
 
 /* The command that adds the job of a requested run times out, and is carried out all the same. */
 
@@ -41,7 +41,7 @@ describe('a run that is requested while the queue fails', () => {
     const schedule = await rows.scheduleDaily();
     let runId = '';
     const answer = await request(schedule, async (run) => {
-      runId = expectBegun(await rows.newLifecycle().begin(toJob(run))).run.id;
+      runId = expectClaimed(await rows.newLifecycle().claim(toJob(run))).run.id;
     });
     expect(answer).toMatchObject({ runId });
     expect(await rows.getRuns(schedule.id)).toMatchObject([{ state: 'active' }]);

@@ -7,7 +7,7 @@ import { createCrawlMetrics } from '../../../src/engine/metrics.js';
 import { createOrphanedTasks } from '../../../src/engine/reconciler/orphaned-tasks.js';
 import { createTasks, type Tasks } from '../../../src/engine/tasks/tasks.js';
 import { type Endpoint, startEndpoint } from '../../support/endpoint.js';
-import { at, expectBegun, times, useRunRows } from '../../support/run-rows.js';
+import { at, expectClaimed, times, useRunRows } from '../../support/run-rows.js';
 
 describe('the remote task of a run that was paused while no worker had it', () => {
   const rows = useRunRows();
@@ -35,7 +35,7 @@ describe('the remote task of a run that was paused while no worker had it', () =
   /** Loses a run after its task was accepted, and pauses it before another worker claims it. */
   async function pauseLostRun(location = new URL('/tasks/7', endpoint.url).href): Promise<void> {
     const { orgId, job } = await rows.scheduleDaily();
-    const { run } = expectBegun(await rows.newLifecycle().begin(job(at)));
+    const { run } = expectClaimed(await rows.newLifecycle().claim(job(at)));
     await saveTaskLocation(rows.pool, run, location);
     rows.now += times.leaseMs + 1;
     const now = new Date(rows.now);

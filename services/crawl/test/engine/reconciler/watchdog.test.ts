@@ -47,7 +47,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     await watch();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'skipped' }]);
     expect(await getExpected(orgId)).toEqual([at + MINUTE_MS, 1]);
-    expect(await rows.newLifecycle().begin(job(at + MINUTE_MS))).toMatchObject({
+    expect(await rows.newLifecycle().claim(job(at + MINUTE_MS))).toMatchObject({
       run: { scheduledFor: new Date(at + MINUTE_MS) },
     });
     expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
@@ -63,7 +63,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     expect(await getExpected(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
     // A job of the missed tick itself would find its run; the others were overtaken.
     for (const minute of [1, 2])
-      expect(await rows.newLifecycle().begin(job(at + minute * MINUTE_MS))).toBeUndefined();
+      expect(await rows.newLifecycle().claim(job(at + minute * MINUTE_MS))).toBeUndefined();
     expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
@@ -86,7 +86,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     const { id, orgId, job } = await rows.scheduleMinutely();
     rows.now = at + 10 * MINUTE_MS + 5;
     await watch();
-    expect(await rows.newLifecycle().begin(job(at + 10 * MINUTE_MS))).toBeUndefined();
+    expect(await rows.newLifecycle().claim(job(at + 10 * MINUTE_MS))).toBeUndefined();
     expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['waiting']);
     expect(await getExpected(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
   });
