@@ -1,47 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { createCrawls, SLOW } from '../../support/crawls.js';
-import { type Asked, type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
-import { describeEachBackend, type Platform, startPlatform } from '../../support/platform.js';
+import { SLOW } from '../../support/crawls.js';
+import { json } from '../../support/endpoint.js';
+import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
+import { describeEachBackend } from '../../support/platform.js';
 
 describeEachBackend('an endpoint that is away for a while, on %s', (backend) => {
-  let platform: Platform;
-  let endpoint: Endpoint;
-  const crawls = createCrawls(() => platform);
-  beforeAll(async () => {
-    endpoint = await startEndpoint();
-    const env = { TASKS: `files_1=${endpoint.url}` };
-    platform = await startPlatform({ backend, env, hasOwnIdentity: true });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await endpoint.close();
-  });
-  beforeEach(() => {
-    endpoint.asked.length = 0;
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
-  });
-  afterEach(() => platform.call('DELETE', '/schedule/all'));
-
-  const schedule = (body: object = {}) =>
-    platform.call('POST', '/files_1/schedule', {
-      body: { scheduleConfig: { scheduleType: 'daily', hour: 2, minute: 15 }, maxRetries: 0, ...body },
-    });
-  const item = async () => (await platform.call('GET', '/files_1/schedule')).body.data;
-  const stats = async () => (await platform.call('GET', '/stats')).body.data;
-  const getPosts = () => endpoint.asked.filter(({ method }) => method === 'POST');
-  const findCancellation = () => endpoint.asked.find(({ method }) => method === 'DELETE');
-  const waitForCancellation = () => waitFor(findCancellation, { what: 'the cancellation', ...SLOW });
-  /** Since the order was first posted. */
-  const getAgeAtCancellation = () => (findCancellation()?.at ?? Infinity) - (getPosts()[0]?.at ?? 0);
-  const isWaiting = () =>
-    waitFor(async () => (await item()).state === 'delayed', { what: 'a wait', ...SLOW });
-  const toKeys = (asked: readonly Asked[]) => new Set(asked.map(({ headers }) => headers['idempotency-key']));
+  const runs = useEndpointRuns(backend);
+  const { crawls, schedule, item, getPosts, isWaiting } = runs;
+  const stats = async () => (await runs.platform.call('GET', '/stats')).body.data;
 
   it('costs no attempt while it refuses connections, and what the run waits for is shown', async () => {
-    await endpoint.stop();
+    await runs.endpoint.stop();
     await schedule();
     const runId = await crawls.run('files_1');
     // Between two tries; it is active for as long as one takes.
@@ -62,34 +32,34 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       attemptsMade: 0,
       failedReason: expect.stringMatching(/^Waiting for the endpoint since 20.*: .*ECONNREFUSED$/),
     });
-    await endpoint.start();
+    await runs.endpoint.start();
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1, reason: null });
     expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
   });
 
   it.each(['pause', 'removal'])('a %s while it is away ends the run at once', async (what) => {
-    endpoint.answer = (_asked, response) => {
+    runs.endpoint.answer = (_asked, response) => {
       json(response, 503, {}, { 'retry-after': '1' });
     };
     await schedule();
     await crawls.run('files_1');
     await isWaiting();
     const { status } = await (what === 'pause'
-      ? platform.call('POST', '/files_1/pause')
-      : platform.call('DELETE', '/files_1/schedule'));
+      ? runs.platform.call('POST', '/files_1/pause')
+      : runs.platform.call('DELETE', '/files_1/schedule'));
     expect(status).toBe(200);
     expect((await crawls.runs('files_1'))[0]).toMatchObject({ outcome: 'aborted' });
     await crawls.expectWhole();
   });
 
   it.each(['stop', 'kill'] as const)('a %s of the worker meanwhile costs no attempt', async (end) => {
-    await endpoint.stop();
+    await runs.endpoint.stop();
     await schedule();
     const runId = await crawls.run('files_1');
     await isWaiting();
-    await platform.crawl[end]();
-    await platform.addCrawl({}, true);
-    await endpoint.start();
+    await runs.platform.crawl[end]();
+    await runs.platform.addCrawl({}, true);
+    await runs.endpoint.start();
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
     expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
     await crawls.expectWhole();
@@ -99,7 +69,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     'a run of a one-off that is replaced while its endpoint %s goes on and ends once',
     async (when) => {
       let held: ServerResponse | undefined;
-      endpoint.answer = (_asked, response) => {
+      runs.endpoint.answer = (_asked, response) => {
         if (when === 'is away') json(response, 503, {}, { 'retry-after': '2' });
         else held = response;
       };
@@ -108,12 +78,12 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
       await waitFor(() => getPosts().length > 0, { what: 'the order', ...SLOW });
       expect((await schedule()).status).toBe(201);
-      endpoint.answer = (_asked, response) => {
+      runs.endpoint.answer = (_asked, response) => {
         json(response, 200);
       };
       if (held) json(held, 200);
       expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId: run.runId, attempts: 1 });
-      const { rows } = await platform.db.query('select recoveries from runs where id = $1', [run.runId]);
+      const { rows } = await runs.platform.db.query('select recoveries from runs where id = $1', [run.runId]);
       expect(rows).toEqual([{ recoveries: 0 }]);
       expect(await item()).toMatchObject({
         state: 'delayed',
@@ -122,159 +92,4 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       await crawls.expectWhole();
     },
   );
-
-  // Which backend puts the job back makes no difference to these.
-  if (backend === 'postgres') {
-    it.each([
-      ['seconds', 503, () => '2'],
-      ['a date', 429, () => new Date(Date.now() + 3_000).toUTCString()],
-    ])('is asked again when Retry-After says so, in %s', async (_title, status, retryAfter) => {
-      endpoint.answer = (_asked, response) => {
-        if (getPosts().length === 1) json(response, status, {}, { 'retry-after': retryAfter() });
-        else json(response, 200);
-      };
-      await schedule();
-      const runId = await crawls.run('files_1');
-      expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1 });
-      const [first, second, ...more] = getPosts();
-      expect(more).toEqual([]);
-      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1_900);
-      expect([second?.text, toKeys(getPosts())]).toEqual([first?.text, new Set([`${runId}-1`])]);
-    });
-
-    it('gets the same order again when its answer was lost', async () => {
-      endpoint.answer = (_asked, response) => {
-        if (getPosts().length === 1) response.destroy();
-        else json(response, 204);
-      };
-      await schedule();
-      const runId = await crawls.run('files_1');
-      expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1 });
-      expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
-      expect(getPosts()).toHaveLength(2);
-    });
-
-    it('keeps its task when it is away in the middle of it', async () => {
-      let state = 'running';
-      let broken = 0;
-      endpoint.answer = ({ method }, response) => {
-        const headers = { location: '/tasks/7', 'retry-after': '0' };
-        if (method === 'POST') json(response, 202, {}, headers);
-        else if (state === 'away') {
-          broken += 1;
-          if (broken === 1) response.destroy();
-          else json(response, 503, {}, headers);
-        } else json(response, 200, { state, progress: 50 }, headers);
-      };
-      await schedule();
-      await crawls.run('files_1');
-      await waitFor(async () => (await item()).progress === 60, { what: 'progress', ...SLOW });
-      state = 'away';
-      await waitFor(async () => (await item()).failedReason !== null, { what: 'the reason', ...SLOW });
-      expect(await item()).toMatchObject({
-        state: 'active',
-        progress: 60,
-        attemptsMade: 1,
-        failedReason: expect.stringMatching(/^Waiting for the endpoint since 20/),
-      });
-      // More often than an endpoint may answer nonsense.
-      await waitFor(() => broken > 6, { what: 'questions', ...SLOW });
-      state = 'running';
-      await waitFor(async () => (await item()).failedReason === null, { what: 'its return', ...SLOW });
-      state = 'completed';
-      expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1, reason: null });
-      expect(endpoint.asked.map(({ method }) => method)).not.toContain('DELETE');
-      expect(getPosts()).toHaveLength(1);
-    });
-
-    it.each(['before it has the task', 'while it has the task'])(
-      'may be away for longer than the timeout of the run, %s',
-      async (when) => {
-        const timeout = 2_000;
-        let awayAt: number | undefined;
-        const isAway = ({ at }: Asked) => at - (awayAt ??= at) < 1.5 * timeout;
-        endpoint.answer = (asked, response) => {
-          const headers = { location: '/tasks/7', 'retry-after': '0' };
-          if (when === 'while it has the task' && asked.method === 'POST') json(response, 202, {}, headers);
-          else if (isAway(asked)) json(response, 503, {}, headers);
-          else json(response, 200, { state: 'completed' });
-        };
-        await schedule({ timeout });
-        const runId = await crawls.run('files_1');
-        expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
-        expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
-        expect(endpoint.asked.map(({ method }) => method)).not.toContain('DELETE');
-      },
-    );
-
-    it('ends the attempt after its grace, and the next attempt has another key', async () => {
-      await platform.crawl.stop();
-      await platform.addCrawl({ ENDPOINT_GRACE_MS: '2000' }, true);
-      endpoint.answer = (_asked, response) => {
-        json(response, 503);
-      };
-      const timeout = 60_000;
-      await schedule({ timeout, maxRetries: 1 });
-      const runId = await crawls.run('files_1');
-      const run = await crawls.outcome('files_1', 'failed');
-      expect(run).toMatchObject({
-        attempts: 2,
-        reason: expect.stringMatching(/^The endpoint answered 503, for \d+ s$/),
-      });
-      expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`, `${runId}-2`]));
-      // Each time that the order is posted, the attempt has all of its time.
-      for (const { headers, at } of getPosts())
-        expect(
-          Math.abs(Date.parse(String(headers['x-run-deadline'])) - performance.timeOrigin - at - timeout),
-        ).toBeLessThan(5_000);
-    });
-
-    it('ends the attempt within its timeout and its grace together when it comes and goes', async () => {
-      await platform.crawl.stop();
-      await platform.addCrawl({ ENDPOINT_GRACE_MS: '4000' }, true);
-      const timeout = 3_000;
-      let polls = 0;
-      endpoint.answer = ({ method }, response) => {
-        const headers = { location: '/tasks/7', 'retry-after': '0' };
-        if (method === 'POST') json(response, 202, {}, headers);
-        else if (++polls % 2 === 0) json(response, 429, {}, { 'retry-after': '1' });
-        else json(response, 200, { state: 'running' }, headers);
-      };
-      await schedule({ timeout });
-      await crawls.run('files_1');
-      const { reason } = await crawls.outcome('files_1', 'failed');
-      expect(reason).toBe('The endpoint answered 429, away for 4 s in all');
-      await waitForCancellation();
-      expect(getAgeAtCancellation()).toBeLessThan(timeout + 4_000 + 1_000);
-    });
-
-    it('has one grace for an attempt, before and after it has the task', async () => {
-      await platform.crawl.stop();
-      await platform.addCrawl({ ENDPOINT_GRACE_MS: '6000' }, true);
-      endpoint.answer = ({ method, at }, response) => {
-        const isAccepted = method === 'POST' && at - (getPosts()[0]?.at ?? at) > 3_000;
-        if (isAccepted) json(response, 202, {}, { location: '/tasks/7', 'retry-after': '0' });
-        else json(response, 503, {}, { 'retry-after': '1' });
-      };
-      await schedule({ timeout: 60_000 });
-      await crawls.run('files_1');
-      const { reason } = await crawls.outcome('files_1', 'failed');
-      expect(reason).toBe('The endpoint answered 503, away for 6 s in all');
-      await waitForCancellation();
-      expect(getAgeAtCancellation()).toBeLessThan(6_000 + 2_000);
-    });
-
-    it('runs go on while identity is away: no credential of its has a part in them', async () => {
-      const scheduledTime = new Date(Date.now() + 1_500).toISOString();
-      await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
-      await platform.stopIdentity();
-      await waitFor(
-        async () =>
-          (await platform.db.query(`select from runs where scheduled_for = $1 and state = 'completed'`, [scheduledTime]))
-            .rowCount === 1,
-        { what: 'the run', ...SLOW },
-      ); // prettier-ignore
-      expect(getPosts()).toHaveLength(1);
-    });
-  }
 });
