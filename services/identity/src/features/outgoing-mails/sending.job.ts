@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import { type SendMail, type SendResult, IN_PROGRESS } from './mail-client.js';
 import { isNotice, getRetryDelayMs } from './mail-kind.js';
@@ -61,9 +61,6 @@ export function createSendingJob(deps: {
   const inFlight = new Set<Promise<void>>();
   const slots = { urgent: createSlots(SLOTS.urgent.total), other: createSlots(SLOTS.other.total) };
   const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let claiming: Promise<void> | undefined;
-  let isWakeMissed = false;
 
   async function recordOutcome(mail: OutgoingMail, result: SendResult): Promise<void> {
     const { id, kind, attempts } = mail;
@@ -109,7 +106,7 @@ export function createSendingJob(deps: {
     const sending: Promise<void> = attempt(mail).finally(() => {
       slots[lane].release(mail.orgId);
       inFlight.delete(sending);
-      wake();
+      claiming.wake();
     });
     inFlight.add(sending);
   }
@@ -131,36 +128,26 @@ export function createSendingJob(deps: {
   }
 
   async function claim(): Promise<void> {
-    do {
-      isWakeMissed = false;
-      await assignOrganisations(prisma, MAX_ASSIGNED);
-      for (const lane of lanes) await claimLane(lane);
-    } while (isWakeMissed && !stopping.signal.aborted);
+    await assignOrganisations(prisma, MAX_ASSIGNED);
+    for (const lane of lanes) await claimLane(lane);
   }
 
-  /** Claims due mails now, or right after the claim in progress. */
-  function wake(): void {
-    isWakeMissed = true;
-    if (stopping.signal.aborted) return;
-    claiming ??= claim()
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'failed to claim outgoing mails; retrying');
-      })
-      .finally(() => {
-        claiming = undefined;
-      });
-  }
+  const claiming = createPeriodicTask({
+    intervalMs: POLL_MS,
+    run: claim,
+    onError: (error) => {
+      log.warn({ err: error }, 'failed to claim outgoing mails; retrying');
+    },
+  });
 
   return {
-    wake,
-    start() {
-      timer = setInterval(wake, POLL_MS).unref();
-    },
+    /** Claims due mails now, or right after the claim in progress. */
+    wake: claiming.wake,
+    start: claiming.start,
     /** Aborts the requests in flight; the mail service completes them, and the next attempts get the outcomes. */
     async stop(): Promise<void> {
-      clearInterval(timer);
       stopping.abort();
-      await claiming;
+      await claiming.stop();
       await Promise.all(inFlight);
     },
   };
