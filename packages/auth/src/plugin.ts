@@ -10,6 +10,7 @@ import {
   toPresentation,
 } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
+import type { SignedCredential } from './credential.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
@@ -51,6 +52,12 @@ declare module 'fastify' {
      * @throws AppError 401 when it is refused, 503 when its state cannot be determined.
      */
     verifyBearer: (presented: string, presentation?: Presentation) => Promise<Principal>;
+    /**
+     * Checks the signature of a credential of the platform, without I/O. The credential may have expired or been revoked.
+     *
+     * @returns undefined when the platform did not issue it.
+     */
+    checkSignature: (presented: string) => SignedCredential | undefined;
     /** The cookies in which browsers hold a session. */
     sessionCookies: SessionCookies;
     /**
@@ -115,8 +122,10 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   const messages = options.messages ?? standardAuthErrors;
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
+  const checkSignature = createSignatureCheck(options.keySet, createJwtCheck(options.issuer));
+  app.decorate('checkSignature', checkSignature);
   const verification = createVerification({
-    checkSignature: createSignatureCheck(options.keySet, createJwtCheck(options.issuer)),
+    checkSignature,
     liveness: options.liveness,
     clock: options.clock,
     clockToleranceMs: options.clockToleranceMs,

@@ -33,6 +33,8 @@ export interface ServiceClientOptions {
    * and one organisation can use a quarter of them.
    */
   readonly connections?: number;
+  /** Exchanges the caller's credential for one that the service accepts. By default the caller's own is sent. */
+  readonly exchangeToken?: (token: string) => Promise<string>;
 }
 
 /** Typed calls of one service, by operation id. */
@@ -179,7 +181,8 @@ export function createServiceClient<T extends Operations<T>>(
     async call(id, input, context) {
       const operation = operations[id];
       if (!operation) throw new RangeError(`${service} has no operation ${id}`);
-      const { status, body } = await exchange(operation, input as AnyInput, context);
+      const token = options.exchangeToken ? await options.exchangeToken(context.token) : context.token;
+      const { status, body } = await exchange(operation, input as AnyInput, { ...context, token });
       if (status === operation.status && answerCheck(id)(body)) return body as never;
       const isRead = operation.method === 'GET';
       const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;

@@ -8,6 +8,8 @@ import {
   type ServiceApp,
   type Shutdown,
   standardErrors,
+  createHostResolver,
+  createTargetPolicy,
 } from '@platform/service-kit';
 import { createAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
@@ -34,7 +36,19 @@ import { createWaits, type Waits } from './features/mcp/waits.js';
 import { createFindOrganisationName } from './features/organisations/names.js';
 import { applicationRoutes, applicationSecretRoutes } from './features/oauth-applications/routes.js';
 import { createApplicationService } from './features/oauth-applications/service.js';
-import { createMount, oauthRoutes } from './features/oauth/routes.js';
+import { consentRoutes } from './features/oauth-consent/routes.js';
+import { createConsentService } from './features/oauth-consent/service.js';
+import { createDocumentFetch, type FetchDocument } from './features/oauth/document-fetch.js';
+import { createRegistrationLimit } from './features/oauth/registration-limit.js';
+import {
+  createMount,
+  oauthMetadataRoutes,
+  oauthRoutes,
+  registrationRoutes,
+} from './features/oauth/routes.js';
+import { createConnectedAppService } from './features/connected-apps/service.js';
+import { adminConnectedAppRoutes, ownConnectedAppRoutes } from './features/connected-apps/routes.js';
+import type { ExchangeFor } from './features/oauth/token-exchange.js';
 import { createOauth } from './features/oauth/service.js';
 import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
@@ -48,7 +62,7 @@ import { signInPageRoutes } from './features/sign-in-pages/routes.js';
 import { signInSettingsRoutes } from './features/sign-in-settings/routes.js';
 import { createSignInSettings } from './features/sign-in-settings/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
-import { createSigningKeys } from './features/signing-keys/service.js';
+import { createSigningKeys, type SigningKeys } from './features/signing-keys/service.js';
 import { createToolCallRecorder } from './features/tool-activity/recorder.js';
 import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-details/routes.js';
 import { createTokenDetailsService } from './features/token-details/service.js';
@@ -79,6 +93,8 @@ export interface IdentityDeps {
     | 'MCP_SERVER_CALLS'
     | 'MCP_SERVER_REFRESH_MS'
     | 'MCP_SERVER_TIMEOUT_MS'
+    | 'OAUTH_CLIENT_HOSTS'
+    | 'OAUTH_REGISTRATION'
     | 'PUBLIC_URL'
     | 'SERVICE_CLIENTS'
     | 'TOKEN_ISSUER'
@@ -93,6 +109,8 @@ export interface IdentityDeps {
   readonly resources: Resources;
   readonly shutdown: Shutdown;
   readonly clock: Clock;
+  /** Replaces the fetch of clients' documents. Tests set it. */
+  readonly fetchDocument?: FetchDocument;
 }
 
 async function createIdentityApp({ config, resources }: IdentityDeps): Promise<ServiceApp> {
@@ -141,16 +159,26 @@ async function startBackground(deps: IdentityDeps) {
 }
 
 /** Opens the clients of the services that remote tools call. */
-function openServiceClients({ config, shutdown }: IdentityDeps) {
+function openServiceClients({ config, shutdown }: IdentityDeps, exchangeFor: ExchangeFor) {
   const { CRAWL_URL, MAIL_URL, TOOL_CONNECTIONS: connections } = config;
   const crawl =
     CRAWL_URL === undefined
       ? undefined
-      : createCrawlClient({ baseUrl: CRAWL_URL, timeoutMs: config.TOOL_TIMEOUT_MS, connections });
+      : createCrawlClient({
+          baseUrl: CRAWL_URL,
+          timeoutMs: config.TOOL_TIMEOUT_MS,
+          connections,
+          exchangeToken: exchangeFor('crawl'),
+        });
   const mail =
     MAIL_URL === undefined
       ? undefined
-      : createMailClient({ baseUrl: MAIL_URL, timeoutMs: config.MAIL_TOOL_TIMEOUT_MS, connections });
+      : createMailClient({
+          baseUrl: MAIL_URL,
+          timeoutMs: config.MAIL_TOOL_TIMEOUT_MS,
+          connections,
+          exchangeToken: exchangeFor('mail'),
+        });
   shutdown.on('close', 'service clients', () => Promise.all([crawl?.close(), mail?.close()]));
   return { crawl, mail };
 }
@@ -191,6 +219,43 @@ function startMcpServers(
   return mcpServers;
 }
 
+/** Opens the fetch of clients' documents, which reaches public addresses only. */
+function openDocumentFetch({ fetchDocument, shutdown }: IdentityDeps): FetchDocument {
+  if (fetchDocument) return fetchDocument;
+  const policy = createTargetPolicy({ allowed: [], denied: [], ports: [443] });
+  const documents = createDocumentFetch({ resolve: createHostResolver(), policy });
+  shutdown.on('close', 'document fetch', documents.close);
+  return documents.fetch;
+}
+
+/** Creates the authorization server and registers its routes. */
+function registerOauth(app: App, deps: IdentityDeps, keys: SigningKeys) {
+  const { config, resources, clock } = deps;
+  const { pool, prisma, log } = resources;
+  const oauth = createOauth({
+    pool,
+    prisma,
+    keys,
+    signJwt: app.signCredential,
+    checkSignature: app.checkSignature,
+    publicUrl: config.PUBLIC_URL,
+    encryptionKeys: config.ENCRYPTION_KEYS,
+    clientHosts: config.OAUTH_CLIENT_HOSTS,
+    fetchDocument: openDocumentFetch(deps),
+    isRegistrationOpen: config.OAUTH_REGISTRATION === 'on',
+    clock,
+    log,
+  });
+  const { provider, resources: protectedResources } = oauth;
+  const mount = createMount(provider, config.PUBLIC_URL);
+  oauthRoutes(app, mount);
+  oauthMetadataRoutes(app, mount);
+  if (config.OAUTH_REGISTRATION === 'on') registrationRoutes(app, mount, createRegistrationLimit(pool));
+  const service = createConsentService({ provider, pool, prisma, resources: protectedResources, clock });
+  consentRoutes(app, { provider, service });
+  return oauth;
+}
+
 /** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const { config, resources, clock } = deps;
@@ -221,22 +286,13 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const tokenDetails = createTokenDetailsService({ pool, prisma, clock });
   const tokenSearch = createTokenSearch({ pool, clock, historyDays: config.AUDIT_DAYS });
   const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock });
-  const oauth = createOauth({
-    pool,
-    prisma,
-    keys,
-    signJwt,
-    publicUrl: config.PUBLIC_URL,
-    encryptionKeys: config.ENCRYPTION_KEYS,
-    clock,
-    log: resources.log,
-  });
-  oauthRoutes(app, createMount(oauth.provider, config.PUBLIC_URL));
+  const oauth = registerOauth(app, deps, keys);
   const signClaims = (claims: object) => keys.signClaims(claims, signJwt);
   const mcpServers = startMcpServers(deps, { versions, signClaims, metrics });
   registerRoutes(app, {
     mcpServers,
     applications: createApplicationService({ prisma, clock }),
+    connectedApps: createConnectedAppService({ pool, prisma, clock }),
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     tokenDetails,
@@ -261,7 +317,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     tokens,
     tokenSearch,
     tokenRotation,
-    ...openServiceClients(deps),
+    ...openServiceClients(deps, oauth.exchangeFor),
     mailTimeoutMs: config.MAIL_TOOL_TIMEOUT_MS,
     waits: openWaits(deps),
   });
@@ -281,6 +337,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 interface Services extends ReturnType<typeof createAccounts> {
   readonly applications: ReturnType<typeof createApplicationService>;
   readonly mcpServers: Pick<ReturnType<typeof createMcpServers>, 'service' | 'decisions' | 'checks'>;
+  readonly connectedApps: ReturnType<typeof createConnectedAppService>;
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
   readonly tokenSearch: ReturnType<typeof createTokenSearch>;
@@ -311,10 +368,12 @@ function registerRoutes(app: App, services: Services): void {
   tokenRotationRoutes(app, services.tokenRotation);
   toolActivityRoutes(app, services.activity);
   scopeRoutes(app, services.tokens);
+  ownConnectedAppRoutes(app, services.connectedApps);
   // Administrators
   userRoutes(app, services.users);
   memberSessionRoutes(app, services.openSessions);
   adminTokenRoutes(app, services.tokens, services.tokenSearch);
+  adminConnectedAppRoutes(app, services.connectedApps);
   applicationRoutes(app, services.applications);
   applicationSecretRoutes(app, services.applications);
   auditRoutes(app, services.audit);

@@ -4,6 +4,7 @@ import {
   isDisplayName,
   list,
   loadConfig,
+  oneOf,
   parsedList,
   parseTarget,
   readEmailAddress,
@@ -24,6 +25,9 @@ const DEFAULT_MCP_SCOPES: readonly Scope[] = [
   'crawl:delete',
   'user:read',
 ];
+
+/** Claude, ChatGPT and Visual Studio Code. */
+const DEFAULT_CLIENT_HOSTS: readonly string[] = ['claude.ai', 'chatgpt.com', 'vscode.dev'];
 
 /** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
 const encryptionKeys: Variable<readonly BoxKey[]> = {
@@ -145,6 +149,10 @@ export const identityVariables = {
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
+  /** The hosts whose documents describe OAuth clients. */
+  OAUTH_CLIENT_HOSTS: withDefault(list('a comma-separated list of host names'), DEFAULT_CLIENT_HOSTS),
+  /** Whether OAuth clients may register themselves. Anyone can, under any name. */
+  OAUTH_REGISTRATION: withDefault(oneOf('on', 'off'), 'off'),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
   /** The client id of the mail service, which alone may fetch SMTP configurations. */
   CONFIG_CLIENT_ID: withDefault(text('the client id of the mail service'), 'mail'),

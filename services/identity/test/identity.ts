@@ -65,7 +65,11 @@ export const createIdentityDatabase = (adminUrl?: string) =>
 const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
 /** Starts the service with a database, on a port of its own. */
-export async function start(databaseUrl: string, environment: NodeJS.ProcessEnv) {
+export async function start(
+  databaseUrl: string,
+  environment: NodeJS.ProcessEnv,
+  { fetchDocument, port: wantedPort = 0 }: { fetchDocument?: typeof fetch; port?: number } = {},
+) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,
@@ -83,9 +87,15 @@ export async function start(databaseUrl: string, environment: NodeJS.ProcessEnv)
   const { DATABASE_TIMEOUT_MS: timeoutMs } = config;
   const resources = openResources({ databaseUrl, maxConnections: 8, timeoutMs, log, shutdown });
   const clock = () => systemClock() + offsetMs;
-  const service = await buildIdentity({ config, resources, shutdown, clock });
+  const service = await buildIdentity({
+    config,
+    resources,
+    shutdown,
+    clock,
+    ...(fetchDocument && { fetchDocument }),
+  });
   shutdown.on('http', 'listener', () => service.app.close());
-  await service.app.listen({ host: '127.0.0.1', port: 0 });
+  await service.app.listen({ host: '127.0.0.1', port: wantedPort });
   const { port } = service.app.server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -134,12 +144,19 @@ function createClient(url: string) {
 
 /** Starts a real identity with a database of its own, one organisation and its administrator. */
 export async function startIdentity(
-  options: { readonly environment?: NodeJS.ProcessEnv; readonly adminUrl?: string } = {},
+  options: {
+    readonly environment?: NodeJS.ProcessEnv;
+    readonly adminUrl?: string;
+    /** The port to listen on, for clients that follow PUBLIC_URL. */
+    readonly port?: number;
+    /** Stands in for the network that documents of OAuth clients are fetched from. */
+    readonly fetchDocument?: typeof fetch;
+  } = {},
 ): Promise<IdentityUnderTest> {
   const database = await createIdentityDatabase(options.adminUrl);
   // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.
   const patience = options.adminUrl === undefined ? PATIENT : {};
-  const running = await start(database.url, { ...patience, ...options.environment });
+  const running = await start(database.url, { ...patience, ...options.environment }, options);
   const organisations = createOrganisationService({
     prisma: running.resources.prisma,
     passwords: createPasswords(),

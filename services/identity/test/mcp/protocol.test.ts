@@ -147,6 +147,6 @@ test('a 401 refers to the resource metadata of RFC 9728', async () => {
   expect(body).toMatchObject({
     resource: 'http://127.0.0.1:8080/mcp',
     bearer_methods_supported: ['header'],
-    scopes_supported: expect.arrayContaining(['kb:read', 'SEND_MAIL']),
+    scopes_supported: ['user:read', 'kb:read', 'crawl:read'],
   });
 });

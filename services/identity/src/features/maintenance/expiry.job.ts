@@ -10,6 +10,7 @@ import {
   deleteServiceCredentials,
   deleteSessions,
   deleteToolCalls,
+  deleteUnusedClients,
   expireTokens,
   expireInvitations,
 } from './queries.js';
@@ -47,6 +48,8 @@ export function createExpiryJob(deps: {
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);
+    const registeredBefore = new Date(deps.clock() - DAY_MS);
+    while ((await deleteUnusedClients(deps.pool, registeredBefore, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
     await expireMails(now);
     const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);

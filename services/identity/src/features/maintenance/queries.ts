@@ -140,3 +140,17 @@ export async function deleteArtifacts(db: pg.Pool, now: Date, limit: number): Pr
   const { rowCount } = await db.query(purgeArtifacts, [now, limit]);
   return rowCount ?? 0;
 }
+
+const purgeClients = `
+  delete from oauth_clients where id in (
+    select id from oauth_clients c
+    where kind = 'registered' and last_used_at is null and created_at <= $1
+      and not exists (select from oauth_grants g where g.client_id = c.id)
+    order by created_at limit $2 for update skip locked
+  )`;
+
+/** @returns how many clients were deleted that had registered themselves before then and were never used. */
+export async function deleteUnusedClients(db: pg.Pool, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeClients, [before, limit]);
+  return rowCount ?? 0;
+}

@@ -1,4 +1,10 @@
-import { canHoldScope, hasScope, type AccountPrincipal } from '@platform/auth';
+import {
+  type AccountPrincipal,
+  canDelegateScope,
+  canHoldScope,
+  canServiceAccountHoldScope,
+  hasScope,
+} from '@platform/auth';
 import type { Tool } from './tool.js';
 
 type ToolRequirements = Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly'>;
@@ -25,4 +31,13 @@ export function describeMissingAuthority(principal: AccountPrincipal, tool: Tool
     ...(missing.length > 0 ? [`It lacks the scopes: ${missing.join(', ')}.`] : []),
     ...(needsAdmin(tool) && role !== 'admin' ? ['Its owner is not an administrator.'] : []),
   ].join(' ');
+}
+
+/** Returns the scopes of the tool that the credential lacks and could be given. */
+export function findMissingScopes(
+  principal: AccountPrincipal,
+  { scopes }: Pick<Tool, 'scopes'>,
+): readonly string[] {
+  const canGet = principal.isServiceAccount ? canServiceAccountHoldScope : canDelegateScope;
+  return scopes.filter((scope) => !hasScope(principal, scope) && canGet(scope, principal.role));
 }

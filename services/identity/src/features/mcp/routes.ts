@@ -1,8 +1,18 @@
-import { getAccount, requireAccount, scopeCatalogue } from '@platform/auth';
+import {
+  type AccountPrincipal,
+  getAccount,
+  insufficientScope,
+  requireAccount,
+  standardAuthErrors,
+} from '@platform/auth';
 import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { initialScopes } from '../oauth/authorization-request.js';
+import { ISSUER_PATH } from '../oauth/issuer.js';
 import { MCP_AUDIENCE } from '../oauth/protected-resources.js';
+import { findMissingScopes } from './authority.js';
+import type { Catalogue } from './catalogue.js';
 import { negotiateResponseForm } from './response-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
@@ -22,6 +32,7 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 const ResourceMetadata = Type.Object({
   resource: Type.String(),
   resource_name: Type.String(),
+  authorization_servers: Type.Array(Type.String()),
   scopes_supported: Type.Array(Type.String()),
   bearer_methods_supported: Type.Array(Type.String()),
 });
@@ -50,6 +61,20 @@ function assertOneMessage(body: unknown): void {
     throw new AppError({ status: 400, code: 'NO_MESSAGE', message: 'A message is a JSON object' });
 }
 
+/**
+ * Refuses a tool for which an OAuth client lacks scopes with the challenge that makes it ask for them (step-up, RFC 6750
+ * §3.1). It names all that the client needs then: those that it has, and those that are missing. Other credentials cannot
+ * get more scopes, so their agents read a tool error.
+ */
+function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message: unknown): void {
+  const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
+  if (principal.kind !== 'oauth' || method !== 'tools/call' || typeof params?.name !== 'string') return;
+  const tool = catalogue.find(params.name)?.tool;
+  const missing = tool ? findMissingScopes(principal, tool) : [];
+  if (missing.length > 0)
+    throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
+}
+
 function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
   const { fetch } = createProtocolHandler(endpoint.createServer, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
@@ -64,6 +89,7 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
     const catalogue = await endpoint.getCatalogue(principal);
     const view = catalogue.getView(principal, toolFilter);
     const caller = { catalogue, view, form, context: new RequestContext(principal, request, reply) };
+    assertScopes(catalogue, principal, request.body);
     const plain = readPlainMessage(request.body, request.headers, form);
     const rpcResponse = plain && endpoint.respond(plain, caller);
     if (rpcResponse !== undefined) return reply.type('application/json').send(await rpcResponse);
@@ -99,7 +125,9 @@ function metadataRoute(app: App, publicUrl: string): void {
       void reply.send({
         resource: publicUrl + PATH,
         resource_name: 'Workspace knowledge platform',
-        scopes_supported: scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name }) => name)),
+        authorization_servers: [publicUrl + ISSUER_PATH],
+        // The least that is useful: an agent asks for more when a tool needs it.
+        scopes_supported: [...initialScopes],
         bearer_methods_supported: ['header'],
       });
     },

@@ -1,4 +1,5 @@
 import { AppError, type ErrorFormat } from '@platform/service-kit';
+import { initialScopes } from '../oauth/authorization-request.js';
 import { MessageFault } from './schemas.js';
 
 /** Maps an HTTP status to a code of JSON-RPC 2.0, or to -32001 when none fits. */
@@ -24,6 +25,10 @@ export const jsonRpcErrors: ErrorFormat = {
   }),
 };
 
+/** A 401 names the scopes that a client should ask for first; a 403 has named those that it lacks. */
+const getScope = ({ statusCode }: AppError): string =>
+  statusCode === 401 ? `, scope="${initialScopes.join(' ')}"` : '';
+
 /**
  * Creates a function that adds the URL of the resource metadata to a challenge (RFC 9728 §5.1). For an error that is
  * thrown many times, the extended version is created once.
@@ -33,7 +38,9 @@ export function createWithMetadata(metadataUrl: string): (error: AppError) => Ap
   return (error) => {
     const challenge = error.headers?.['www-authenticate'];
     if (challenge === undefined) return error;
-    const made = known.get(error) ?? addMetadata(error, `${challenge}, resource_metadata="${metadataUrl}"`);
+    const made =
+      known.get(error) ??
+      addMetadata(error, `${challenge}${getScope(error)}, resource_metadata="${metadataUrl}"`);
     known.set(error, made);
     return made;
   };

@@ -93,3 +93,34 @@ export const insertAccessToken = (db: pg.Pool, token: NewAccessToken): Promise<u
       token.expiresAt,
     ],
   });
+/** Revokes an access token of the client, and those that were exchanged for it. @returns its grant, if it has one. */
+export async function revokeAccessToken(
+  db: pg.Pool,
+  { id, clientId, at }: { readonly id: string; readonly clientId: string; readonly at: Date },
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ grant_id: string | null }>(
+    `with token as (
+       update oauth_access_tokens set revoked_at = $3 where id = $1 and client_id = $2 and revoked_at is null
+       returning id, grant_id
+     ), exchanged as (
+       update oauth_access_tokens set revoked_at = $3 where parent_id = $1 and client_id = $2 and revoked_at is null
+     )
+     select grant_id from token`,
+    [id, clientId, at],
+  );
+  return rows[0]?.grant_id ?? undefined;
+}
+
+/** Finds what an active access token was issued from, to exchange it. */
+export async function findAccessTokenSource(db: pg.Pool, id: string): Promise<AccessTokenSource | undefined> {
+  const { rows } = await db.query<{ grant_id: string | null; client_id: string }>({
+    name: 'oauth_access_token_source',
+    text: 'select grant_id, client_id from oauth_access_tokens where id = $1 and revoked_at is null',
+    values: [id],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  return row.grant_id === null
+    ? { clientId: row.client_id }
+    : { clientId: row.client_id, grantId: row.grant_id };
+}

@@ -10,8 +10,8 @@ import {
   insertArtifact,
   saveArtifact,
 } from './artifacts.queries.js';
-import { toClientMetadata } from './client-metadata.js';
-import { findClient } from './clients.queries.js';
+import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
+import { findClient, insertRegisteredClient } from './clients.queries.js';
 
 /*
  * The storage of the provider, one adapter for each of its models:
@@ -105,6 +105,10 @@ export function createAdapters(deps: {
 
   const clients: Adapter = {
     ...nothing,
+    // The provider stores only clients that have registered themselves.
+    async upsert(id, metadata) {
+      await insertRegisteredClient(pool, toRegisteredClient(id, metadata, new Date(clock())));
+    },
     async find(id) {
       const row = await findClient(pool, id);
       // The provider reads the document of a client itself.

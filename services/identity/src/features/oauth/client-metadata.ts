@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
-import type { ClientRow } from './clients.queries.js';
+import type { ClientRow, RegisteredClient } from './clients.queries.js';
 
 /** Secrets have 256 random bits, so a plain hash cannot be reversed. */
 export const toSecretHash = (secret: string): string =>
@@ -13,7 +13,7 @@ export const isLoopbackRedirect = (uri: string): boolean => {
 };
 
 /** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
-const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>
+export const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>
   redirectUris.length > 0 && redirectUris.every(isLoopbackRedirect) ? 'native' : 'web';
 
 /**
@@ -29,7 +29,7 @@ export function toClientMetadata(row: ClientRow): AdapterPayload {
     redirect_uris: isCodeClient ? redirect_uris : [],
     grant_types,
     response_types: isCodeClient ? ['code'] : [],
-    scope: row.scopes.join(' '),
+    ...(row.scopes.length > 0 && { scope: row.scopes.join(' ') }),
     token_endpoint_auth_method: auth_method,
     application_type: toApplicationType(redirect_uris),
     // A client without an active secret gets a value that no hash equals.
@@ -49,3 +49,19 @@ export function matchSecret(hashes: string, secret: string): string | undefined 
     })
     .at(0);
 }
+
+const MAX_NAME = 100;
+
+/** Converts the metadata of a client that registers itself. It is public: an agent can't keep a secret. */
+export const toRegisteredClient = (
+  id: string,
+  metadata: AdapterPayload,
+  createdAt: Date,
+): RegisteredClient => ({
+  id,
+  name: metadata.client_name?.slice(0, MAX_NAME) ?? 'Unnamed application',
+  redirectUris: metadata.redirect_uris ?? [],
+  grantTypes: metadata.grant_types ?? [],
+  scopes: metadata.scope?.split(' ') ?? [],
+  createdAt,
+});

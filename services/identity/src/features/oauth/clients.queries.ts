@@ -14,7 +14,7 @@ export interface ClientRow {
   readonly secret_hashes: string[];
 }
 
-const client = `
+const clientById = `
   select c.id, c.kind, c.org_id, c.name, c.redirect_uris, c.grant_types, c.scopes, c.auth_method, c.jwks,
     array(
       select secret_hash from oauth_client_secrets s where s.client_id = c.id and s.revoked_at is null order by s.id
@@ -24,7 +24,7 @@ const client = `
 
 /** @returns undefined for a client that is unknown, disabled or removed. */
 export async function findClient(db: pg.Pool, id: string): Promise<ClientRow | undefined> {
-  const { rows } = await db.query<ClientRow>({ name: 'oauth_client', text: client, values: [id] });
+  const { rows } = await db.query<ClientRow>({ name: 'oauth_client', text: clientById, values: [id] });
   return rows[0];
 }
 
@@ -39,4 +39,20 @@ export const recordSecretUse = (
     `update oauth_client_secrets set last_used_at = $3
      where client_id = $1 and secret_hash = $2 and (last_used_at is null or last_used_at < $3::timestamptz - interval '1 minute')`,
     [clientId, secretHash, at],
+  );
+
+export interface RegisteredClient {
+  readonly id: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+}
+
+export const insertRegisteredClient = (db: pg.Pool, client: RegisteredClient): Promise<unknown> =>
+  db.query(
+    `insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
+     values ($1, 'registered', $2, $3, $4, $5, 'none', $6)`,
+    [client.id, client.name, client.redirectUris, client.grantTypes, client.scopes, client.createdAt],
   );

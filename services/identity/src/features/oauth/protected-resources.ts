@@ -14,7 +14,7 @@ export const allScopes: readonly Scope[] = scopeCatalogue.flatMap(({ scopes }) =
 );
 
 /** The scopes of the services that tools call. */
-const serviceScopes = {
+export const serviceScopes = {
   crawl: ['crawl:read', 'crawl:write', 'crawl:delete'],
   mail: ['SEND_MAIL', 'FETCH_CONFIG'],
 } as const satisfies Record<string, readonly Scope[]>;

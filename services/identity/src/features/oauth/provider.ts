@@ -11,17 +11,18 @@ import OidcProvider, {
 import type { BoxKey } from '../../secret-box.js';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
 import { matchSecret } from './client-metadata.js';
+import { applyClientRules } from './client-rules.js';
+import type { FetchDocument } from './document-fetch.js';
+import { CONSENT_PATH, ISSUER_PATH } from './issuer.js';
 import { allScopes, type ProtectedResources } from './protected-resources.js';
 
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 
 /** How long a connection lasts at most, and a refresh token that is not used. */
-const GRANT_SECONDS = 90 * DAY;
+export const GRANT_SECONDS = 90 * DAY;
 const REFRESH_TOKEN_SECONDS = 30 * DAY;
 const INTERACTION_SECONDS = 15 * MINUTE;
-
-export const ISSUER_PATH = '/oauth2';
 
 export interface ProviderDeps {
   readonly publicUrl: string;
@@ -31,6 +32,11 @@ export interface ProviderDeps {
   readonly isMember: (userId: string) => Promise<boolean>;
   readonly onSecretUsed: (clientId: string, secretHash: string) => void;
   readonly encryptionKeys: readonly BoxKey[];
+  /** The hosts whose documents describe clients. */
+  readonly clientHosts: readonly string[];
+  readonly fetchDocument: FetchDocument;
+  /** Whether clients may register themselves (RFC 7591). */
+  readonly isRegistrationOpen: boolean;
   readonly log: Logger;
 }
 
@@ -72,6 +78,12 @@ const routes = {
   jwks: '/jwks',
 } as const;
 
+/** Returns whether the document is at a listed host, on the usual port. */
+function isAllowedHost(hosts: readonly string[], clientId: string): boolean {
+  const url = URL.parse(clientId);
+  return url !== null && url.port === '' && hosts.includes(url.hostname);
+}
+
 function createConfiguration(deps: ProviderDeps, issuer: string): Configuration {
   const { publicUrl, resources, adapter, isMember } = deps;
   const isSecure = publicUrl.startsWith('https:');
@@ -110,7 +122,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     interactions: {
       policy: createPolicy(),
-      url: (_ctx, { uid }) => `${ISSUER_PATH}/consent/${uid}`,
+      url: (_ctx, { uid }) => `${CONSENT_PATH}/${uid}`,
     },
     loadExistingGrant: async ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
@@ -119,6 +131,17 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
     findAccount: async (_ctx, id) =>
       (await isMember(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
     clientBasedCORS: () => true,
+    fetch: deps.fetchDocument,
+    extraClientMetadata: {
+      // The provider asks only about properties that are named; this one means nothing.
+      properties: ['platform_rules'],
+      validator(ctx, key, _value, metadata) {
+        delete metadata[key];
+        // Stored clients were checked when they were registered. A document is read anew each time.
+        const isDocument = metadata.client_id.startsWith('https:');
+        if (isDocument || ctx?.oidc.route === 'registration') applyClientRules(metadata);
+      },
+    },
     // The accepted audiences of the provider come from the Host header (RFC 7523 §3).
     assertJwtClientAuthClaimsAndHeader: (_ctx, { aud }) => {
       if (![aud].flat().every((name) => name === issuer || name === tokenUrl))
@@ -144,7 +167,17 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
       pushedAuthorizationRequests: { enabled: false },
       dPoP: { enabled: false },
       clientCredentials: { enabled: true },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      registration: { enabled: deps.isRegistrationOpen, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: {
+        enabled: deps.clientHosts.length > 0,
+        ack: 'draft-02',
+        allowFetch: async (_ctx, id) => isAllowedHost(deps.clientHosts, id),
+        allowClient: async (_ctx, client) => isAllowedHost(deps.clientHosts, client.clientId),
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: (ctx) =>

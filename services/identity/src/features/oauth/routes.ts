@@ -1,7 +1,9 @@
 import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
-import { ISSUER_PATH } from './provider.js';
+import { withKnownScopes } from './authorization-request.js';
+import { ISSUER_PATH } from './issuer.js';
+import type { CountRegistration } from './registration-limit.js';
 
 /** The headers from which Koa would take its own address: they are pinned, so that no caller chooses it. */
 function pinHeaders(request: FastifyRequest, { host, protocol }: URL): void {
@@ -13,28 +15,77 @@ function pinHeaders(request: FastifyRequest, { host, protocol }: URL): void {
 }
 
 /**
- * Creates an `onRequest` hook that passes requests to the provider, which reads the body and answers on the raw response.
+ * Creates `onRequest` hooks that pass requests to the provider, which reads the body and answers on the raw response.
  * Fastify's later hooks don't run.
+ *
+ * @returns a function from the rule that turns the address of a request into that of the provider, to the hook.
  */
 export function createMount(provider: Provider, publicUrl: string) {
   const callback = provider.callback();
   const address = new URL(publicUrl);
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    for (const [name, value] of Object.entries(reply.getHeaders()))
-      if (value !== undefined) reply.raw.setHeader(name, value);
-    reply.hijack();
-    pinHeaders(request, address);
-    const raw = Object.assign(request.raw, { originalUrl: request.raw.url });
-    raw.url = (raw.url ?? '/').slice(ISSUER_PATH.length);
-    void callback(raw, reply.raw);
-  };
+  return (toUrl: (url: string) => string) =>
+    (request: FastifyRequest, reply: FastifyReply): void => {
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      reply.hijack();
+      pinHeaders(request, address);
+      const url = toUrl(request.raw.url ?? '/');
+      // The provider finds the path that it is mounted at by comparing the two.
+      void callback(Object.assign(request.raw, { url, originalUrl: ISSUER_PATH + url }), reply.raw);
+    };
 }
+export type Mount = ReturnType<typeof createMount>;
+
+const schema = { hide: true } as const;
+const handler = (): void => undefined;
+const withoutPrefix = (url: string): string => url.slice(ISSUER_PATH.length);
 
 /** Open to everyone: the endpoints of the authorization server. Bodies are left to the provider. */
-export function oauthRoutes(app: App, mount: ReturnType<typeof createMount>): void {
-  app.register((scope: App, _options, done) => {
-    const answer = { onRequest: mount, schema: { hide: true }, handler: () => undefined };
-    scope.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/token`, ...answer });
-    done();
+export function oauthRoutes(app: App, mount: Mount): void {
+  const pass = { schema, handler, onRequest: mount(withoutPrefix) };
+  app.route({
+    method: 'GET',
+    url: `${ISSUER_PATH}/authorize`,
+    schema,
+    handler,
+    onRequest: mount((url) => withKnownScopes(withoutPrefix(url))),
+  });
+  app.route({ method: 'GET', url: `${ISSUER_PATH}/authorize/:uid`, ...pass });
+  app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/token`, ...pass });
+  app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/revoke`, ...pass });
+}
+
+/** The metadata of the authorization server (RFC 8414 §3.1): at the root, in the form with the issuer's path, and below it. */
+export function oauthMetadataRoutes(app: App, mount: Mount): void {
+  const document = '/.well-known/oauth-authorization-server';
+  const onRequest = mount(() => document);
+  for (const url of [document, document + ISSUER_PATH, ISSUER_PATH + document])
+    app.route({ method: ['GET', 'OPTIONS'], url, schema, handler, onRequest });
+}
+
+/** Open to everyone, when an operator has turned it on: dynamic client registration (RFC 7591). */
+export function registrationRoutes(app: App, mount: Mount, count: CountRegistration): void {
+  const url = `${ISSUER_PATH}/register`;
+  const cors = {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'POST',
+    'access-control-allow-headers': 'content-type',
+  };
+  const register = mount(withoutPrefix);
+  app.route({
+    method: 'OPTIONS',
+    url,
+    schema,
+    handler: (_request, reply) => reply.code(204).headers(cors).send(),
+  });
+  app.route({
+    method: 'POST',
+    url,
+    schema,
+    handler,
+    async onRequest(request, reply) {
+      await count(request.ip);
+      register(request, reply.headers(cors));
+    },
   });
 }

@@ -3,14 +3,19 @@ import type pg from 'pg';
 import type { BoxKey } from '../../secret-box.js';
 import type { Prisma } from '../../resources.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SignedCredential } from '@platform/auth';
 import { createAccessTokens } from './access-tokens.js';
 import { createAdapters } from './adapter.js';
 import { recordSecretUse } from './clients.queries.js';
 import { createGrantStore } from './grants.js';
 import { isMember } from './grants.queries.js';
+import type { FetchDocument } from './document-fetch.js';
+import { correctMetadata } from './metadata.js';
 import { createProtectedResources } from './protected-resources.js';
 import { createProvider } from './provider.js';
 import { recordTokens } from './record-tokens.js';
+import { revokeTokens } from './revoke-tokens.js';
+import { createTokenExchange } from './token-exchange.js';
 
 export interface OauthDeps {
   readonly pool: pg.Pool;
@@ -19,6 +24,10 @@ export interface OauthDeps {
   readonly signJwt: SignJwt;
   readonly publicUrl: string;
   readonly encryptionKeys: readonly BoxKey[];
+  readonly clientHosts: readonly string[];
+  readonly fetchDocument: FetchDocument;
+  readonly isRegistrationOpen: boolean;
+  readonly checkSignature: (token: string) => SignedCredential | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -40,8 +49,13 @@ export function createOauth(deps: OauthDeps) {
       });
     },
     encryptionKeys,
+    clientHosts: deps.clientHosts,
+    fetchDocument: deps.fetchDocument,
+    isRegistrationOpen: deps.isRegistrationOpen,
     log,
   });
   recordTokens(provider, { accessTokens, resources });
-  return { provider, accessTokens, resources };
+  revokeTokens(provider, { pool, clock, grants, checkSignature: deps.checkSignature });
+  correctMetadata(provider, publicUrl);
+  return { provider, resources, exchangeFor: createTokenExchange({ pool, accessTokens, clock }) };
 }

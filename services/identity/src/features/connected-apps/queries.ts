@@ -1,0 +1,58 @@
+import type pg from 'pg';
+
+export interface ConnectedAppRow {
+  readonly id: string;
+  readonly client_id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly last_used_at: Date | null;
+  readonly last_address: string | null;
+  readonly user_id: string;
+  readonly email: string;
+  readonly full_name: string;
+}
+
+const fields = `
+  g.id, g.client_id, c.kind, c.name, g.scopes, g.created_at, g.expires_at, g.last_used_at, g.last_address,
+  g.user_id, u.email, u.full_name
+  from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id`;
+const live = `g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and c.removed_at is null`;
+
+/** The number of connections of one member that are listed, the newest first. */
+const MAX_OWN = 100;
+
+export async function findOwnApps(db: pg.Pool, userId: string, now: Date): Promise<ConnectedAppRow[]> {
+  const { rows } = await db.query<ConnectedAppRow>({
+    name: 'own_connected_apps',
+    text: `select ${fields} where g.user_id = $1 and ${live} order by g.id desc limit ${MAX_OWN}`,
+    values: [userId, now],
+  });
+  return rows;
+}
+
+export async function countApps(db: pg.Pool, orgId: string, now: Date): Promise<number> {
+  const { rows } = await db.query<{ total: string }>({
+    name: 'count_connected_apps',
+    text: `select count(*) as total from oauth_grants g join oauth_clients c on c.id = g.client_id
+           join users u on u.id = g.user_id where g.org_id = $1 and ${live}`,
+    values: [orgId, now],
+  });
+  return Number(rows[0]?.total ?? 0);
+}
+
+export async function findApps(
+  db: pg.Pool,
+  orgId: string,
+  now: Date,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<ConnectedAppRow[]> {
+  const { rows } = await db.query<ConnectedAppRow>({
+    name: 'connected_apps',
+    text: `select ${fields} where g.org_id = $1 and ${live} order by g.id desc limit $3 offset $4`,
+    values: [orgId, now, page.limit, page.offset],
+  });
+  return rows;
+}

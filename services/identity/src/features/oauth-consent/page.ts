@@ -1,0 +1,63 @@
+import { html, type Html } from '../pages/html.js';
+import type { Page } from '../pages/page.js';
+import type { ConsentRequest } from './service.js';
+
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
+  if (kind === 'application')
+    return html`<p><strong>${identity}</strong>, registered by your administrators, asks for access.</p>`;
+  if (kind === 'document')
+    return html`<p><strong>${identity}</strong> asks for access.</p>
+      ${claimedName !== undefined && html`<p>It calls itself “${claimedName}”.</p>`}`;
+  return html`<p>An application that calls itself “${identity}” asks for access.</p>
+    <p role="alert">Nobody has verified who it is. Allow it only if you have just started it yourself.</p>`;
+}
+
+/** The page that asks a member what an application may do. It works without JavaScript. */
+export function consentPage(
+  request: ConsentRequest,
+  member: { readonly email: string },
+  formToken: Html,
+): Page {
+  const { redirectUri, isLoopback, scopes, expiresAt } = request;
+  const target = new URL(redirectUri);
+  return {
+    title: 'Connect an application',
+    body: html`${describeClient(request)}
+      <p>You are signed in as ${member.email}. It will act for you, in remote tools.</p>
+      <form method="post">
+        ${formToken}
+        <fieldset>
+          <legend>It may</legend>
+          ${scopes.map(
+            ({ name, description }) =>
+              html`<label class="check">
+                <input type="checkbox" name="scope" value="${name}" checked />
+                <span>${description} (${name})</span>
+              </label>`,
+          )}
+        </fieldset>
+        <p>
+          The answer goes to <strong>${target.protocol}//${target.host}</strong>. The access ends on
+          ${day.format(expiresAt)}, or when you end it.
+        </p>
+        ${
+          isLoopback &&
+          html`<p role="alert">
+            That is a program on the machine of your browser, and any program there could claim to be this
+            one. Allow it only if you have just started it yourself.
+          </p>`
+        }
+        <button name="decision" value="allow">Allow</button>
+        <button name="decision" value="deny" class="plain">Deny</button>
+      </form>`,
+  };
+}
+
+export const nothingAllowedPage: Page = {
+  title: 'Nothing was allowed',
+  body: html`<p>
+    You can grant none of what this application asks for. Close this page, or ask an administrator.
+  </p>`,
+};

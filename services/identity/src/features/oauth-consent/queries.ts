@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import type { Transaction } from '../../resources.js';
+
+export interface NewGrant {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly lastAddress: string;
+}
+
+/** Locks the member against removal until the transaction ends. @returns false when the member was removed. */
+export async function lockMember(db: Transaction, id: string): Promise<boolean> {
+  const rows = await db.$queryRaw<unknown[]>`
+    select 1 from users where id = ${id}::uuid and removed_at is null for share`;
+  return rows.length > 0;
+}
+
+/** Locks the session. @returns false when it has ended. */
+export async function lockSession(db: Transaction, id: string, now: Date): Promise<boolean> {
+  const rows = await db.$queryRaw<unknown[]>`
+    select 1 from sessions where id = ${id}::uuid and ended_at is null and expires_at > ${now} for share`;
+  return rows.length > 0;
+}
+
+/** Stores the row of a client that its document describes. A name that changed is kept as the document has it now. */
+export const upsertDocumentClient = (
+  db: Transaction,
+  client: {
+    readonly id: string;
+    readonly name: string;
+    readonly redirectUris: readonly string[];
+    readonly at: Date;
+  },
+): Promise<unknown> =>
+  db.$executeRaw`
+    insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
+    values (${client.id}, 'document', ${client.name}, ${[...client.redirectUris]}, '{authorization_code,refresh_token}', '{}',
+      'none', ${client.at})
+    on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris
+      where oauth_clients.kind = 'document'`;
+
+export const insertGrant = (db: Transaction, { scopes, ...grant }: NewGrant): Promise<unknown> =>
+  db.oauthGrant.create({ data: { ...grant, scopes: [...scopes] }, select: { id: true } });
+
+export interface StoredClient {
+  readonly kind: string;
+  readonly org_id: string | null;
+  readonly name: string;
+}
+
+export async function findStoredClient(db: pg.Pool, id: string): Promise<StoredClient | undefined> {
+  const { rows } = await db.query<StoredClient>(
+    'select kind, org_id, name from oauth_clients where id = $1 and disabled_at is null and removed_at is null',
+    [id],
+  );
+  return rows[0];
+}

@@ -1,0 +1,97 @@
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type Browser, consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
+
+const clientId = 'https://claude.ai/oauth/client.json';
+/** The documents that the network has, and the addresses that were fetched. */
+const documents = new Map<string, object>();
+const fetched: string[] = [];
+let identity: IdentityUnderTest;
+let browser: Browser;
+
+beforeAll(async () => {
+  identity = await startIdentity({
+    environment: { OAUTH_CLIENT_HOSTS: 'claude.ai,agents.example' },
+    fetchDocument: async (input) => {
+      const url = input instanceof Request ? input.url : String(input);
+      fetched.push(url);
+      const document = documents.get(url);
+      return document ? Response.json(document) : new Response('', { status: 404 });
+    },
+  });
+  browser = createBrowser(identity);
+  await browser.signIn();
+});
+afterAll(() => identity.close());
+
+const describeClient = (id: string, fields: object = {}) =>
+  documents.set(id, {
+    client_id: id,
+    client_name: 'Claude',
+    redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
+    grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+    token_endpoint_auth_method: 'none',
+    scope: 'openid user:read crawl:read offline_access',
+    ...fields,
+  });
+
+test('OAUTH-7: a client that its document describes connects at any port, and shows by its host', async () => {
+  describeClient(clientId);
+  const authorization = createAuthorization(clientId);
+  const started = await browser.get(authorization.url);
+  const page = await browser.get(browser.getLocation(started));
+  expect(page.text).toContain('<strong>claude.ai</strong>');
+  expect(page.text).toContain('It calls itself “Claude”');
+  const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+  const { status, body } = await exchangeCode(identity, authorization, code);
+  expect([status, body.scope, typeof body.refresh_token]).toEqual([200, 'user:read crawl:read', 'string']);
+  const own = await identity.call('GET', '/api/v1/connected-apps', { token: await identity.login() });
+  expect(own.body.data[0].client).toEqual({
+    id: clientId,
+    kind: 'document',
+    name: 'Claude',
+    host: 'claude.ai',
+  });
+});
+
+test.each([
+  ['a host that is not listed', 'https://evil.example/client.json'],
+  ['a host that ends with a listed one', 'https://not-claude.ai/client.json'],
+  ['a host below a listed one', 'https://x.claude.ai/client.json'],
+  ['another port', 'https://claude.ai:8443/client.json'],
+])('the document of %s is not fetched', async (_what, id) => {
+  describeClient(id);
+  expect((await browser.get(createAuthorization(id).url)).status).toBe(400);
+  expect(fetched).not.toContain(id);
+});
+
+test.each([
+  ['names another client id', { client_id: clientId }],
+  ['redirects to another machine without TLS', { redirect_uris: ['http://elsewhere.example/callback'] }],
+  ['redirects to a scheme of an app', { redirect_uris: ['evil:callback'] }],
+  ['has no redirect URI', { redirect_uris: [] }],
+  ['holds a secret', { client_secret: 'x', token_endpoint_auth_method: 'client_secret_basic' }],
+  [
+    'exempts itself from the rules',
+    { platform_rules: 'application', redirect_uris: ['http://elsewhere.example/cb'] },
+  ],
+])('a document that %s is refused', async (what, fields) => {
+  const id = `https://agents.example/${encodeURIComponent(what)}`;
+  describeClient(id, fields);
+  const redirect = (fields as { redirect_uris?: string[] }).redirect_uris?.[0];
+  const { url } = createAuthorization(id, redirect === undefined ? {} : { redirect_uri: redirect });
+  expect((await browser.get(url)).status).toBe(400);
+});
+
+test('a document cannot get the client credentials grant', async () => {
+  const id = 'https://agents.example/greedy';
+  describeClient(id, { grant_types: ['client_credentials', 'authorization_code'] });
+  const { body } = await identity.call('POST', '/oauth2/token', {
+    raw: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: id,
+      scope: 'user:read',
+    }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  expect(body.error).toBe('invalid_request');
+});

@@ -1,0 +1,143 @@
+import { callUrl } from '@platform/testing';
+import { encryptionKeys, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+import { createCaller } from '../mcp/endpoint.js';
+import { run, startServer } from '../process/process.js';
+import { createApplication } from './applications.js';
+import {
+  type Authorization,
+  type Browser,
+  consent,
+  createAuthorization,
+  createBrowser,
+  exchangeCode,
+  refresh,
+} from './flow.js';
+
+/*
+ * Two replicas over one database: what happens at the same moment in both has one outcome.
+ */
+
+let identity: IdentityUnderTest;
+let session: string;
+let clientId: string;
+let browser: Browser;
+let replica: Awaited<ReturnType<typeof startServer>>;
+/** The same identity, reached through the other replica. */
+let other: IdentityUnderTest;
+
+const environment = () => ({
+  DATABASE_URL: identity.databaseUrl,
+  ENCRYPTION_KEYS: encryptionKeys,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret}`,
+});
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  const { application } = await createApplication(identity, session, {
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['http://127.0.0.1/callback'],
+    authMethod: 'none',
+  });
+  clientId = application.clientId;
+  browser = createBrowser(identity);
+  await browser.signIn();
+  replica = await startServer(environment());
+  other = { ...identity, call: (method, path, options) => callUrl(replica.url + path, method, options) };
+});
+afterAll(async () => {
+  replica.child.kill('SIGTERM');
+  await replica.exit;
+  await identity.close();
+});
+
+async function authorize(): Promise<{ authorization: Authorization; code: string }> {
+  const authorization = createAuthorization(clientId);
+  const target = await consent(browser, authorization);
+  return { authorization, code: target.searchParams.get('code') ?? '' };
+}
+
+async function connect() {
+  const { authorization, code } = await authorize();
+  const { body } = await exchangeCode(identity, authorization, code);
+  return { token: body.access_token as string, refreshToken: body.refresh_token as string };
+}
+
+const listStatus = async (token: string): Promise<number> =>
+  (await createCaller(identity, token).legacy('tools/list')).status;
+
+test('of a code that is used three times at once, one exchange at most wins, and the connection ends', async () => {
+  const { authorization, code } = await authorize();
+  const answers = await Promise.all(
+    [identity, other, identity].map((one) => exchangeCode(one, authorization, code)),
+  );
+  const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.access_token as string] : []));
+  expect(tokens.length).toBeLessThanOrEqual(1);
+  for (const token of tokens) expect(await listStatus(token)).toBe(401);
+});
+
+test('a refresh token that two replicas get at once gives a token in both', async () => {
+  const { refreshToken } = await connect();
+  const answers = await Promise.all([identity, other].map((one) => refresh(one, clientId, refreshToken)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  for (const { body } of answers) expect(await listStatus(body.access_token as string)).toBe(200);
+});
+
+test('no token outlives a revocation that comes in the middle of refreshes', async () => {
+  const { refreshToken } = await connect();
+  const { body: apps } = await identity.call('GET', '/api/v1/connected-apps', { token: session });
+  const { id } = apps.data[0] as { id: string };
+  const [revoked, ...answers] = await Promise.all([
+    identity.call('DELETE', `/api/v1/connected-apps/${id}`, { token: session }),
+    ...Array.from({ length: 6 }, (_value, index) =>
+      refresh(index % 2 === 0 ? other : identity, clientId, refreshToken),
+    ),
+  ]);
+  expect(revoked.status).toBe(200);
+  const tokens = answers
+    .filter(({ status }) => status === 200)
+    .map(({ body }) => body.access_token as string);
+  for (const token of tokens) expect(await listStatus(token)).toBe(401);
+});
+
+test('a member who is removed while the consent page is open connects nothing', async () => {
+  const member = await identity.createMember(session);
+  const own = createBrowser(identity);
+  await own.signIn(member);
+  const started = await own.get(createAuthorization(clientId, { scope: 'user:read' }).url);
+  const page = own.getLocation(started);
+  const shown = await own.get(page);
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
+  const answered = await own.post(page, {
+    csrf: own.getFormToken(shown),
+    decision: 'allow',
+    scope: 'user:read',
+  });
+  // The session has ended with the member: the page asks to sign in.
+  expect([answered.status, own.getLocation(answered)]).toEqual([303, expect.stringContaining('/sign-in?')]);
+  const { rowCount } = await identity.db.query('select 1 from oauth_grants where user_id = $1', [member.id]);
+  expect(rowCount).toBe(0);
+});
+
+test('removing a member ends the connections of the member at once', async () => {
+  const member = await identity.createMember(session);
+  const own = createBrowser(identity);
+  await own.signIn(member);
+  const authorization = createAuthorization(clientId, { scope: 'user:read' });
+  const target = await consent(own, authorization, { scope: 'user:read' });
+  const { body } = await exchangeCode(identity, authorization, target.searchParams.get('code') ?? '');
+  expect(await listStatus(body.access_token as string)).toBe(200);
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
+  expect(await listStatus(body.access_token as string)).toBe(401);
+  expect((await refresh(identity, clientId, body.refresh_token as string)).body.error).toBe('invalid_grant');
+});
+
+test('the signing key rotates between the authorization and the token without a refusal', async () => {
+  const { authorization, code } = await authorize();
+  expect((await run('cli.js', environment(), ['keys', 'rotate', '--force']).exit).code).toBe(0);
+  const { status, body } = await exchangeCode(identity, authorization, code);
+  expect(status).toBe(200);
+  expect(await listStatus(body.access_token as string)).toBe(200);
+});

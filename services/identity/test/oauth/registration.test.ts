@@ -1,0 +1,75 @@
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { consent, createAuthorization, createBrowser, exchangeCode, REDIRECT_URI } from './flow.js';
+
+let identity: IdentityUnderTest;
+
+beforeAll(async () => {
+  identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
+});
+afterAll(() => identity.close());
+
+const register = (fields: object = {}) =>
+  identity.call('POST', '/oauth2/register', {
+    body: {
+      client_name: 'Agent',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+      ...fields,
+    },
+    headers: { origin: 'https://inspector.example' },
+  });
+
+test('a client registers itself from any origin and connects, and the page says that nobody has verified it', async () => {
+  const registered = await register();
+  expect([registered.status, registered.headers.get('access-control-allow-origin')]).toEqual([201, '*']);
+  expect(registered.body.client_secret).toBeUndefined();
+  const clientId = registered.body.client_id as string;
+  const browser = createBrowser(identity);
+  await browser.signIn();
+  const authorization = createAuthorization(clientId);
+  const started = await browser.get(authorization.url);
+  const page = await browser.get(browser.getLocation(started));
+  expect(page.text).toContain('Nobody has verified who it is');
+  const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+  expect((await exchangeCode(identity, authorization, code)).status).toBe(200);
+});
+
+test.each([
+  ['a redirect URI of a script', { redirect_uris: ['javascript:alert(1)'] }],
+  ['a plain redirect URI to another machine', { redirect_uris: ['http://elsewhere.example/cb'] }],
+])('a registration with %s is refused', async (_what, fields) => {
+  expect((await register(fields)).status).toBe(400);
+});
+
+test('a registration cannot get the client credentials grant', async () => {
+  const { body } = await register({ grant_types: ['client_credentials', 'authorization_code'] });
+  expect(body.grant_types).toEqual(['authorization_code']);
+});
+
+test('registrations from one address are limited, and unused ones are deleted after a day', async () => {
+  const statuses = [];
+  for (let count = 0; count < 12; count += 1) statuses.push((await register()).status);
+  expect(statuses.at(-1)).toBe(429);
+  const count = async () =>
+    (await identity.db.query(`select 1 from oauth_clients where kind = 'registered'`)).rowCount ?? 0;
+  const before = await count();
+  identity.advance(25 * 60 * 60_000);
+  await identity.sweep();
+  const after = await count();
+  expect(before).toBeGreaterThan(after);
+  // The one that was used stays.
+  expect(after).toBe(1);
+});
+
+test('registration is off unless an operator turns it on', async () => {
+  const closed = await startIdentity();
+  try {
+    const { status } = await closed.call('POST', '/oauth2/register', {
+      body: { redirect_uris: [REDIRECT_URI] },
+    });
+    expect(status).toBe(404);
+  } finally {
+    await closed.close();
+  }
+});

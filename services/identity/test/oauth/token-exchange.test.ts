@@ -1,0 +1,70 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createDecoder } from 'fast-jwt';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createCaller } from '../mcp/endpoint.js';
+import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
+
+const decode = createDecoder();
+const received: string[] = [];
+/** Stands in for crawl, to see what reaches it. */
+const crawl = createServer((request, response) => {
+  received.push(request.headers.authorization?.replace('Bearer ', '') ?? '');
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ success: true, message: 'ok', data: [] }));
+});
+let identity: IdentityUnderTest;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => crawl.listen(0, '127.0.0.1', resolve));
+  const { port } = crawl.address() as AddressInfo;
+  identity = await startIdentity({ environment: { CRAWL_URL: `http://127.0.0.1:${port}` } });
+});
+afterAll(async () => {
+  await identity.close();
+  crawl.close();
+});
+
+test('OAUTH-8: a tool calls crawl with a narrower credential than the agent has, which ends with that', async () => {
+  const session = await identity.login();
+  const { application, clientSecret } = await createApplication(identity, session);
+  const { clientId } = application;
+  const { body } = await requestToken(
+    identity,
+    { clientId, clientSecret },
+    { resource: `${PUBLIC_URL}/mcp` },
+  );
+  const token = body.access_token as string;
+  const list = () =>
+    createCaller(identity, token).legacy('tools/call', { name: 'list_crawls', arguments: {} });
+  await list();
+  await list();
+  const [first = '', second = ''] = received;
+  expect(first).not.toBe(token);
+  expect(second).toBe(first);
+  expect(decode(first)).toMatchObject({
+    aud: ['crawl'],
+    scope: 'crawl:read',
+    client_id: clientId,
+    kind: 'oauth',
+  });
+  const introspect = async () => {
+    const { rows } = await identity.db.query(
+      'select revoked_at from oauth_access_tokens where parent_id is not null',
+    );
+    return rows as { revoked_at: Date | null }[];
+  };
+  expect(await introspect()).toEqual([{ revoked_at: null }]);
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const headers = { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' };
+  await identity.call('POST', '/oauth2/revoke', { raw: `token=${token}`, headers });
+  expect(await introspect()).toEqual([{ revoked_at: expect.any(Date) }]);
+  expect((await list()).status).toBe(401);
+});
+
+test('a personal access token is passed on as it is', async () => {
+  received.length = 0;
+  const { accessToken } = await identity.createToken(await identity.login());
+  await createCaller(identity, accessToken).legacy('tools/call', { name: 'list_crawls', arguments: {} });
+  expect(received).toEqual([accessToken.replace('pat_', '')]);
+});
