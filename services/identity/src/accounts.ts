@@ -11,6 +11,7 @@ import { createOutbox, type Outbox } from './features/outgoing-mails/outbox.js';
 import { createPrepare } from './features/outgoing-mails/prepare.js';
 import { createSendingJob } from './features/outgoing-mails/sending.job.js';
 import { createMailServiceToken } from './features/service-credentials/service.js';
+import { createChangeOwnPassword } from './features/own-password/service.js';
 import { createFailedSignIns, type FailedSignIns } from './features/sessions/failed-sign-ins.js';
 import { createOpenSession } from './features/sessions/open-session.js';
 import { createPasswords } from './features/sessions/passwords.js';
@@ -108,6 +109,7 @@ export function createAccounts(deps: AccountDeps) {
     }),
     users: createUserService({ prisma, passwords, outbox, clock }),
     sessions: createSessionService({ ...common, limits: login, failures }),
+    changeOwnPassword: createChangeOwnPassword({ ...common, limits: login }),
     flows: createAccountFlows({ ...common, limits }),
   };
 }

@@ -54,6 +54,7 @@ import { registerOutboxMetrics } from './features/outgoing-mails/metrics.js';
 import { adminTokenRoutes, ownTokenRoutes, scopeRoutes } from './features/personal-access-tokens/routes.js';
 import { memberSessionRoutes, ownSessionRoutes } from './features/open-sessions/routes.js';
 import { createOpenSessions } from './features/open-sessions/service.js';
+import { ownPasswordRoutes } from './features/own-password/routes.js';
 import { createTokenService } from './features/personal-access-tokens/service.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
@@ -361,6 +362,7 @@ function registerRoutes(app: App, services: Services): void {
   // Members
   logoutRoutes(app, services.sessions);
   ownSessionRoutes(app, services.openSessions);
+  ownPasswordRoutes(app, services.changeOwnPassword);
   ownUserRoutes(app);
   ownTokenRoutes(app, services.tokens, services.tokenSearch);
   tokenDetailsRoutes(app, services.tokenDetails);

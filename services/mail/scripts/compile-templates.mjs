@@ -12,6 +12,7 @@ const names = [
   'appuserInvite',
   'suspiciousLoginAttempt',
   'smtpServerChanged',
+  'passwordChanged',
 ];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();

@@ -84,6 +84,7 @@ test('a template that is missing, unknown or not a string fails with 400', async
   for (const emailTemplateType of [
     'newsletter',
     'smtpServerChanged',
+    'passwordChanged',
     'toString',
     '',
     5,

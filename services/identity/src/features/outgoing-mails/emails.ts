@@ -8,6 +8,7 @@ export interface SendEmailRequest {
     | 'accountCreation'
     | 'appuserInvite'
     | 'loginWithOTP'
+    | 'passwordChanged'
     | 'resetPassword'
     | 'smtpServerChanged'
     | 'suspiciousLoginAttempt';
@@ -150,6 +151,18 @@ export const toSuspiciousLoginEmail = (
     emailTemplateType: 'suspiciousLoginAttempt',
     subject: 'New sign-in to your account',
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
+  });
+
+/** @param detail - contains the result of `describeRequest`. */
+export const toPasswordChangedEmail = (
+  to: Addressee,
+  detail: MailDetail,
+  { appUrl, pagesUrl }: LinkBase,
+): SendEmailRequest =>
+  toEmail(to, {
+    emailTemplateType: 'passwordChanged',
+    subject: 'Your password was changed',
+    templateData: { ...detail, resetLink: `${appUrl ?? pagesUrl}/forgot-password` },
   });
 
 /** @param detail - contains changedBy, oldServer and newServer, and the result of `describeRequest`. */

@@ -7,12 +7,18 @@ const mailLifetimes = {
   ...secretLifetimes,
   account_created: 24 * HOUR,
   suspicious_login: 24 * HOUR,
+  password_changed: 24 * HOUR,
   // The notice survives a server's outage over a weekend.
   smtp_changed: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
-const NOTICES: ReadonlySet<MailKind> = new Set(['account_created', 'suspicious_login', 'smtp_changed']);
+const NOTICES: ReadonlySet<MailKind> = new Set([
+  'account_created',
+  'suspicious_login',
+  'smtp_changed',
+  'password_changed',
+]);
 
 /** Whether the mail has no code or link: a notice is sent at most once, every other mail at least once. */
 export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);

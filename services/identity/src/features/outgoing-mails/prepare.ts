@@ -5,6 +5,7 @@ import {
   toAccountEmail,
   toCodeEmail,
   toInvitationEmail,
+  toPasswordChangedEmail,
   type SendEmailRequest,
   type LinkBase,
   toResetEmail,
@@ -84,6 +85,7 @@ async function compose(
   if (!to) return undefined;
   if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;

@@ -98,6 +98,17 @@ export async function changePassword(
   return user;
 }
 
+/** @returns false when the member was removed, or the password is no longer the one that is to be replaced. */
+export async function replacePassword(
+  db: Transaction,
+  id: string,
+  replacedHash: string,
+  passwordHash: string,
+): Promise<boolean> {
+  const where = { id, removedAt: null, passwordHash: replacedHash };
+  return (await db.user.updateMany({ where, data: { passwordHash } })).count > 0;
+}
+
 /** @returns undefined when the member was removed, or has a password. */
 export async function setFirstPassword(
   db: Transaction,

@@ -13,8 +13,8 @@ export type TemplateType = (typeof templateTypes)[number];
 export const isTemplateType = (value: unknown): value is TemplateType =>
   (templateTypes as readonly unknown[]).includes(value);
 
-/** Adds the template that only the platform's own services may send. */
-export const internalTemplateTypes = [...templateTypes, 'smtpServerChanged'] as const;
+/** Adds the templates that only the platform's own services may send. */
+export const internalTemplateTypes = [...templateTypes, 'smtpServerChanged', 'passwordChanged'] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 
 export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
@@ -64,6 +64,7 @@ const sources: Readonly<
     optional: { link: link('inviteLink'), validFor, invitedBy: text(200, 'invitedBy') },
   },
   suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
+  passwordChanged: { required: [], optional: { link: link('resetLink'), ...facts } },
   smtpServerChanged: {
     required: ['changedBy'],
     optional: {
