@@ -205,6 +205,8 @@ test('another client cannot revoke a token', async () => {
 
 test('owners and administrators see connected apps and end them at once', async () => {
   const { answer } = await connect();
+  await identity.db.query('update oauth_grants set last_address = null');
+  await refresh(identity, clientId, answer.body.refresh_token as string);
   const own = await identity.call('GET', '/api/v1/connected-apps', { token: session });
   const [app] = own.body.data;
   expect(app).toMatchObject({

@@ -124,3 +124,11 @@ export async function findAccessTokenSource(db: pg.Pool, id: string): Promise<Ac
     ? { clientId: row.client_id }
     : { clientId: row.client_id, grantId: row.grant_id };
 }
+
+/** Records the address from which a client has obtained a token. */
+export const recordGrantAddress = (db: pg.Pool, grantId: string, address: string): Promise<unknown> =>
+  db.query({
+    name: 'record_oauth_grant_address',
+    text: 'update oauth_grants set last_address = $2 where id = $1 and last_address is distinct from $2',
+    values: [grantId, address],
+  });

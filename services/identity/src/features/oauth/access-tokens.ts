@@ -8,6 +8,7 @@ import {
   type AccessTokenSource,
   findOwner,
   insertAccessToken,
+  recordGrantAddress,
 } from './access-tokens.queries.js';
 
 /** The lifetime is short because the claims of a token are fixed; liveness ends it at once anyway. */
@@ -27,6 +28,8 @@ export interface AccessTokenRequest {
   /** The token that this one is exchanged for. */
   readonly parentId?: string;
   readonly maxSeconds?: number;
+  /** The address of the client; undefined when it is the platform that asks. */
+  readonly address?: string;
 }
 
 const canHold = ({ isServiceAccount, role }: AccessTokenOwner, scope: string): boolean =>
@@ -50,7 +53,7 @@ export function createAccessTokens(deps: {
 }): AccessTokens {
   const { pool, keys, signJwt, clock } = deps;
   return {
-    async issue({ source, scopes, audiences, parentId, maxSeconds = ACCESS_TOKEN_SECONDS }) {
+    async issue({ source, scopes, audiences, parentId, maxSeconds = ACCESS_TOKEN_SECONDS, address }) {
       const now = clock();
       const owner = await findOwner(pool, source, new Date(now));
       if (!owner) return undefined;
@@ -87,6 +90,8 @@ export function createAccessTokens(deps: {
         createdAt: new Date(now),
         expiresAt: new Date(exp * 1_000),
       });
+      if (source.grantId !== undefined && address !== undefined)
+        await recordGrantAddress(pool, source.grantId, address);
       return { token, scopes: granted, expiresInSeconds: exp - iat };
     },
   };

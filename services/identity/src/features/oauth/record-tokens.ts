@@ -49,7 +49,12 @@ export function recordTokens(
       .filter((name) => resource?.scopes.some((known) => known === name));
     const token =
       issued && resource && scopes?.length
-        ? await accessTokens.issue({ source: issued.source, scopes, audiences: resource.audiences })
+        ? await accessTokens.issue({
+            source: issued.source,
+            scopes,
+            audiences: resource.audiences,
+            address: ctx.ip,
+          })
         : undefined;
     if (token && token.scopes.length > 0) {
       const { id_token: _unused, ...body } = ctx.body as Record<string, unknown>;
