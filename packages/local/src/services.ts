@@ -55,6 +55,7 @@ const identity: ServiceDefinition = {
     '/api/v1/users',
     '/api/v1/sessions',
     '/api/v1/personal-access-tokens',
+    '/api/v1/organisation',
     '/api/v1/configurationManager',
     '/api/v1/oauth2',
     '/api/v1/oauth-applications',

@@ -67,6 +67,8 @@ import { createSigningKeys, type SigningKeys } from './features/signing-keys/ser
 import { createToolCallRecorder } from './features/tool-activity/recorder.js';
 import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-details/routes.js';
 import { createTokenDetailsService } from './features/token-details/service.js';
+import { tokenPolicyRoutes } from './features/token-policy/routes.js';
+import { createTokenPolicyService } from './features/token-policy/service.js';
 import { tokenRotationRoutes } from './features/token-rotation/routes.js';
 import { createTokenRotation } from './features/token-rotation/service.js';
 import { createTokenSearch } from './features/token-search/service.js';
@@ -283,10 +285,19 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     publicUrl: config.PUBLIC_URL,
   });
   const signJwt = app.signCredential;
-  const tokens = createTokenService({ pool, keys, signJwt, clock, defaultScopes: config.MCP_SCOPES });
+  const tokenPolicy = createTokenPolicyService({ pool, prisma, clock });
+  const getPolicy = (orgId: string) => tokenPolicy.get({ orgId });
+  const tokens = createTokenService({
+    pool,
+    keys,
+    signJwt,
+    clock,
+    getPolicy,
+    defaultScopes: config.MCP_SCOPES,
+  });
   const tokenDetails = createTokenDetailsService({ pool, prisma, clock });
   const tokenSearch = createTokenSearch({ pool, clock, historyDays: config.AUDIT_DAYS });
-  const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock });
+  const tokenRotation = createTokenRotation({ pool, keys, signJwt, clock, getPolicy });
   const oauth = registerOauth(app, deps, keys);
   const signClaims = (claims: object) => keys.signClaims(claims, signJwt);
   const mcpServers = startMcpServers(deps, { versions, signClaims, metrics });
@@ -297,6 +308,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...createAccounts({ ...deps, keys, signJwt }),
     tokens,
     tokenDetails,
+    tokenPolicy,
     tokenSearch,
     tokenRotation,
     keys,
@@ -341,6 +353,7 @@ interface Services extends ReturnType<typeof createAccounts> {
   readonly connectedApps: ReturnType<typeof createConnectedAppService>;
   readonly tokens: ReturnType<typeof createTokenService>;
   readonly tokenDetails: ReturnType<typeof createTokenDetailsService>;
+  readonly tokenPolicy: ReturnType<typeof createTokenPolicyService>;
   readonly tokenSearch: ReturnType<typeof createTokenSearch>;
   readonly tokenRotation: ReturnType<typeof createTokenRotation>;
   readonly activity: ReturnType<typeof createToolActivity>;
@@ -378,6 +391,7 @@ function registerRoutes(app: App, services: Services): void {
   adminConnectedAppRoutes(app, services.connectedApps);
   applicationRoutes(app, services.applications);
   applicationSecretRoutes(app, services.applications);
+  tokenPolicyRoutes(app, services.tokenPolicy);
   auditRoutes(app, services.audit);
   configurationRoutes(app, services.configuration);
   signInSettingsRoutes(app, services.signInSettings);

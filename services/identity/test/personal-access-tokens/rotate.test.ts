@@ -66,7 +66,7 @@ test('a rotation returns a new token with the same name and scopes, and ends the
   });
   const { rows } = await identity.db.query(
     `select action, subject_id, reason, detail->>'replaces' as replaces, detail->>'replacedBy' as replaced_by
-     from audit_entries where subject_id = any($1) and action <> 'token.first_used' order by id offset 1`,
+     from audit_entries where subject_id = any($1) and action in ('token.created', 'token.rotated', 'token.revoked') order by id offset 1`,
     [[old.id, token.id]],
   );
   expect(rows).toEqual([

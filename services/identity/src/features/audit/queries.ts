@@ -15,6 +15,7 @@ export const auditActions = [
   'configuration.sign_in_saved',
   'configuration.smtp_saved',
   'configuration.smtp_removed',
+  'configuration.token_policy_saved',
   'connected_app.authorized',
   'connected_app.revoked',
   'invitation.accepted',

@@ -29,6 +29,7 @@ import {
 } from './list.queries.js';
 import { type MintDeps, mintToken } from './mint.js';
 import { revokeTokens } from './revoke.queries.js';
+import { assertScopesAllowed, limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
@@ -80,6 +81,7 @@ export interface TokenServiceDeps extends MintDeps {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly defaultScopes: readonly Scope[];
+  readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
 }
 
 function assertCreated(outcome: InsertOutcome): void {
@@ -117,8 +119,16 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
   return {
     async create(caller, { name, description, scopes: requested, expiryDays, allowList }) {
       const now = clock();
-      const scopes = grantScopes(caller, requested, defaultScopes);
-      const expiresAt = grantExpiry(caller, expiryDays, now);
+      const policy = await deps.getPolicy(caller.orgId);
+      assertScopesAllowed(policy, requested ?? []);
+      const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
+      const scopes = grantScopes(caller, requested, allowed);
+      const granted = grantExpiry(caller, expiryDays, now);
+      const expiresAt = limitExpiry(policy, {
+        expiresAt: granted,
+        isRequested: expiryDays !== undefined,
+        now,
+      });
       const { userId, orgId } = caller;
       const id = uuidv7();
       const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });

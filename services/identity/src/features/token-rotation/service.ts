@@ -18,6 +18,7 @@ import { grantExpiry } from '../personal-access-tokens/grant.js';
 import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
 import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
 import { toState } from '../token-details/state.js';
+import { assertScopesAllowed, limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
 import { rotateToken } from './queries.js';
 import type { RotatedToken, RotateOptions } from './schemas.js';
 
@@ -46,7 +47,11 @@ const toLifetimeMs = ({ created_at: from, expires_at: to }: TokenDetailsRow): nu
 const toDate = (at: number | null): Date | null => (at === null ? null : new Date(at));
 
 export function createTokenRotation(
-  deps: MintDeps & { readonly pool: pg.Pool; readonly clock: Clock },
+  deps: MintDeps & {
+    readonly pool: pg.Pool;
+    readonly clock: Clock;
+    readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+  },
 ): TokenRotation {
   const { pool, clock } = deps;
 
@@ -63,7 +68,14 @@ export function createTokenRotation(
       const old = await findRotatable(caller, tokenId, now);
       const { scopes } = old;
       assertCanHold(caller, scopes);
-      const expiresAt = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
+      const policy = await deps.getPolicy(caller.orgId);
+      assertScopesAllowed(policy, scopes);
+      const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
+      const expiresAt = limitExpiry(policy, {
+        expiresAt: granted,
+        isRequested: expiryDays !== undefined,
+        now,
+      });
       const id = uuidv7();
       const { userId, orgId } = caller;
       const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });

@@ -1,0 +1,85 @@
+import { type FaultDetail, validationError } from '@platform/service-kit';
+
+/* Pure rules: what an organisation's policy allows a token to have. */
+
+export interface TokenPolicy {
+  /** Ranges that all tokens of the organisation may be used from; empty for any address. */
+  readonly allowList: string[];
+  /** The longest lifetime in days; null for any. */
+  readonly maxLifetimeDays: number | null;
+  /** Whether tokens may never expire. */
+  readonly allowsNever: boolean;
+  /** Scopes that no token may have. */
+  readonly deniedScopes: string[];
+  /** Whether a use of a rotated token after its end revokes the token that replaced it. */
+  readonly revokeFamilyOnReuse: boolean;
+}
+
+export const DEFAULT_POLICY: TokenPolicy = {
+  allowList: [],
+  maxLifetimeDays: null,
+  allowsNever: true,
+  deniedScopes: [],
+  revokeFamilyOnReuse: false,
+};
+
+const DAY_MS = 86_400_000;
+
+type LifetimePolicy = Pick<TokenPolicy, 'maxLifetimeDays' | 'allowsNever'>;
+
+/** @returns the latest expiry that the policy allows, in milliseconds since the epoch; null for any. */
+function getLatestExpiry({ maxLifetimeDays }: LifetimePolicy, createdAt: number): number | null {
+  return maxLifetimeDays === null ? null : Math.floor((createdAt + maxLifetimeDays * DAY_MS) / 1_000) * 1_000;
+}
+
+const isTooLong = (policy: LifetimePolicy, createdAt: number, expiresAt: number | null): boolean => {
+  if (expiresAt === null) return !policy.allowsNever || policy.maxLifetimeDays !== null;
+  const latest = getLatestExpiry(policy, createdAt);
+  return latest !== null && expiresAt > latest;
+};
+
+/**
+ * Returns the expiry within the policy: a default one is cut, a requested one must fit.
+ *
+ * @param expiresAt - milliseconds since the epoch; null for never.
+ * @throws AppError 400.
+ */
+export function limitExpiry(
+  policy: LifetimePolicy,
+  expiry: { readonly expiresAt: number | null; readonly isRequested: boolean; readonly now: number },
+): number | null {
+  const { expiresAt, isRequested, now } = expiry;
+  if (!isTooLong(policy, now, expiresAt)) return expiresAt;
+  const latest = getLatestExpiry(policy, now);
+  if (!isRequested && latest !== null) return latest;
+  const limit =
+    policy.maxLifetimeDays === null ? 'tokens must expire' : `at most ${policy.maxLifetimeDays} days`;
+  throw validationError([{ field: 'expiryDays', message: `the organisation's policy limits it: ${limit}` }]);
+}
+
+/** @throws AppError 400 that names each scope that the policy denies. */
+export function assertScopesAllowed({ deniedScopes }: TokenPolicy, scopes: readonly string[]): void {
+  const faults: FaultDetail[] = scopes.flatMap((scope, index) =>
+    deniedScopes.includes(scope)
+      ? [{ field: `scopes.${index}`, message: `the organisation's policy denies ${scope}` }]
+      : [],
+  );
+  if (faults.length > 0) throw validationError(faults);
+}
+
+export const breaches = ['lifetime', 'never', 'scope'] as const;
+export type Breach = (typeof breaches)[number];
+
+/** Returns what the policy would not allow the token to have if it were created today. */
+export function findBreaches(
+  policy: TokenPolicy,
+  token: { readonly scopes: readonly string[]; readonly createdAt: Date; readonly expiresAt: Date | null },
+): Breach[] {
+  const { scopes, createdAt, expiresAt } = token;
+  const isLong = isTooLong(policy, createdAt.getTime(), expiresAt?.getTime() ?? null);
+  return [
+    ...(isLong && expiresAt !== null ? (['lifetime'] as const) : []),
+    ...(isLong && expiresAt === null ? (['never'] as const) : []),
+    ...(scopes.some((scope) => policy.deniedScopes.includes(scope)) ? (['scope'] as const) : []),
+  ];
+}

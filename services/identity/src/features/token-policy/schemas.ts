@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { AllowList } from '../allow-lists/ranges.js';
+import { Id } from '../personal-access-tokens/schemas.js';
+import { breaches } from './policy.js';
+
+const policyFields = {
+  allowList: AllowList,
+  maxLifetimeDays: Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
+    description: 'The longest lifetime of a new token. Null: any.',
+  }),
+  allowsNever: Type.Boolean({ description: 'Whether a new token may never expire.' }),
+  deniedScopes: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: 50,
+    description: 'Scopes that no new token gets.',
+  }),
+  revokeFamilyOnReuse: Type.Boolean({
+    description:
+      'Whether a use of a rotated token after its end revokes its successor and what both created.',
+  }),
+};
+
+const existingTokenChoices = ['keep', 'revoke'] as const;
+
+export const TokenPolicyBody = Type.Object(
+  {
+    ...policyFields,
+    existingTokens: Type.Optional(
+      Type.Enum([...existingTokenChoices], {
+        description:
+          'What happens to active tokens that the policy would not allow. Required when there are any.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TokenPolicyBody = Type.Static<typeof TokenPolicyBody>;
+
+const AffectedOwner = Type.Object({
+  userId: Id,
+  ownerEmail: Type.String(),
+  tokens: Type.Array(
+    Type.Object({ id: Id, name: Type.String(), breaches: Type.Array(Type.Enum([...breaches])) }),
+  ),
+});
+export type AffectedOwner = Type.Static<typeof AffectedOwner>;
+
+export const TokenPolicyAnswer = Type.Object({ policy: Type.Object(policyFields, { title: 'TokenPolicy' }) });
+
+export const SavedTokenPolicy = Type.Object({
+  ...TokenPolicyAnswer.properties,
+  affectedCount: Type.Integer({ description: 'Active tokens that the policy would not allow.' }),
+  revokedCount: Type.Integer({
+    description: 'Tokens that were, or would be, revoked, with those they created.',
+  }),
+  affected: Type.Array(AffectedOwner, { description: 'At most the 1,000 newest of these tokens, by owner.' }),
+});
+export type SavedTokenPolicy = Type.Static<typeof SavedTokenPolicy>;

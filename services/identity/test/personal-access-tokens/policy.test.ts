@@ -1,0 +1,172 @@
+import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+
+const policyPath = '/api/v1/organisation/token-policy';
+const tokensPath = '/api/v1/personal-access-tokens';
+const none = {
+  allowList: [],
+  maxLifetimeDays: null,
+  allowsNever: true,
+  deniedScopes: [],
+  revokeFamilyOnReuse: false,
+};
+let identity: IdentityUnderTest;
+let session: string;
+
+beforeEach(async () => {
+  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+  session = await identity.login();
+});
+afterEach(() => identity.close());
+
+const put = (policy: object, query = '', token = session) =>
+  identity.call('PUT', policyPath + query, { token, body: { ...none, ...policy } });
+const create = (fields: object) =>
+  identity.call('POST', tokensPath, {
+    token: session,
+    body: { name: 'x', scopes: ['user:read'], ...fields },
+  });
+const getStatus = async ({ accessToken: token }: CreatedToken) =>
+  (await identity.call('GET', '/api/v1/users/me', { token })).status;
+const days = (answer: { body: { token: CreatedToken } }) =>
+  (Date.parse(answer.body.token.expiresAt ?? '') - Date.parse(answer.body.token.createdAt)) / 86_400_000;
+
+test('there is no restriction at first, and a saved policy is returned and audited', async () => {
+  const get = async () => (await identity.call('GET', policyPath, { token: session })).body;
+  expect(await get()).toEqual({ policy: none });
+  const policy = {
+    allowList: ['127.0.0.0/8', '203.0.113.7'],
+    maxLifetimeDays: 90,
+    allowsNever: false,
+    deniedScopes: ['crawl:delete'],
+    revokeFamilyOnReuse: true,
+  };
+  const saved = await put(policy);
+  const shown = { ...policy, allowList: ['127.0.0.0/8', '203.0.113.7/32'] };
+  expect([saved.status, saved.body]).toEqual([
+    200,
+    { policy: shown, affected: [], affectedCount: 0, revokedCount: 0 },
+  ]);
+  expect(await get()).toEqual({ policy: shown });
+  const { rows } = await identity.db.query(
+    `select changes from audit_entries where action = 'configuration.token_policy_saved'`,
+  );
+  expect(rows).toEqual([
+    {
+      changes: {
+        allowList: { from: '', to: '127.0.0.0/8 203.0.113.7/32' },
+        maxLifetimeDays: { from: null, to: 90 },
+        allowsNever: { from: 'true', to: 'false' },
+        deniedScopes: { from: '', to: 'crawl:delete' },
+        revokeFamilyOnReuse: { from: 'false', to: 'true' },
+      },
+    },
+  ]);
+});
+
+test('a new token and a rotation fit the policy: defaults are cut, what is named is 400', async () => {
+  const forever = (await create({ expiryDays: 'never', scopes: ['user:read'] })).body.token as CreatedToken;
+  await put({ maxLifetimeDays: 10, deniedScopes: ['crawl:delete'], existingTokens: 'keep' });
+  expect(days(await create({}))).toBeCloseTo(10, 3);
+  for (const [fields, field] of [
+    [{ expiryDays: 30 }, 'expiryDays'],
+    [{ expiryDays: 'never' }, 'expiryDays'],
+    [{ scopes: ['user:read', 'crawl:delete'] }, 'scopes.1'],
+  ] as const) {
+    const answer = await create(fields);
+    expect([answer.status, answer.body.error.details[0].field]).toEqual([400, field]);
+  }
+  const defaults = await create({ scopes: undefined });
+  expect(defaults.body.token.scopes).toEqual(expect.not.arrayContaining(['crawl:delete']));
+  const rotated = await identity.call('POST', `${tokensPath}/${forever.id}/rotate`, { token: session });
+  expect(days(rotated)).toBeCloseTo(10, 3);
+  await put({ allowsNever: false });
+  expect((await create({ expiryDays: 'never' })).status).toBe(400);
+  expect((await create({ expiryDays: 365 })).status).toBe(201);
+});
+
+test('a dry run tells which tokens would be revoked, and exactly these are then revoked', async () => {
+  const member = await identity.createMember(session);
+  const make = (fields: object, token = session) =>
+    identity.createToken(token, { scopes: ['user:read'], ...fields });
+  const fine = await make({ name: 'fine', expiryDays: 30 });
+  const long = await make({ name: 'long', expiryDays: 365 });
+  const forever = await make(
+    { name: 'forever', expiryDays: 'never', scopes: ['user:read', 'pat:write'] },
+    member.session,
+  );
+  const child = await make({ name: 'child', expiryDays: 30 }, forever.accessToken);
+  const scoped = await make({ name: 'scoped', scopes: ['user:read', 'crawl:delete'] }, member.session);
+  const other = await identity.createOrganisation('policy@example.com');
+  const foreign = await identity.createToken(other.session, { scopes: ['user:read'], expiryDays: 'never' });
+  const tokens = [fine, long, forever, child, scoped, foreign];
+  const policy = { maxLifetimeDays: 90, allowsNever: false, deniedScopes: ['crawl:delete'] };
+
+  const undecided = await put(policy);
+  expect([undecided.status, undecided.body.error.code]).toEqual([409, 'EXISTING_TOKENS']);
+  const dry = await put({ ...policy, existingTokens: 'revoke' }, '?dryRun=true');
+  expect(dry.status).toBe(200);
+  expect(dry.body).toMatchObject({ affectedCount: 3 });
+  const byOwner = new Map(
+    (dry.body.affected as { ownerEmail: string; tokens: { name: string; breaches: string[] }[] }[]).map(
+      (owner) => [owner.ownerEmail, owner.tokens.map(({ name, breaches }) => [name, breaches])],
+    ),
+  );
+  expect(byOwner).toEqual(
+    new Map([
+      [
+        member.email,
+        [
+          ['scoped', ['scope']],
+          ['forever', ['never']],
+        ],
+      ],
+      ['admin@example.com', [['long', ['lifetime']]]],
+    ]),
+  );
+  expect(await Promise.all(tokens.map(getStatus))).toEqual(tokens.map(() => 200));
+  expect((await identity.call('GET', policyPath, { token: session })).body.policy).toEqual(none);
+
+  const saved = await put({ ...policy, existingTokens: 'revoke' });
+  expect([saved.body.affected, saved.body.revokedCount]).toEqual([dry.body.affected, 4]);
+  expect(await Promise.all(tokens.map(getStatus))).toEqual([200, 401, 401, 401, 401, 200]);
+  const { rows } = await identity.db.query(
+    `select distinct revoked_reason from personal_access_tokens where status = 'revoked'`,
+  );
+  expect(rows).toEqual([{ revoked_reason: 'policy' }]);
+});
+
+test('existing tokens are kept when the administrator says so', async () => {
+  const forever = await identity.createToken(session, { scopes: ['user:read'], expiryDays: 'never' });
+  const saved = await put({ allowsNever: false, existingTokens: 'keep' });
+  expect(saved.body).toMatchObject({ affectedCount: 1, revokedCount: 0 });
+  expect(await getStatus(forever)).toBe(200);
+});
+
+test("the organisation's allow list takes effect with the answer", async () => {
+  const { accessToken: token } = await identity.createToken(session, { scopes: ['user:read'] });
+  const from = async (address: string) =>
+    (await identity.call('GET', '/api/v1/users/me', { token, headers: { 'x-forwarded-for': address } }))
+      .status;
+  expect((await put({ allowList: ['203.0.113.0/24'] })).status).toBe(200);
+  expect([await from('203.0.113.1'), await from('198.51.100.1')]).toEqual([200, 401]);
+  await put({});
+  expect(await from('198.51.100.1')).toBe(200);
+});
+
+test('only an administrator with a session reads and saves it, and invalid policies are 400', async () => {
+  const member = await identity.createMember(session);
+  const pat = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
+  for (const method of ['GET', 'PUT']) {
+    const call = (token: string) => identity.call(method, policyPath, { token, ...(method === 'PUT' && { body: none }) });
+    expect([(await call(member.session)).body.error.code, (await call(pat.accessToken)).body.error.code]).toEqual([
+      'ADMIN_REQUIRED',
+      'SESSION_REQUIRED',
+    ]);
+  }
+  for (const fields of [
+    { maxLifetimeDays: 0 }, { maxLifetimeDays: 3_651 }, { deniedScopes: ['no:scope'] }, { allowList: ['10.0.0.1/8'] },
+    { allowsNever: 'no' }, { extra: 1 }, { existingTokens: 'drop' }, { allowList: undefined },
+  ])
+    expect([fields, (await put(fields)).status]).toEqual([fields, 400]);
+  expect((await put({}, '?dryRun=maybe')).status).toBe(400);
+}); // prettier-ignore
