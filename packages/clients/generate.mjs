@@ -2,8 +2,10 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-// No service calls identity's public routes.
-const SERVICES = ['mail', 'crawl'];
+/** Services whose routes other services call. */
+const CALLED = ['mail', 'crawl'];
+/** Services whose routes the console calls. It needs the types only. */
+const TYPED = ['identity', ...CALLED];
 const generated = new URL('src/generated/', import.meta.url);
 
 const REFERENCE = '#/components/schemas/';
@@ -59,18 +61,26 @@ function describe({ path, method, operation }) {
   };
 }
 
-async function generate(service) {
+async function readDocument(service) {
   const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
-  const document = JSON.parse(await readFile(file, 'utf8'));
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+const createNote = (service) => `// Generated from services/${service}/openapi.json.\n`;
+
+async function generateTypes(service) {
+  const types = await openapiTS(await readDocument(service), { defaultNonNullable: false });
+  return { [`${service}.types.ts`]: createNote(service) + astToString(types) };
+}
+
+async function generateOperations(service) {
+  const document = await readDocument(service);
   const whole = { paths: withoutReferences(document.paths, document.components.schemas) };
   const described = listOperations(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
   const names = Object.keys(operations).map((name) => `  | '${name}'`);
-  const note = `// Generated from services/${service}/openapi.json.\n`;
-  const types = await openapiTS(document, { defaultNonNullable: false });
   return {
-    [`${service}.types.ts`]: note + astToString(types),
-    [`${service}.operations.ts`]: `${note}import type { Operation } from '../operation.js';
+    [`${service}.operations.ts`]: `${createNote(service)}import type { Operation } from '../operation.js';
 
 export const ${service}Operations: Readonly<Record<${service}OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};
 
@@ -80,7 +90,10 @@ ${names.join('\n')};
   };
 }
 
-const files = Object.assign({}, ...(await Promise.all(SERVICES.map(generate))));
+const files = Object.assign(
+  {},
+  ...(await Promise.all([...TYPED.map(generateTypes), ...CALLED.map(generateOperations)])),
+);
 await rm(generated, { recursive: true, force: true });
 await mkdir(generated, { recursive: true });
 for (const [name, content] of Object.entries(files)) await writeFile(new URL(name, generated), content);
