@@ -12,6 +12,7 @@ const TOOLS = {
   check: ['packages/config/check.mjs'],
   bench: [BENCH],
   build: undefined,
+  screenshots: ['packages/console/screenshots.mjs'],
   format: [
     'node_modules/prettier/bin/prettier.cjs',
     '--config',

@@ -28,6 +28,8 @@ export interface ServiceDefinition {
   readonly directory: string;
   /** Paths that the gateway forwards to it, each with everything below. */
   readonly prefixes: readonly string[];
+  /** Paths that the gateway forwards to it, without anything below. */
+  readonly exact?: readonly string[];
   /** Paths among these for other services only, with everything below; the gateway hides them. */
   readonly internal: readonly string[];
   readonly errorShape: ErrorShape;
@@ -68,7 +70,14 @@ const identity: ServiceDefinition = {
     '/.well-known',
     '/sign-in',
     '/sign-out',
+    // The console
+    '/assets',
+    '/account',
+    '/crawls',
+    '/mails',
+    '/organisation',
   ],
+  exact: ['/'],
   internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
   errorShape: 'standard',
   heapMb: 256,

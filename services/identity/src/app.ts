@@ -17,6 +17,7 @@ import { accountLinkRoutes, accountRequestRoutes } from './features/account-flow
 import { auditRoutes } from './features/audit/routes.js';
 import { createAuditService } from './features/audit/service.js';
 import { configurationRoutes, internalConfigurationRoutes } from './features/configuration/routes.js';
+import { consoleRoutes } from './features/console/routes.js';
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { createLastUsed } from './features/liveness/last-used.js';
@@ -114,6 +115,8 @@ export interface IdentityDeps {
   readonly clock: Clock;
   /** Replaces the fetch of clients' documents. Tests set it. */
   readonly fetchDocument?: FetchDocument;
+  /** The built files of the console; undefined in tests of the API alone. */
+  readonly consoleFolder?: string;
 }
 
 async function createIdentityApp({ config, resources }: IdentityDeps): Promise<ServiceApp> {
@@ -261,7 +264,7 @@ function registerOauth(app: App, deps: IdentityDeps, keys: SigningKeys) {
 
 /** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
-  const { config, resources, clock } = deps;
+  const { config, resources, clock, consoleFolder } = deps;
   const { pool, prisma } = resources;
   const { lastUsed, accessTokensUsed, refusedUses, toolCalls, keys } = await startBackground(deps);
   const service = await createIdentityApp(deps);
@@ -343,6 +346,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     version: VERSION,
   });
   const countRequest = createRequestLimit(config.MCP_REQUESTS_PER_MINUTE, clock);
+  if (consoleFolder !== undefined) await consoleRoutes(app, consoleFolder);
   mcpRoutes(app, { endpoint, countRequest, publicUrl: config.PUBLIC_URL, log: resources.log });
   return service;
 }

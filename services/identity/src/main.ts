@@ -1,9 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { defineService, systemClock } from '@platform/service-kit';
 import { buildIdentity } from './app.js';
 import { type IdentityConfig, loadIdentityConfig } from './config.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { openResources, type Resources } from './resources.js';
+
+const consoleFolder = fileURLToPath(new URL('../node_modules/@platform/console/dist', import.meta.url));
 
 /**
  * Creates the organisation and its administrator on the first start. Once there is an organisation, the BOOTSTRAP_
@@ -34,6 +37,6 @@ export const main = defineService({
   openResources,
   async build(deps) {
     await bootstrap(deps.config, deps.resources);
-    return buildIdentity(deps);
+    return buildIdentity({ ...deps, consoleFolder });
   },
 });

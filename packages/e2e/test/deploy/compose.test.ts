@@ -182,7 +182,8 @@ test('the gateway of the Compose file routes as that of packages/local', () => {
     const found = locations.find(([, pattern = '']) => new RegExp(pattern).test(path));
     return found?.[2] ?? found?.[3];
   };
-  for (const { name, prefixes, internal } of SERVICES) {
+  for (const { name, prefixes, internal, exact = [] } of SERVICES) {
+    for (const path of exact) expect(template).toContain(`location = ${path} {\n    set $service ${name};`);
     for (const path of prefixes)
       expect([path, getTarget(path), getTarget(`${path}/x`)]).toEqual([path, name, name]);
     for (const path of internal)

@@ -144,12 +144,12 @@ describeWith('kustomize', 'the manifests', () => {
 
     test('routes what packages/local routes, and nothing that is internal', () => {
       const targets = listRoutes(manifests());
-      for (const { name, prefixes, internal } of SERVICES) {
-        for (const path of prefixes) expect([path, targets.get(path)]).toEqual([path, name]);
+      for (const { name, prefixes, exact = [], internal } of SERVICES) {
+        for (const path of [...prefixes, ...exact]) expect([path, targets.get(path)]).toEqual([path, name]);
         for (const path of internal) expect([path, targets.get(path)]).toEqual([path, 'nowhere']);
       }
       expect(targets.size).toBe(
-        SERVICES.flatMap(({ prefixes, internal }) => [...prefixes, ...internal]).length,
+        SERVICES.flatMap(({ prefixes, exact = [], internal }) => [...prefixes, ...exact, ...internal]).length,
       );
     });
   });

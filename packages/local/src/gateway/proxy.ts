@@ -58,7 +58,7 @@ export async function registerProxy(
   hideInternal(app, upstream);
   await app.register(httpProxy, {
     ...common,
-    routes: upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`]),
+    routes: [...(upstream.exact ?? []), ...upstream.prefixes.flatMap((prefix) => [prefix, `${prefix}/*`])],
     httpMethods: [...methods],
     replyOptions,
   });

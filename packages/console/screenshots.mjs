@@ -1,0 +1,92 @@
+// Renews docs/console: each screen in both themes, and some on a phone, of a platform with data in it.
+//   npm run screenshots
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { fillPlatform } from './screenshots/example-data.mjs';
+import { SHOTS } from './screenshots/shots.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const OUT = join(ROOT, 'docs/console');
+const PORT = Number(process.env['SCREENSHOTS_PORT'] ?? 8480);
+const URL_OF_PLATFORM = `http://localhost:${PORT}`;
+const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' };
+const BROWSER = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
+
+async function startPlatform(folder) {
+  const options = {
+    port: PORT,
+    'inbox-port': PORT + 1,
+    'smtp-catcher-port': PORT + 2,
+    'data-dir': join(folder, 'data'),
+    'admin-password': ADMIN.password,
+  };
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], { cwd: ROOT });
+  const exited = new Promise((done) => child.once('close', done));
+  let output = '';
+  await new Promise((done, fail) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (output.includes('Stop with Ctrl-C')) done();
+    });
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('close', () => fail(new Error(output)));
+  });
+  return {
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function signIn(browser, { theme, width, height }) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+  });
+  const page = await context.newPage();
+  await page.goto(`${URL_OF_PLATFORM}/sign-in`);
+  await page.getByLabel('E-mail').fill(ADMIN.email);
+  await page.locator('input[type=password]').fill(ADMIN.password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
+
+async function takeAll(browser, form) {
+  const page = await signIn(browser, form);
+  for (const { name, path, act } of SHOTS.filter(({ isOnPhone }) => !form.isPhone || isOnPhone)) {
+    await page.goto(URL_OF_PLATFORM + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await act?.(page);
+    await page.waitForLoadState('networkidle');
+    await page.screenshot({ path: join(OUT, `${name}-${form.isPhone ? 'phone' : form.theme}.png`) });
+  }
+  await page.context().close();
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'screenshots-'));
+const platform = await startPlatform(folder);
+const browser = await chromium.launch({
+  executablePath: BROWSER,
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+});
+try {
+  await fillPlatform(URL_OF_PLATFORM, ADMIN);
+  await mkdir(OUT, { recursive: true });
+  const desk = { width: 1280, height: 800 };
+  await takeAll(browser, { ...desk, theme: 'light' });
+  await takeAll(browser, { ...desk, theme: 'dark' });
+  await takeAll(browser, { width: 390, height: 844, theme: 'light', isPhone: true });
+} finally {
+  await browser.close();
+  await platform.stop();
+  await rm(folder, { recursive: true, force: true });
+}

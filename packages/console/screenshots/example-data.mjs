@@ -1,0 +1,81 @@
+const CRAWL = '/api/v1/crawlingManager';
+const TOKENS = '/api/v1/personal-access-tokens';
+
+const schedules = {
+  wiki_1: { scheduleType: 'hourly', minute: 15, interval: 1, timezone: 'Europe/Berlin' },
+  files_1: { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'Europe/Berlin' },
+  chat_1: {
+    scheduleType: 'weekly',
+    daysOfWeek: [1, 3, 5],
+    hour: 6,
+    minute: 0,
+    timezone: 'America/New_York',
+  },
+  code_1: { scheduleType: 'custom', cronExpression: '*/20 8-18 * * 1-5', timezone: 'Europe/Berlin' },
+  issues_1: { scheduleType: 'monthly', dayOfMonth: 1, hour: 4, minute: 0, timezone: 'UTC' },
+};
+
+const tokens = [
+  ['Laptop, Claude Code', ['user:read', 'pat:read', 'crawl:read'], 90],
+  ['CI deploys', ['crawl:read', 'crawl:write'], 365],
+  ['Nightly export', ['kb:read'], 30],
+  ['Mailer of the on-call rotation', ['SEND_MAIL'], 90],
+  ['Grafana', ['crawl:read'], 'never'],
+];
+
+const members = [
+  { email: 'ada@example.com', fullName: 'Ada Lovelace', password: 'correct-horse-battery' },
+  { email: 'grace@example.com', fullName: 'Grace Hopper', role: 'admin' },
+  { email: 'linus@example.com', fullName: 'Linus Pauling' },
+];
+
+/** Fills a fresh platform with what an organisation might have after a while. */
+export async function fillPlatform(url, admin) {
+  const send = async (method, path, body, token) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+  const { accessToken: session } = await send('POST', '/api/v1/auth/login', admin);
+  const call = (method, path, body) => send(method, path, body, session);
+
+  for (const member of members) await call('POST', '/api/v1/users', member);
+  let mailer = '';
+  for (const [name, scopes, expiryDays] of tokens) {
+    const { token } = await call('POST', TOKENS, { name, scopes, expiryDays });
+    if (scopes.includes('SEND_MAIL')) mailer = token.accessToken;
+  }
+  const { token: revoked } = await call('POST', TOKENS, { name: 'Old laptop', scopes: ['user:read'] });
+  await call('DELETE', `${TOKENS}/${revoked.id}`, { reason: 'sold' });
+
+  for (const [connector, scheduleConfig] of Object.entries(schedules))
+    await call('POST', `${CRAWL}/${connector}/schedule`, { scheduleConfig });
+  for (const connector of ['wiki_1', 'wiki_1', 'wiki_1', 'files_1', 'code_1', 'code_1']) {
+    await call('POST', `${CRAWL}/${connector}/run`);
+    await new Promise((next) => setTimeout(next, 700));
+  }
+  await call('POST', `${CRAWL}/chat_1/pause`);
+
+  for (const [subject, address] of [
+    ['Your code', 'ada@example.com'],
+    ['Your weekly report', 'grace@example.com'],
+  ])
+    await send(
+      'POST',
+      '/api/v1/mail/emails/sendEmail',
+      {
+        emailTemplateType: 'accountCreation',
+        sendEmailTo: [address],
+        subject,
+        templateData: { userName: 'Ada', companyName: 'Example' },
+      },
+      mailer,
+    );
+}

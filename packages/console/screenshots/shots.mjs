@@ -1,0 +1,51 @@
+/** What is pictured: a file name, an address, what to do there first, and whether a phone shows it, too. */
+export const SHOTS = [
+  { name: 'tokens', path: '/account/tokens', isOnPhone: true },
+  {
+    name: 'new-token',
+    path: '/account/tokens',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'New token' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Laptop, Codex');
+    },
+  },
+  {
+    name: 'crawls',
+    path: '/crawls',
+    isOnPhone: true,
+    act: (page) =>
+      page
+        .getByRole('img', { name: /of the last/ })
+        .first()
+        .waitFor(),
+  },
+  {
+    name: 'schedule',
+    path: '/crawls',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Schedule a connector' }).click();
+      await page.getByRole('button', { name: /Runs$/ }).click();
+      await page.getByRole('option', { name: 'By a cron expression' }).click();
+      await page.getByRole('region', { name: 'Next runs' }).getByRole('listitem').nth(9).waitFor();
+    },
+  },
+  {
+    name: 'crawl',
+    path: '/crawls/connectors/wiki_1',
+    act: (page) => page.getByRole('row', { name: /202/ }).first().waitFor(),
+  },
+  { name: 'queue', path: '/crawls/queue' },
+  { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'mails', path: '/mails', act: (page) => page.getByRole('grid').waitFor() },
+  {
+    name: 'smtp',
+    path: '/mails/smtp',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByText('It works').waitFor();
+    },
+  },
+  { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'audit', path: '/organisation/audit', act: (page) => page.getByRole('grid').waitFor() },
+];

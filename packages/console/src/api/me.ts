@@ -1,0 +1,11 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { identity, unwrap } from './client.ts';
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/users/me', { signal }))).user,
+  staleTime: 60_000,
+});
+
+/** The person who is signed in; the router has loaded it before any screen is shown. */
+export const useMe = () => useSuspenseQuery(meQuery).data;

@@ -1,0 +1,37 @@
+/** A request that failed, with what the platform said about it. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  /** 0 when there was no response. */
+  readonly status: number;
+  readonly code: string;
+  readonly details: readonly { readonly field: string; readonly message: string }[];
+
+  constructor(status: number, code: string, message: string, details: Problem['details'] = []) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+interface ErrorBody {
+  readonly message?: string;
+  readonly error?: { readonly code?: string; readonly message?: string; readonly details?: unknown };
+}
+
+const isDetail = (value: unknown): value is Problem['details'][number] =>
+  typeof value === 'object' && value !== null && 'field' in value && 'message' in value;
+
+/** identity and mail name the field of each fault, crawl writes one sentence. */
+function readDetails(value: unknown): Problem['details'] {
+  if (typeof value === 'string') return [{ field: '', message: value }];
+  return Array.isArray(value) ? value.filter(isDetail) : [];
+}
+
+/** Reads both error formats of the platform; anything else keeps its status only. */
+export async function readProblem(response: Response): Promise<Problem> {
+  const body = (await response.json().catch(() => ({}))) as ErrorBody;
+  const details = readDetails(body.error?.details);
+  const message = body.error?.message ?? body.message ?? response.statusText;
+  return new Problem(response.status, body.error?.code ?? 'UNKNOWN', message, details);
+}

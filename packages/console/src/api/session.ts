@@ -1,0 +1,47 @@
+import { Problem, readProblem } from './problem.ts';
+
+/*
+ * The only file that knows how requests are authenticated: by the session cookie, which scripts can't read. The token
+ * of the second cookie proves that a request comes from a page of this origin (UI-3).
+ */
+
+const CSRF_COOKIE = /(?:^|; )(?:__Host-)?platform_csrf=([^;]*)/;
+const readCsrfToken = (): string => CSRF_COOKIE.exec(document.cookie)?.[1] ?? '';
+
+const listeners = new Set<() => void>();
+let hasEnded = false;
+
+function setEnded(value: boolean): void {
+  if (hasEnded === value) return;
+  hasEnded = value;
+  for (const notify of listeners) notify();
+}
+
+/** For `useSyncExternalStore`: whether a request was refused because the session is over. */
+export const sessionEnd = {
+  subscribe(notify: () => void): () => void {
+    listeners.add(notify);
+    return () => listeners.delete(notify);
+  },
+  hasEnded: (): boolean => hasEnded,
+};
+
+/** The sign-in page, which returns to the given path of the console. */
+export const toSignIn = (path: string): string => `/sign-in?${new URLSearchParams({ returnTo: path })}`;
+
+/**
+ * Sends a request with the session.
+ *
+ * @throws Problem - when there is no response, or its status isn't 2xx
+ */
+export async function send(request: Request): Promise<Response> {
+  // Read each time: it changes with every sign-in.
+  request.headers.set('x-csrf-token', readCsrfToken());
+  const response = await fetch(request, { credentials: 'same-origin' }).catch((error: unknown) => {
+    if (request.signal.aborted) throw error;
+    throw new Problem(0, 'UNREACHABLE', '');
+  });
+  setEnded(response.status === 401);
+  if (response.ok) return response;
+  throw await readProblem(response);
+}

@@ -1,0 +1,104 @@
+import type { ReactNode } from 'react';
+import { text } from './text/index.ts';
+
+export interface Screen {
+  /** TanStack's syntax: `$name` is a parameter. */
+  readonly path: string;
+  /** Undefined: reached from another screen, not from the navigation. */
+  readonly label?: string;
+  readonly isForAdmins?: boolean;
+  load(): Promise<{ readonly Screen: () => ReactNode }>;
+}
+
+interface ScreenGroup {
+  readonly label: string;
+  readonly screens: readonly Screen[];
+}
+
+/** Every screen of the console, in the order of its navigation. */
+export const screenGroups: readonly ScreenGroup[] = [
+  {
+    label: text.navigation.overview,
+    screens: [{ path: '/', label: text.start.label, load: () => import('./screens/start/start.tsx') }],
+  },
+  {
+    label: text.navigation.account,
+    screens: [
+      {
+        path: '/account/tokens',
+        label: text.tokens.title,
+        load: () => import('./screens/tokens/tokens.tsx'),
+      },
+      { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
+    ],
+  },
+  {
+    label: text.navigation.crawling,
+    screens: [
+      {
+        path: '/crawls',
+        label: text.crawls.title,
+        isForAdmins: true,
+        load: () => import('./screens/crawls/crawls.tsx'),
+      },
+      {
+        path: '/crawls/connectors/$connector',
+        isForAdmins: true,
+        load: () => import('./screens/crawls/crawl.tsx'),
+      },
+      {
+        path: '/crawls/queue',
+        label: text.queue.title,
+        isForAdmins: true,
+        load: () => import('./screens/crawls/queue.tsx'),
+      },
+      {
+        path: '/crawls/events',
+        label: text.events.title,
+        isForAdmins: true,
+        load: () => import('./screens/crawls/events.tsx'),
+      },
+    ],
+  },
+  {
+    label: text.navigation.mail,
+    screens: [
+      {
+        path: '/mails',
+        label: text.mails.title,
+        isForAdmins: true,
+        load: () => import('./screens/mails/mails.tsx'),
+      },
+      { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
+      {
+        path: '/mails/smtp',
+        label: text.smtp.title,
+        isForAdmins: true,
+        load: () => import('./screens/mails/smtp.tsx'),
+      },
+    ],
+  },
+  {
+    label: text.navigation.organisation,
+    screens: [
+      {
+        path: '/organisation/members',
+        label: text.members.title,
+        isForAdmins: true,
+        load: () => import('./screens/organisation/members.tsx'),
+      },
+      {
+        path: '/organisation/tokens',
+        label: text.allTokens.title,
+        isForAdmins: true,
+        load: () => import('./screens/organisation/all-tokens.tsx'),
+      },
+      {
+        path: '/organisation/audit',
+        label: text.audit.title,
+        isForAdmins: true,
+        load: () => import('./screens/organisation/audit.tsx'),
+      },
+    ],
+  },
+];

@@ -1,0 +1,66 @@
+import type { CrawlSchemas } from '@platform/clients/types';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { crawl, unwrap } from '../../api/client.ts';
+import { announce } from '../../ui/announcements.tsx';
+import { text } from '../../text/index.ts';
+import { explainProblem } from '../../ui/problem-note.tsx';
+
+export type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
+export type ScheduleConfig = CrawlSchemas['schemas']['ScheduleConfig'];
+export type ScheduleConfigInput = CrawlSchemas['schemas']['ScheduleConfigInput'];
+export type Run = CrawlSchemas['schemas']['CrawlRun'];
+
+const BASE = '/api/v1/crawlingManager';
+const REFRESH_MS = 5_000;
+
+export const schedulesQuery = queryOptions({
+  queryKey: ['crawls', 'schedules'],
+  queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/schedule/all`, { signal }))).data,
+  refetchInterval: REFRESH_MS,
+});
+
+export const connectorsQuery = queryOptions({
+  queryKey: ['crawl-connectors'],
+  queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/connectors`, { signal }))).data,
+  staleTime: Infinity,
+});
+
+/** The newest runs of a connector, for the marks of its row. */
+export const recentRunsQuery = (connector: string) =>
+  queryOptions({
+    queryKey: ['crawls', 'recent-runs', connector],
+    queryFn: async ({ signal }) => {
+      const params = { path: { connector }, query: { limit: 10 } };
+      return (await unwrap(crawl.GET(`${BASE}/{connector}/runs`, { params, signal }))).data;
+    },
+    refetchInterval: REFRESH_MS,
+  });
+
+const acts = {
+  run: (connector: string) => crawl.POST(`${BASE}/{connector}/run`, { params: { path: { connector } } }),
+  pause: (connector: string) => crawl.POST(`${BASE}/{connector}/pause`, { params: { path: { connector } } }),
+  resume: (connector: string) =>
+    crawl.POST(`${BASE}/{connector}/resume`, { params: { path: { connector } } }),
+  remove: (connector: string) =>
+    crawl.DELETE(`${BASE}/{connector}/schedule`, { params: { path: { connector } } }),
+} as const;
+
+export type Act = keyof typeof acts;
+
+/** Does one thing to several connectors, one after the other, and says what became of each. */
+export function useAct() {
+  const client = useQueryClient();
+  return useMutation({
+    async mutationFn({ act, connectors }: { act: Act; connectors: readonly string[] }) {
+      const failed: string[] = [];
+      for (const connector of connectors)
+        await acts[act](connector).catch((error: unknown) => {
+          failed.push(`${connector}: ${explainProblem(error)}`);
+        });
+      return failed;
+    },
+    onSuccess: (failed, { act, connectors }) =>
+      announce(failed.length > 0 ? failed.join(' ') : text.crawls.done[act](connectors.join(', '))),
+    onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
+  });
+}

@@ -1,0 +1,28 @@
+import { text } from '../../text/index.ts';
+import { FormDialog } from '../../ui/dialogs.tsx';
+import { useAct } from './api.ts';
+
+const t = text.crawls;
+
+export function ConfirmRemoval({
+  connectors,
+  onClose,
+}: {
+  connectors: readonly string[];
+  onClose: () => void;
+}) {
+  const act = useAct();
+  return (
+    <FormDialog
+      title={t.removeTitle(connectors.join(', '))}
+      action={t.removeSubmit}
+      isDangerous
+      isPending={act.isPending}
+      error={act.error}
+      onClose={onClose}
+      onSubmit={() => act.mutate({ act: 'remove', connectors }, { onSuccess: onClose })}
+    >
+      <p>{t.removeWarning}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query';
+import { text } from '../../text/index.ts';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Act, recentRunsQuery, type Schedule } from './api.ts';
+import { describeSchedule } from './describe-schedule.ts';
+import { Outcome, RunMarks, ScheduleState } from './states.tsx';
+
+const t = text.crawls;
+
+interface RowActions {
+  edit(schedule: Schedule): void;
+  perform(act: Act, connectors: readonly string[]): void;
+}
+
+function LastRun({ connector }: { connector: string }) {
+  const [run] = useQuery(recentRunsQuery(connector)).data ?? [];
+  if (!run) return <span className="quiet-text">{text.none}</span>;
+  return (
+    <span className="stack">
+      <Outcome outcome={run.outcome} />
+      <small>
+        <Time at={run.finishedAt ?? run.startedAt ?? run.scheduledFor} />
+      </small>
+    </span>
+  );
+}
+
+const Marks = ({ connector }: { connector: string }) => (
+  <RunMarks runs={useQuery(recentRunsQuery(connector)).data ?? []} />
+);
+
+function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions): readonly MenuAction[] {
+  const connectors = [schedule.data.connector];
+  const isPaused = schedule.state === 'paused';
+  const pauseOrResume = isPaused ? 'resume' : 'pause';
+  return [
+    { label: t.acts.run, run: () => perform('run', connectors) },
+    { label: t.acts[pauseOrResume], run: () => perform(pauseOrResume, connectors) },
+    { label: t.edit, run: () => edit(schedule) },
+    { label: t.acts.remove, isDangerous: true, run: () => perform('remove', connectors) },
+  ];
+}
+
+export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Schedule>[] => [
+  {
+    id: 'connector',
+    label: t.columns.connector,
+    render: ({ data }) => (
+      <span className="stack">
+        <span className="strong">{data.connector}</span>
+        <small>{describeSchedule(data.scheduleConfig)}</small>
+      </span>
+    ),
+  },
+  { id: 'state', label: t.columns.state, render: (schedule) => <ScheduleState schedule={schedule} /> },
+  {
+    id: 'next',
+    label: t.columns.next,
+    isSecondary: true,
+    render: ({ nextRunAt }) => (nextRunAt === null ? text.none : <Time at={nextRunAt} />),
+  },
+  {
+    id: 'last',
+    label: t.columns.last,
+    isSecondary: true,
+    render: ({ data }) => <LastRun connector={data.connector} />,
+  },
+  {
+    id: 'marks',
+    label: t.columns.marks,
+    isSecondary: true,
+    render: ({ data }) => <Marks connector={data.connector} />,
+  },
+  createMenuColumn({
+    getName: ({ data }) => data.connector,
+    listActions: (schedule) => listScheduleActions(schedule, actions),
+  }),
+];

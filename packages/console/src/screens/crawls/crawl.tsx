@@ -1,0 +1,108 @@
+import { useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { crawl, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Empty, Facts, Page, Section } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useNumberedList } from '../../ui/use-list.ts';
+import { type Schedule, schedulesQuery, useAct } from './api.ts';
+import { describeSchedule } from './describe-schedule.ts';
+import { runColumns } from './run-columns.tsx';
+import { ScheduleState } from './states.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+
+const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
+const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).EditSchedule);
+
+const t = text.crawls;
+const PAGE_SIZE = 25;
+
+/** One connector: its schedule and its runs. */
+export function Screen() {
+  const { connector = '' }: { connector?: string } = useParams({ strict: false });
+  const query = useQuery(schedulesQuery);
+  const schedule = query.data?.find(({ data }) => data.connector === connector);
+  const [open, setOpen] = useState<'edit' | 'remove'>();
+  const act = useAct();
+  const close = () => setOpen(undefined);
+  const isPaused = schedule?.state === 'paused';
+  return (
+    <Page
+      title={connector}
+      intro={schedule && describeSchedule(schedule.data.scheduleConfig)}
+      actions={
+        schedule && (
+          <>
+            <Button onPress={() => act.mutate({ act: 'run', connectors: [connector] })}>{t.acts.run}</Button>
+            <Button
+              onPress={() => act.mutate({ act: isPaused ? 'resume' : 'pause', connectors: [connector] })}
+            >
+              {isPaused ? t.acts.resume : t.acts.pause}
+            </Button>
+            <Button onPress={() => setOpen('remove')}>{t.acts.remove}</Button>
+            <Button kind="primary" onPress={() => setOpen('edit')}>
+              {t.edit}
+            </Button>
+          </>
+        )
+      }
+    >
+      <QueryView query={query}>
+        {() => (schedule ? <ScheduleFacts schedule={schedule} /> : <p>{t.noSchedule}</p>)}
+      </QueryView>
+      <Section title={t.runs.title}>
+        <Runs connector={connector} />
+      </Section>
+      {open === 'edit' && schedule && <EditSchedule schedule={schedule} scheduled={[]} onClose={close} />}
+      {open === 'remove' && <ConfirmRemoval connectors={[connector]} onClose={close} />}
+    </Page>
+  );
+}
+
+const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
+  <Facts
+    of={[
+      [t.columns.state, <ScheduleState key="state" schedule={schedule} />],
+      [
+        t.columns.next,
+        schedule.nextRunAt ? <Time key="next" at={schedule.nextRunAt} as="full" /> : text.none,
+      ],
+      ...(schedule.pausedAt ? [[t.pausedAt, <Time key="paused" at={schedule.pausedAt} />] as const] : []),
+      ...(schedule.overdueSince
+        ? [[t.overdueSince, <Time key="overdue" at={schedule.overdueSince} />] as const]
+        : []),
+      [t.missedRuns, schedule.missedRuns],
+      [t.retries, schedule.maxRetries],
+      [t.attemptTimeout, t.seconds(schedule.timeout / 1000)],
+    ]}
+  />
+);
+
+function Runs({ connector }: { connector: string }) {
+  const { more, ...query } = useNumberedList({
+    key: ['crawls', 'runs', connector],
+    refreshMs: 5_000,
+    async load(page, signal) {
+      const params = { path: { connector }, query: { page, limit: PAGE_SIZE } };
+      return unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal }));
+    },
+  });
+  return (
+    <QueryView query={query}>
+      {(runs) => (
+        <DataTable
+          label={t.runs.title}
+          columns={runColumns}
+          items={runs}
+          more={more}
+          getId={({ runId }) => runId}
+          empty={<Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>}
+        />
+      )}
+    </QueryView>
+  );
+}

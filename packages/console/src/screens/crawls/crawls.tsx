@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { FilterBar, SearchBox } from '../../ui/filters.tsx';
+import { Empty, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
+import { type Act, type Schedule, schedulesQuery, useAct } from './api.ts';
+import { createCrawlColumns } from './crawl-columns.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+
+const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
+const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).EditSchedule);
+
+const t = text.crawls;
+
+/** A row per scheduled connector; there are at most as many as the platform knows connectors. */
+export function Screen() {
+  const query = useQuery(schedulesQuery);
+  const { filters } = useFilters();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [editing, setEditing] = useState<Schedule | 'new'>();
+  const [removing, setRemoving] = useState<readonly string[]>();
+  const act = useAct();
+  const perform = (what: Act, connectors: readonly string[]): void => {
+    if (what === 'remove') setRemoving(connectors);
+    else act.mutate({ act: what, connectors });
+  };
+  const add = (
+    <Button kind="primary" onPress={() => setEditing('new')}>
+      {t.add}
+    </Button>
+  );
+  return (
+    <Page title={t.title} intro={t.intro} actions={add}>
+      <QueryView query={query}>
+        {(schedules) => (
+          <>
+            {schedules.length > 0 && (
+              <FilterBar>
+                <SearchBox label={t.filter} />
+                {selected.size > 0 && <BulkActions connectors={[...selected]} onAct={perform} />}
+              </FilterBar>
+            )}
+            <DataTable
+              label={t.title}
+              columns={createCrawlColumns({ edit: setEditing, perform })}
+              items={schedules.filter(({ data }) =>
+                data.connector.includes((filters['q'] ?? '').toLowerCase()),
+              )}
+              getId={({ data }) => data.connector}
+              getHref={({ data }) => `/crawls/connectors/${data.connector}`}
+              selection={{ keys: selected, onChange: setSelected }}
+              empty={
+                schedules.length === 0 ? (
+                  <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+                ) : (
+                  <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+                )
+              }
+            />
+          </>
+        )}
+      </QueryView>
+      {editing !== undefined && (
+        <EditSchedule
+          {...(editing !== 'new' && { schedule: editing })}
+          scheduled={query.data?.map(({ data }) => data.connector) ?? []}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+      {removing && <ConfirmRemoval connectors={removing} onClose={() => setRemoving(undefined)} />}
+    </Page>
+  );
+}
+
+interface BulkActionsProps {
+  readonly connectors: readonly string[];
+  onAct(act: Act, connectors: readonly string[]): void;
+}
+
+const BulkActions = ({ connectors, onAct }: BulkActionsProps) => (
+  <>
+    <span className="quiet-text">{t.selected(connectors.length)}</span>
+    {(['run', 'pause', 'resume', 'remove'] as const).map((act) => (
+      <Button key={act} onPress={() => onAct(act, connectors)}>
+        {t.acts[act]}
+      </Button>
+    ))}
+  </>
+);

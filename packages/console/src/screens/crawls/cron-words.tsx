@@ -1,0 +1,19 @@
+import cronstrue from 'cronstrue';
+import { text } from '../../text/index.ts';
+
+/** Says in words what a cron expression means. Whether it is valid is for the platform to say. */
+export function CronWords({ expression }: { expression: string }) {
+  return (
+    <p className="hint" aria-live="polite">
+      {describeCron(expression)}
+    </p>
+  );
+}
+
+function describeCron(expression: string): string {
+  try {
+    return cronstrue.toString(expression.trim(), { use24HourTimeFormat: true });
+  } catch {
+    return text.crawls.editor.cronHint;
+  }
+}

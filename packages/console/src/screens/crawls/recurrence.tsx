@@ -1,0 +1,134 @@
+import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
+import { text } from '../../text/index.ts';
+import { CheckboxRow, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { CronWords } from './cron-words.tsx';
+import type { Draft } from './draft.ts';
+
+const t = text.crawls.editor;
+const types = Object.entries(t.types) as [Draft['scheduleType'], string][];
+
+interface RecurrenceProps {
+  readonly draft: Draft;
+  onChange(fields: Partial<Draft>): void;
+}
+
+/** How often it runs; each type has its own fields. */
+export const Recurrence = (props: RecurrenceProps) => (
+  <>
+    <SelectInput<Draft['scheduleType']>
+      label={t.type}
+      value={props.draft.scheduleType}
+      options={types}
+      onChange={(scheduleType) => props.onChange({ scheduleType })}
+    />
+    <TypeFields {...props} />
+  </>
+);
+
+function TypeFields({ draft, onChange }: RecurrenceProps) {
+  switch (draft.scheduleType) {
+    case 'hourly':
+      return (
+        <div className="row">
+          <NumberInput
+            label={t.interval}
+            value={draft.interval}
+            minValue={1}
+            maxValue={24}
+            onChange={(interval) => onChange({ interval })}
+          />
+          <Minute draft={draft} onChange={onChange} />
+        </div>
+      );
+    case 'daily':
+      return <TimeOfDay draft={draft} onChange={onChange} />;
+    case 'weekly':
+      return (
+        <>
+          <Weekdays draft={draft} onChange={onChange} />
+          <TimeOfDay draft={draft} onChange={onChange} />
+        </>
+      );
+    case 'monthly':
+      return (
+        <>
+          <NumberInput
+            label={t.dayOfMonth}
+            hint={t.dayOfMonthHint}
+            value={draft.dayOfMonth}
+            minValue={1}
+            maxValue={31}
+            onChange={(dayOfMonth) => onChange({ dayOfMonth })}
+          />
+          <TimeOfDay draft={draft} onChange={onChange} />
+        </>
+      );
+    case 'custom':
+      return (
+        <>
+          <TextInput
+            label={t.cron}
+            value={draft.cronExpression}
+            isRequired
+            onChange={(cronExpression) => onChange({ cronExpression })}
+          />
+          <CronWords expression={draft.cronExpression} />
+        </>
+      );
+    case 'once':
+      return (
+        <TextInput
+          label={t.once}
+          hint={t.onceHint}
+          type="datetime-local"
+          isRequired
+          value={draft.localTime}
+          onChange={(localTime) => onChange({ localTime })}
+        />
+      );
+    default:
+      return draft.scheduleType satisfies never;
+  }
+}
+
+const Minute = ({ draft, onChange }: RecurrenceProps) => (
+  <NumberInput
+    label={t.minute}
+    value={draft.minute}
+    minValue={0}
+    maxValue={59}
+    onChange={(minute) => onChange({ minute })}
+  />
+);
+
+const TimeOfDay = (props: RecurrenceProps) => (
+  <div className="row">
+    <NumberInput
+      label={t.hour}
+      value={props.draft.hour}
+      minValue={0}
+      maxValue={23}
+      onChange={(hour) => props.onChange({ hour })}
+    />
+    <Minute {...props} />
+  </div>
+);
+
+const Weekdays = ({ draft, onChange }: RecurrenceProps) => (
+  <CheckboxGroup
+    className="field"
+    isRequired
+    value={draft.daysOfWeek.map(String)}
+    onChange={(days) => onChange({ daysOfWeek: days.map(Number) })}
+  >
+    <Label>{t.days}</Label>
+    <div className="weekdays">
+      {text.crawls.words.days.map((day, index) => (
+        <CheckboxRow key={day} value={String(index)}>
+          {day}
+        </CheckboxRow>
+      ))}
+    </div>
+    <FieldError className="fault">{t.daysMissing}</FieldError>
+  </CheckboxGroup>
+);

@@ -1,0 +1,39 @@
+import { text } from '../../text/index.ts';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Run } from './api.ts';
+import { Outcome } from './states.tsx';
+
+const t = text.crawls.runs;
+
+const formatDuration = ({ startedAt, finishedAt }: Run): string =>
+  startedAt === null || finishedAt === null
+    ? ''
+    : text.crawls.seconds((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000);
+
+export const runColumns: readonly DataColumn<Run>[] = [
+  {
+    id: 'scheduledFor',
+    label: t.columns.scheduledFor,
+    render: ({ scheduledFor }) => <Time at={scheduledFor} as="full" />,
+  },
+  {
+    id: 'outcome',
+    label: t.columns.outcome,
+    render: ({ outcome, progress }) => (
+      <span className="stack">
+        <Outcome outcome={outcome} />
+        {outcome === 'active' && <small>{t.progress(progress)}</small>}
+      </span>
+    ),
+  },
+  {
+    id: 'trigger',
+    label: t.columns.trigger,
+    isSecondary: true,
+    render: ({ trigger }) => t.triggers[trigger],
+  },
+  { id: 'attempts', label: t.columns.attempts, isSecondary: true, render: ({ attempts }) => attempts },
+  { id: 'duration', label: t.columns.duration, isSecondary: true, render: formatDuration },
+  { id: 'reason', label: t.columns.reason, isSecondary: true, render: ({ reason }) => reason ?? '' },
+];

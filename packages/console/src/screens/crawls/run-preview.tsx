@@ -1,0 +1,63 @@
+import type { CrawlSchemas } from '@platform/clients/types';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { crawl, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { explainProblem } from '../../ui/problem-note.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
+import type { ScheduleConfigInput } from './api.ts';
+import { hasClockChanged, formatLocalTime } from './local-time.ts';
+
+const t = text.crawls.editor;
+const SHOWN = 10;
+type NextRun = CrawlSchemas['schemas']['NextRuns']['nextRuns'][number];
+
+interface RunPreviewProps {
+  readonly connector: string;
+  readonly config: ScheduleConfigInput | undefined;
+}
+
+/** The next runs of what is typed, asked of the platform, so that they are those that will happen. */
+export function RunPreview({ connector, config }: RunPreviewProps) {
+  const settled = useSettled(config);
+  const query = useQuery({
+    queryKey: ['crawl-preview', connector, settled],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          crawl.POST('/api/v1/crawlingManager/{connector}/preview', {
+            params: { path: { connector }, query: { count: SHOWN } },
+            body: { scheduleConfig: settled as ScheduleConfigInput },
+            signal,
+          }),
+        )
+      ).data,
+    enabled: settled !== undefined && connector !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return (
+    <section className="preview" aria-label={t.next} aria-busy={query.isFetching}>
+      <h3>{t.next}</h3>
+      {query.error && <p className="fault">{explainProblem(query.error)}</p>}
+      {query.data && !query.error && <NextRuns {...query.data} />}
+      {!query.data && !query.error && <p className="hint">{t.nextUnknown}</p>}
+    </section>
+  );
+}
+
+const NextRuns = ({ nextRuns, timezone }: { nextRuns: readonly NextRun[]; timezone: string }) =>
+  nextRuns.length === 0 ? (
+    <p className="hint">{t.nextNone}</p>
+  ) : (
+    <ol>
+      {nextRuns.map(({ at, localTime }, index) => (
+        <li key={at}>
+          <time dateTime={at}>{formatLocalTime(localTime)}</time>
+          {hasClockChanged(nextRuns[index - 1]?.localTime, localTime) && (
+            <Badge tone="notice">{t.clockChange(timezone)}</Badge>
+          )}
+        </li>
+      ))}
+    </ol>
+  );

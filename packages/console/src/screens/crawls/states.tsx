@@ -1,0 +1,48 @@
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { text } from '../../text/index.ts';
+import type { Run, Schedule } from './api.ts';
+
+const t = text.crawls;
+
+const outcomeTones: Record<Run['outcome'], Tone> = {
+  waiting: 'neutral',
+  active: 'busy',
+  retrying: 'notice',
+  completed: 'good',
+  failed: 'bad',
+  aborted: 'notice',
+  skipped: 'neutral',
+};
+
+export const Outcome = ({ outcome }: Pick<Run, 'outcome'>) => (
+  <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>
+);
+
+const stateTones: Record<Schedule['state'], Tone> = {
+  waiting: 'neutral',
+  active: 'busy',
+  completed: 'good',
+  failed: 'bad',
+  delayed: 'good',
+  paused: 'notice',
+};
+
+/** What the schedule does at the moment; a recurring one that waits for its time is "scheduled". */
+export function ScheduleState({ schedule }: { schedule: Schedule }) {
+  if (schedule.overdueSince !== null) return <Badge tone="bad">{t.overdue}</Badge>;
+  if (!schedule.data.scheduleConfig.isEnabled) return <Badge tone="neutral">{t.disabled}</Badge>;
+  return <Badge tone={stateTones[schedule.state]}>{t.states[schedule.state]}</Badge>;
+}
+
+/** The last ten runs, oldest first, a mark each. */
+export function RunMarks({ runs }: { runs: readonly Run[] }) {
+  if (runs.length === 0) return <span className="quiet-text">{t.noRuns}</span>;
+  const completed = runs.filter(({ outcome }) => outcome === 'completed').length;
+  return (
+    <span className="marks" role="img" aria-label={t.marks(completed, runs.length)}>
+      {runs.toReversed().map(({ runId, outcome }) => (
+        <i key={runId} data-tone={outcomeTones[outcome]} title={t.outcomes[outcome]} />
+      ))}
+    </span>
+  );
+}

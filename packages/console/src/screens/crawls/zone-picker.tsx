@@ -1,0 +1,38 @@
+import {
+  Button as AriaButton,
+  ComboBox,
+  Input,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+} from 'react-aria-components';
+import { text } from '../../text/index.ts';
+import { ChevronIcon } from '../../ui/icons.tsx';
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((id) => ({
+  id,
+}));
+
+/** A time zone by typing a part of its name. */
+export const ZonePicker = ({ value, onChange }: { value: string; onChange: (zone: string) => void }) => (
+  <ComboBox
+    className="field"
+    value={value}
+    defaultItems={zones}
+    onChange={(zone) => zone !== null && onChange(String(zone))}
+  >
+    <Label>{text.crawls.editor.zone}</Label>
+    <div className="combo">
+      <Input />
+      <AriaButton className="button quiet">
+        <ChevronIcon />
+      </AriaButton>
+    </div>
+    <Popover className="popover">
+      <ListBox<{ id: string }> className="options">
+        {({ id }) => <ListBoxItem textValue={id}>{id}</ListBoxItem>}
+      </ListBox>
+    </Popover>
+  </ComboBox>
+);

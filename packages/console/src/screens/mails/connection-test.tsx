@@ -1,0 +1,52 @@
+import { useMutation } from '@tanstack/react-query';
+import { mail, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Facts } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+
+const t = text.smtp;
+
+/** Connects to the saved server as a mail would, and says what is wrong and what to do. */
+export function ConnectionTest({ isConfigured }: { isConfigured: boolean }) {
+  const test = useMutation({ mutationFn: () => unwrap(mail.POST('/api/v1/mail/testConnection')) });
+  const report = test.data;
+  return (
+    <section className="panel" aria-label={t.test}>
+      <h2>{t.test}</h2>
+      <p className="quiet-text">{isConfigured ? t.testIntro : t.testUnconfigured}</p>
+      <Button isDisabled={!isConfigured} isPending={test.isPending} onPress={() => test.mutate()}>
+        {t.testSubmit}
+      </Button>
+      <ProblemNote error={test.error} />
+      {report && (
+        <div role="status" className="form">
+          <Facts
+            of={[
+              [
+                t.result,
+                <Badge key="result" tone={report.ok ? 'good' : 'bad'}>
+                  {report.ok ? t.works : t.fails}
+                </Badge>,
+              ],
+              [t.server, report.server],
+              [t.encryption, report.tls ? t.encryptions[report.tls] : t.encryptions.none],
+              [t.signedIn, report.authenticated ? text.yes : text.no],
+            ]}
+          />
+          {report.problem && (
+            <p className="problem">
+              {report.problem.message}. {report.problem.advice}
+            </p>
+          )}
+          {report.warnings.map((warning) => (
+            <p key={warning} className="warning">
+              {warning}
+            </p>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

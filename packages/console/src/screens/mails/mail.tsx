@@ -1,0 +1,87 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { mail, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { announce } from '../../ui/announcements.tsx';
+import { Button } from '../../ui/button.tsx';
+import { FormDialog } from '../../ui/dialogs.tsx';
+import { Facts, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type MailRecord, MailState } from './mails.tsx';
+
+const t = text.mails;
+
+export function Screen() {
+  const { mailId: id = '' }: { mailId?: string } = useParams({ strict: false });
+  const [isResending, setResending] = useState(false);
+  const query = useQuery({
+    queryKey: ['mails', id],
+    queryFn: async ({ signal }) =>
+      (await unwrap(mail.GET('/api/v1/mail/records/{id}', { params: { path: { id } }, signal }))).data,
+  });
+  const record = query.data;
+  return (
+    <Page
+      title={record?.subject ?? t.one}
+      intro={record && t.explanations[record.state as keyof typeof t.explanations]}
+      actions={record?.canResend && <Button onPress={() => setResending(true)}>{t.resend}</Button>}
+    >
+      <QueryView query={query}>{(found) => <MailFacts record={found} />}</QueryView>
+      {record && isOver(record) && !record.canResend && <p className="hint">{t.notResendable}</p>}
+      {isResending && record && <Resend record={record} onClose={() => setResending(false)} />}
+    </Page>
+  );
+}
+
+/** Whether somebody may wish to send it again. */
+const isOver = ({ state }: MailRecord): boolean => state === 'failed' || state === 'unknown';
+
+const MailFacts = ({ record }: { record: MailRecord }) => (
+  <Facts
+    of={[
+      [t.columns.state, <MailState key="state" state={record.state} />],
+      [t.columns.at, <Time key="at" at={record.createdAt} as="full" />],
+      [t.from, record.from],
+      [t.columns.to, record.to.join(', ')],
+      ...(record.cc.length > 0 ? [[t.cc, record.cc.join(', ')] as const] : []),
+      ...(record.refused.length > 0 ? [[t.refused, record.refused.join(', ')] as const] : []),
+      [t.template, record.emailTemplateType],
+      ...(record.failure
+        ? ([
+            [t.columns.reason, record.failure.message],
+            [
+              t.serverReply,
+              [record.failure.reply, record.failure.status].filter(Boolean).join(' ') || text.none,
+            ],
+          ] as const)
+        : []),
+    ]}
+  />
+);
+
+function Resend({ record, onClose }: { record: MailRecord; onClose: () => void }) {
+  const client = useQueryClient();
+  const resend = useMutation({
+    mutationFn: () =>
+      unwrap(mail.POST('/api/v1/mail/records/{id}/resend', { params: { path: { id: record.id } } })),
+    onSuccess: ({ data }) => {
+      announce(data.data);
+      onClose();
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['mails'] }),
+  });
+  return (
+    <FormDialog
+      title={t.resendTitle(record.to.join(', '))}
+      action={t.resendSubmit}
+      isPending={resend.isPending}
+      error={resend.error}
+      onClose={onClose}
+      onSubmit={() => resend.mutate()}
+    >
+      <p>{record.state === 'unknown' ? t.resendUnknown : t.resendFailed}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,85 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import { FilterBar, FilterToggle, SearchBox } from '../../ui/filters.tsx';
+import { Empty, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
+import { useList } from '../../ui/use-list.ts';
+import { createTokenColumns } from '../tokens/token-columns.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+
+const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
+
+const t = text.allTokens;
+const PAGE_SIZE = 50;
+const STATES = ['active', 'expired', 'revoked'] as const;
+
+type OwnedToken = IdentitySchemas['schemas']['ListedOwnedPersonalAccessToken'];
+
+const ownerColumn: DataColumn<OwnedToken> = {
+  id: 'owner',
+  label: t.owner,
+  render: ({ ownerFullName, ownerEmail, ownerDeleted }) => (
+    <span className="stack">
+      {ownerFullName}
+      <small>{ownerEmail}</small>
+      {ownerDeleted && <Badge tone="notice">{t.ownerRemoved}</Badge>}
+    </span>
+  ),
+};
+
+export function Screen() {
+  const [revoking, setRevoking] = useState<OwnedToken>();
+  const { filters } = useFilters();
+  const state = STATES.find((known) => known === filters['state']) ?? 'active';
+  const q = filters['q']?.trim() ?? '';
+  const { more, ...query } = useList({
+    key: ['tokens', 'all', state, q],
+    async load(cursor, signal) {
+      const search = { limit: PAGE_SIZE, state, ...(q && { q }), ...(cursor !== undefined && { cursor }) };
+      const page = await unwrap(
+        identity.GET('/api/v1/personal-access-tokens/admin', { params: { query: search }, signal }),
+      );
+      return { items: page.data, next: page.nextCursor ?? undefined };
+    },
+  });
+  const isFiltered = state !== 'active' || q !== '';
+  const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking);
+  return (
+    <Page title={t.title} intro={t.intro}>
+      <FilterBar>
+        <SearchBox label={text.tokens.filter} />
+        <FilterToggle
+          label={text.tokens.columns.state}
+          name="state"
+          options={STATES.map((key) => [key, text.token.states[key]])}
+        />
+      </FilterBar>
+      <QueryView query={query}>
+        {(tokens) => (
+          <DataTable
+            label={t.title}
+            columns={[...(name ? [name] : []), ownerColumn, ...rest]}
+            items={tokens}
+            more={more}
+            getId={({ id }) => id}
+            empty={
+              isFiltered ? (
+                <Empty title={text.tokens.noMatch}>{text.noMatchAdvice}</Empty>
+              ) : (
+                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+              )
+            }
+          />
+        )}
+      </QueryView>
+      {revoking && (
+        <RevokeToken token={revoking} owner={revoking.ownerFullName} onClose={() => setRevoking(undefined)} />
+      )}
+    </Page>
+  );
+}

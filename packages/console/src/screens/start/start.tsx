@@ -1,0 +1,50 @@
+import { Link } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useMe } from '../../api/me.ts';
+import { text } from '../../text/index.ts';
+import { CheckIcon } from '../../ui/icons.tsx';
+import { Page } from '../../ui/page.tsx';
+import { type Step, steps } from './steps.ts';
+
+const t = text.start;
+
+/** The main job, step by step; each is ticked off by what has happened, whoever did it and however. */
+export function Screen() {
+  const me = useMe();
+  const shown = steps.filter(({ isForAdmins }) => me.role === 'admin' || !isForAdmins);
+  return (
+    <Page title={t.title(me.fullName)} intro={t.intro}>
+      <ol className="steps">
+        {shown.map((step) => (
+          <StepRow key={step.id} step={step} />
+        ))}
+      </ol>
+    </Page>
+  );
+}
+
+function StepRow({ step }: { step: Step }) {
+  const { data: isDone = false } = useQuery({
+    queryKey: ['start', step.id],
+    queryFn: ({ signal }) => step.isDone(signal),
+    refetchInterval: (query) => (query.state.data === true ? false : 5_000),
+  });
+  const { title, advice, action } = t.steps[step.id];
+  return (
+    <li data-done={isDone || undefined}>
+      <span className="box">
+        <CheckIcon />
+      </span>
+      <div>
+        <h2>
+          {title}
+          {isDone && <span className="unseen"> {t.done}</span>}
+        </h2>
+        <p>{advice}</p>
+      </div>
+      <Link to={step.path} className="button plain">
+        {action}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,50 @@
+import { crawl, identity, mail, unwrap } from '../../api/client.ts';
+import type { text } from '../../text/index.ts';
+
+export interface Step {
+  readonly id: keyof typeof text.start.steps;
+  readonly path: string;
+  readonly isForAdmins?: boolean;
+  isDone(signal: AbortSignal): Promise<boolean>;
+}
+
+const listTokens = async (signal: AbortSignal) =>
+  (await unwrap(identity.GET('/api/v1/personal-access-tokens', { signal }))).tokens;
+
+export const steps: readonly Step[] = [
+  {
+    id: 'token',
+    path: '/account/tokens',
+    isDone: async (signal) => (await listTokens(signal)).length > 0,
+  },
+  {
+    id: 'call',
+    path: '/account/tokens',
+    isDone: async (signal) => (await listTokens(signal)).some(({ lastUsedAt }) => lastUsedAt !== null),
+  },
+  {
+    id: 'crawl',
+    path: '/crawls',
+    isForAdmins: true,
+    isDone: async (signal) =>
+      (await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }))).data.length > 0,
+  },
+  {
+    id: 'event',
+    path: '/crawls/events',
+    isForAdmins: true,
+    async isDone(signal) {
+      const params = { query: { limit: 1 } };
+      return (await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }))).data.length > 0;
+    },
+  },
+  {
+    id: 'mail',
+    path: '/mails',
+    isForAdmins: true,
+    async isDone(signal) {
+      const params = { query: { limit: 1, state: 'sent' as const } };
+      return (await unwrap(mail.GET('/api/v1/mail/records', { params, signal }))).data.length > 0;
+    },
+  },
+];

@@ -1,0 +1,91 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
+import { RadioCards, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { readText } from '../../ui/read-form.ts';
+import { QueryView } from '../../ui/query-view.tsx';
+import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
+import { ScopePicker } from './scope-picker.tsx';
+import { ShownToken } from './shown-token.tsx';
+
+const t = text.tokens;
+type Expiry = keyof typeof t.expiries;
+const expiryOptions = Object.entries(t.expiries) as [Expiry, string][];
+const EXPIRIES = { '30': 30, '90': 90, '365': 365, never: 'never' } as const;
+
+export function CreateToken({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const groups = useQuery({
+    queryKey: ['grantable-scopes'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/personal-access-tokens/scopes', { signal }))).scopes,
+  });
+  const [expiry, setExpiry] = useState<Expiry>('30');
+  const create = useMutation({
+    mutationFn: (body: { name: string; scopes: string[]; expiryDays: (typeof EXPIRIES)[Expiry] }) =>
+      unwrap(identity.POST('/api/v1/personal-access-tokens', { body })),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+  });
+  const shown = create.data?.token;
+  // One dialog for both, so that the focus returns to the button that opened it.
+  return (
+    <ModalDialog
+      title={shown ? t.shown.title : t.create}
+      isWide
+      isKept={shown !== undefined}
+      onClose={onClose}
+    >
+      {shown ? (
+        <ShownToken token={shown} onClose={onClose} />
+      ) : (
+        <DialogForm
+          action={t.submit}
+          isPending={create.isPending}
+          error={create.error}
+          onClose={onClose}
+          onSubmit={(form) =>
+            create.mutate({
+              name: readText(form, 'name'),
+              scopes: form.getAll('scopes').map(String),
+              expiryDays: EXPIRIES[expiry],
+            })
+          }
+        >
+          <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
+          <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
+          <SelectInput<Expiry>
+            label={t.expiry}
+            value={expiry}
+            options={expiryOptions}
+            onChange={setExpiry}
+            hint={expiry === 'never' ? t.expiryNever : undefined}
+          />
+        </DialogForm>
+      )}
+    </ModalDialog>
+  );
+}
+
+/** The permissions by what the token is for; any of them can be changed. */
+function Permissions({ groups }: { groups: readonly ScopeGroup[] }) {
+  const purposes = listPurposes(groups);
+  const [purpose, setPurpose] = useState<Purpose>(purposes[0] ?? 'other');
+  const [chosen, setChosen] = useState(() => getScopesFor(purpose, groups));
+  const choose = (next: Purpose): void => {
+    setPurpose(next);
+    setChosen(getScopesFor(next, groups));
+  };
+  return (
+    <>
+      <RadioCards
+        label={t.purpose}
+        value={purpose}
+        options={purposes.map((key) => ({ key, ...t.purposes[key] }))}
+        onChange={choose}
+      />
+      <ScopePicker groups={groups} chosen={chosen} onChange={setChosen} />
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { FormDialog } from '../../ui/dialogs.tsx';
+import { TextInput } from '../../ui/fields.tsx';
+import { readText } from '../../ui/read-form.ts';
+import { announce } from '../../ui/announcements.tsx';
+import type { Token } from './tokens.tsx';
+
+const t = text.tokens;
+
+interface RevokeTokenProps {
+  readonly token: Pick<Token, 'id' | 'name'>;
+  /** Whose it is, when an administrator revokes it; undefined: one's own. */
+  readonly owner?: string;
+  onClose(): void;
+}
+
+/** One's own tokens and those of the organisation are revoked at different paths. */
+const revokeAt = (isOwn: boolean, tokenId: string, reason: string) => {
+  const options = { params: { path: { tokenId } }, body: reason === '' ? {} : { reason } };
+  return unwrap(
+    isOwn
+      ? identity.DELETE('/api/v1/personal-access-tokens/{tokenId}', options)
+      : identity.DELETE('/api/v1/personal-access-tokens/admin/{tokenId}', options),
+  );
+};
+
+export function RevokeToken({ token, owner, onClose }: RevokeTokenProps) {
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: (reason: string) => revokeAt(owner === undefined, token.id, reason),
+    onSuccess: ({ revokedCount }) => {
+      announce(t.revoked(token.name, revokedCount));
+      onClose();
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+  });
+  return (
+    <FormDialog
+      title={owner === undefined ? t.revokeTitle(token.name) : t.revokeTitleOf(token.name, owner)}
+      action={t.revokeSubmit}
+      isDangerous
+      isPending={revoke.isPending}
+      error={revoke.error}
+      onClose={onClose}
+      onSubmit={(form) => revoke.mutate(readText(form, 'reason'))}
+    >
+      <p>{t.revokeWarning}</p>
+      <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
+    </FormDialog>
+  );
+}

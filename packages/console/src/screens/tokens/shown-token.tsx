@@ -1,0 +1,39 @@
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copyable } from '../../ui/copy.tsx';
+import { createSnippets } from './snippets.ts';
+
+const t = text.tokens.shown;
+
+/** The value of a new token, which lives in this dialog only and goes with it. */
+export function ShownToken({ token, onClose }: { token: { accessToken: string }; onClose: () => void }) {
+  const snippets = createSnippets(`${location.origin}/mcp`);
+  return (
+    <>
+      <p className="warning">{t.warning}</p>
+      <Copyable value={token.accessToken} label={t.value} />
+      <h3>{t.use}</h3>
+      <Tabs className="tabs">
+        <TabList aria-label={t.use}>
+          {snippets.map(({ name }) => (
+            <Tab key={name} id={name}>
+              {name}
+            </Tab>
+          ))}
+        </TabList>
+        {snippets.map(({ name, code }) => (
+          <TabPanel key={name} id={name}>
+            <Copyable value={code} label={name} />
+          </TabPanel>
+        ))}
+      </Tabs>
+      <p className="hint">{t.variable}</p>
+      <div className="actions">
+        <Button kind="primary" onPress={onClose}>
+          {text.done}
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { text } from '../../text/index.ts';
+import { Badge, Tags } from '../../ui/badge.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { createMenuColumn } from '../../ui/menu.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Token } from './tokens.tsx';
+
+const t = text.tokens;
+const SOON_MS = 14 * 86_400_000;
+
+/** A token's state, and whether it ends soon. */
+function TokenState({ expiresAt, state }: Pick<Token, 'expiresAt' | 'state'>) {
+  if (state === 'revoked') return <Badge tone="neutral">{text.token.states.revoked}</Badge>;
+  const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - Date.now();
+  if (left <= 0) return <Badge tone="bad">{t.states.expired}</Badge>;
+  if (left < SOON_MS) return <Badge tone="notice">{t.states.expiring}</Badge>;
+  return <Badge tone="good">{t.states.active}</Badge>;
+}
+
+const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed : <Time at={at} />);
+
+export const createTokenColumns = <Item extends Token>(
+  onRevoke: (token: Item) => void,
+): readonly DataColumn<Item>[] => [
+  { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
+  {
+    id: 'scopes',
+    label: t.columns.scopes,
+    isSecondary: true,
+    render: ({ scopes }) => <Tags values={scopes} />,
+  },
+  { id: 'state', label: t.columns.state, render: (token) => <TokenState {...token} /> },
+  {
+    id: 'lastUsed',
+    label: t.columns.lastUsed,
+    isSecondary: true,
+    render: ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />,
+  },
+  {
+    id: 'expires',
+    label: t.columns.expires,
+    isSecondary: true,
+    render: ({ expiresAt }) => (expiresAt === null ? text.never : <Time at={expiresAt} as="day" />),
+  },
+  createMenuColumn({
+    getName: ({ name }) => name,
+    listActions: (token) =>
+      token.state !== undefined && token.state !== 'active'
+        ? []
+        : [{ label: t.revoke, isDangerous: true, run: () => onRevoke(token) }],
+  }),
+];

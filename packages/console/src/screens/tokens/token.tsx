@@ -1,0 +1,106 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Badge, Tags } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { Facts, Page, Section } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ToolCalls } from './tool-calls.tsx';
+
+const EditToken = lazyPart(async () => (await import('./edit-token.tsx')).EditToken);
+const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
+const RotateToken = lazyPart(async () => (await import('./rotate-token.tsx')).RotateToken);
+
+const t = text.token;
+
+export type TokenDetails = IdentitySchemas['schemas']['PersonalAccessTokenDetails'];
+type Dialog = 'edit' | 'rotate' | 'revoke';
+
+/** One token: what it may do, what it did, and how to replace or end it. */
+export function Screen() {
+  const { tokenId = '' }: { tokenId?: string } = useParams({ strict: false });
+  const [dialog, setDialog] = useState<Dialog>();
+  const query = useQuery({
+    queryKey: ['tokens', 'one', tokenId],
+    queryFn: ({ signal }) =>
+      unwrap(
+        identity.GET('/api/v1/personal-access-tokens/{tokenId}', { params: { path: { tokenId } }, signal }),
+      ),
+  });
+  const token = query.data?.token;
+  const close = (): void => setDialog(undefined);
+  return (
+    <Page
+      title={token?.name ?? t.title}
+      intro={token?.description}
+      actions={
+        token?.state === 'active' && <Actions onOpen={setDialog} canRotate={token.replacedBy === null} />
+      }
+    >
+      <QueryView query={query}>{({ token: found }) => <TokenFacts token={found} />}</QueryView>
+      <Section title={t.calls.title}>
+        <ToolCalls tokenId={tokenId} />
+      </Section>
+      {token && dialog === 'edit' && <EditToken token={token} onClose={close} />}
+      {token && dialog === 'rotate' && <RotateToken token={token} onClose={close} />}
+      {token && dialog === 'revoke' && <RevokeToken token={token} onClose={close} />}
+    </Page>
+  );
+}
+
+const Actions = ({ onOpen, canRotate }: { onOpen: (dialog: Dialog) => void; canRotate: boolean }) => (
+  <>
+    <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
+    {canRotate && <Button onPress={() => onOpen('rotate')}>{t.rotate}</Button>}
+    <Button onPress={() => onOpen('revoke')}>{text.tokens.revoke}</Button>
+  </>
+);
+
+const tones = { active: 'good', expired: 'bad', revoked: 'neutral' } as const;
+
+const TokenFacts = ({ token }: { token: TokenDetails }) => (
+  <Facts
+    of={[
+      [
+        text.tokens.columns.state,
+        <Badge key="state" tone={tones[token.state]}>
+          {t.states[token.state]}
+        </Badge>,
+      ],
+      [text.tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
+      [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
+      [t.created, <Time key="created" at={token.createdAt} as="day" />],
+      [
+        text.tokens.columns.expires,
+        token.expiresAt === null ? text.never : <Time key="expires" at={token.expiresAt} as="full" />,
+      ],
+      [
+        text.tokens.columns.lastUsed,
+        token.lastUsedAt === null ? text.tokens.neverUsed : <Time key="used" at={token.lastUsedAt} />,
+      ],
+      ...linkFact(t.parent, token.parentId),
+      ...linkFact(t.replacedBy, token.replacedBy),
+      ...(token.revokedAt === null
+        ? []
+        : [[t.revokedAt, <Time key="revoked" at={token.revokedAt} as="full" />] as const]),
+      ...(token.revokedReason === null ? [] : [[text.tokens.reason, token.revokedReason] as const]),
+    ]}
+  />
+);
+
+const linkFact = (name: string, id: string | null) =>
+  id === null
+    ? []
+    : [
+        [
+          name,
+          <Link key={name} to="/account/tokens/$tokenId" params={{ tokenId: id }}>
+            {t.open}
+          </Link>,
+        ] as const,
+      ];

@@ -1,0 +1,67 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useList } from '../../ui/use-list.ts';
+
+const t = text.token.calls;
+const PAGE_SIZE = 20;
+
+type ToolCall = IdentitySchemas['schemas']['ToolCall'];
+
+const columns: readonly DataColumn<ToolCall>[] = [
+  { id: 'tool', label: t.columns.tool, render: ({ tool }) => <code>{tool}</code> },
+  {
+    id: 'outcome',
+    label: t.columns.outcome,
+    render: ({ outcome }) => (
+      <Badge tone={outcome === 'completed' ? 'good' : 'notice'}>
+        {t.outcomes[outcome as keyof typeof t.outcomes] ?? outcome}
+      </Badge>
+    ),
+  },
+  { id: 'client', label: t.columns.client, isSecondary: true, render: ({ client }) => client ?? '' },
+  {
+    id: 'duration',
+    label: t.columns.duration,
+    isSecondary: true,
+    render: ({ durationMs }) => t.milliseconds(durationMs),
+  },
+  { id: 'at', label: t.columns.at, isSecondary: true, render: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** The remote tools that were called with a token, newest first. */
+export function ToolCalls({ tokenId }: { tokenId: string }) {
+  const { more, ...query } = useList({
+    key: ['tokens', 'calls', tokenId],
+    refreshMs: 10_000,
+    async load(cursor, signal) {
+      const params = {
+        path: { tokenId },
+        query: { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
+      };
+      const page = await unwrap(
+        identity.GET('/api/v1/personal-access-tokens/{tokenId}/activity', { params, signal }),
+      );
+      return { items: page.data, next: page.nextCursor ?? undefined };
+    },
+  });
+  return (
+    <QueryView query={query}>
+      {(calls) => (
+        <DataTable
+          label={t.title}
+          columns={columns}
+          items={calls}
+          more={more}
+          getId={({ id }) => id}
+          empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+        />
+      )}
+    </QueryView>
+  );
+}

@@ -1,0 +1,60 @@
+import { useMutation } from '@tanstack/react-query';
+import {
+  Button as AriaButton,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+} from 'react-aria-components';
+import { identity } from '../api/client.ts';
+import { useMe } from '../api/me.ts';
+import { Problem } from '../api/problem.ts';
+import { text } from '../text/index.ts';
+import { explainProblem } from '../ui/problem-note.tsx';
+import { announce } from '../ui/announcements.tsx';
+
+const toInitials = (name: string): string =>
+  name
+    .split(/\s+/)
+    .map((word) => word[0] ?? '')
+    .slice(0, 2)
+    .join('')
+    .toUpperCase();
+
+/** Who is signed in, and the way out. */
+export function Person() {
+  const me = useMe();
+  const signOut = useMutation({
+    mutationFn: () => identity.POST('/api/v1/auth/logout'),
+    onSuccess: () => location.assign('/sign-in'),
+    onError: (error) => {
+      // The session was over already.
+      if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
+      else announce(explainProblem(error));
+    },
+  });
+  return (
+    <MenuTrigger>
+      <AriaButton className="person">
+        <span className="unseen">{text.signedInAs} </span>
+        <span className="initials" aria-hidden="true">
+          {toInitials(me.fullName)}
+        </span>
+        <span className="name">{me.fullName}</span>
+      </AriaButton>
+      <Popover className="popover" placement="bottom end">
+        <Menu className="options">
+          <MenuSection>
+            <Header>
+              {me.email}
+              <small>{text.roles[me.role as keyof typeof text.roles]}</small>
+            </Header>
+            <MenuItem onAction={() => signOut.mutate()}>{text.signOut}</MenuItem>
+          </MenuSection>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,51 @@
+import { Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { text } from '../text/index.ts';
+import { Button } from '../ui/button.tsx';
+import { MenuIcon } from '../ui/icons.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
+import { Navigation } from './navigation.tsx';
+import { Person } from './person.tsx';
+import { SessionEnded } from './session-ended.tsx';
+
+const Drawer = lazyPart(async () => (await import('./drawer.tsx')).Drawer);
+
+/** Everything around a screen. */
+export function Shell() {
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const lastPath = useRef(pathname);
+  const [isOpen, setOpen] = useState(false);
+
+  // Readers of screens hear the new page, and the next Tab starts in it.
+  useEffect(() => {
+    if (lastPath.current === pathname) return;
+    lastPath.current = pathname;
+    setOpen(false);
+    main.current?.focus();
+  }, [pathname]);
+
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        {text.skipToContent}
+      </a>
+      <header className="top">
+        <Button kind="quiet" aria-label={text.navigation.open} onPress={() => setOpen(true)}>
+          <MenuIcon />
+        </Button>
+        <span className="mark" aria-hidden="true" />
+        <strong>{text.product}</strong>
+        <Person />
+      </header>
+      <aside className="side">
+        <Navigation />
+      </aside>
+      {isOpen && <Drawer onClose={() => setOpen(false)} />}
+      <main id="main" ref={main} tabIndex={-1}>
+        <SessionEnded />
+        <Outlet />
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react';
+import { useEffect, useState } from 'react';
+import {
+  Button as AriaButton,
+  Input,
+  SearchField,
+  ToggleButton,
+  ToggleButtonGroup,
+} from 'react-aria-components';
+import { text } from '../text/index.ts';
+import { CloseIcon, SearchIcon } from './icons.tsx';
+import { useFilters } from './use-filters.ts';
+
+const PAUSE_MS = 250;
+
+export const FilterBar = ({ children }: { children: ReactNode }) => (
+  <search className="filters">{children}</search>
+);
+
+/** A text filter in the address; it waits for a pause in the typing. */
+export function SearchBox({ label, name = 'q' }: { label: string; name?: string }) {
+  const { filters, setFilter } = useFilters();
+  const current = filters[name] ?? '';
+  const [value, setValue] = useState(current);
+  useEffect(() => {
+    if (value === current) return undefined;
+    const timer = setTimeout(() => setFilter(name, value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <SearchField aria-label={label} className="search" value={value} onChange={setValue}>
+      <SearchIcon />
+      <Input placeholder={label} />
+      <AriaButton className="button quiet" aria-label={text.close}>
+        <CloseIcon />
+      </AriaButton>
+    </SearchField>
+  );
+}
+
+interface FilterToggleProps {
+  readonly label: string;
+  readonly name: string;
+  /** The first is the default, and not written to the address. */
+  readonly options: readonly (readonly [value: string, label: string])[];
+}
+
+/** A choice of few in the address, all of them in sight. */
+export function FilterToggle({ label, name, options }: FilterToggleProps) {
+  const { filters, setFilter } = useFilters();
+  const [standard] = options[0] ?? [''];
+  return (
+    <ToggleButtonGroup
+      aria-label={label}
+      className="toggles"
+      disallowEmptySelection
+      selectedKeys={[filters[name] ?? standard]}
+      onSelectionChange={(keys) => {
+        const [key = standard] = [...keys].map(String);
+        setFilter(name, key === standard ? '' : key);
+      }}
+    >
+      {options.map(([value, title]) => (
+        <ToggleButton key={value} id={value}>
+          {title}
+        </ToggleButton>
+      ))}
+    </ToggleButtonGroup>
+  );
+}

@@ -1,0 +1,54 @@
+import { type ReactNode, useEffect } from 'react';
+import { text } from '../text/index.ts';
+
+interface PageProps {
+  readonly title: string;
+  readonly intro?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, intro, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · ${text.product}`;
+  }, [title]);
+  return (
+    <>
+      <header className="page-header">
+        <div>
+          <h1>{title}</h1>
+          {intro !== undefined && <p>{intro}</p>}
+        </div>
+        {actions !== undefined && <div className="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** What an empty list says: what would be here, and what to do. */
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="empty">
+    <strong>{title}</strong>
+    {children !== undefined && <p>{children}</p>}
+  </div>
+);
+
+export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="section">
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
+
+/** Pairs of a name and a value. */
+export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className="facts">
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { text } from '../text/index.ts';
+import { ProblemNote } from './problem-note.tsx';
+
+interface Query<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly isPending: boolean;
+  refetch(): unknown;
+}
+
+/** Shows that something loads, why it could not be loaded, or what it is. */
+export function QueryView<Data>({
+  query,
+  children,
+}: {
+  query: Query<Data>;
+  children: (data: Data) => ReactNode;
+}) {
+  if (query.data !== undefined)
+    return (
+      <>
+        <ProblemNote error={query.error} />
+        {children(query.data)}
+      </>
+    );
+  if (query.isPending) return <Loading />;
+  return (
+    <div className="empty">
+      <ProblemNote error={query.error} />
+      <Button onPress={() => void query.refetch()}>{text.tryAgain}</Button>
+    </div>
+  );
+}
+
+/** Appears after a moment only, so that quick answers don't flicker. */
+export const Loading = () => (
+  <p className="loading" role="status">
+    {text.loading}
+  </p>
+);

@@ -1,0 +1,40 @@
+import { LOCALE } from '../text/index.ts';
+
+const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Returns "2 hours ago", "in 3 minutes". */
+function formatRelative(at: number, now: number): string {
+  const seconds = Math.round((at - now) / 1000);
+  const size = Math.abs(seconds);
+  if (size < MINUTE) return relative.format(seconds, 'second');
+  if (size < HOUR) return relative.format(Math.round(seconds / MINUTE), 'minute');
+  if (size < DAY) return relative.format(Math.round(seconds / HOUR), 'hour');
+  return relative.format(Math.round(seconds / DAY), 'day');
+}
+
+interface TimeProps {
+  readonly at: string | number;
+  /** `ago` is relative to now, `day` a date, `full` a date with its time. */
+  readonly as?: 'ago' | 'day' | 'full';
+}
+
+/** A point in time; the title holds all of it. */
+export function Time({ at, as = 'ago' }: TimeProps) {
+  const date = new Date(at);
+  const label = {
+    ago: () => formatRelative(date.getTime(), Date.now()),
+    day: () => day.format(date),
+    full: () => full.format(date),
+  };
+  return (
+    <time dateTime={date.toISOString()} title={full.format(date)}>
+      {label[as]()}
+    </time>
+  );
+}

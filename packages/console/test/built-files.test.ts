@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DIST = join(__dirname, '../dist');
+const ASSETS = join(DIST, 'assets');
+/** UI-5 */
+const FIRST_LOAD_MAX_BYTES = 170_000;
+
+const html = readFileSync(join(DIST, 'index.html'), 'utf8');
+const files = readdirSync(ASSETS);
+const getSize = (name: string): number => statSync(join(ASSETS, `${name}.br`)).size;
+
+test('the page has no inline script or style, and names no other host', () => {
+  expect(html).not.toMatch(/<style|<script(?![^>]*src=)|style="|https?:\/\//);
+});
+
+test('every text file is there in brotli and gzip as well', () => {
+  const texts = files.filter((name) => /\.(?:js|css|svg)$/.test(name));
+  expect(texts.length).toBeGreaterThan(3);
+  for (const name of texts) expect(files).toEqual(expect.arrayContaining([`${name}.br`, `${name}.gz`]));
+});
+
+/** The files that a browser reads before a file can run: what it imports, and what that imports. */
+function collectImports(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  if (!name.endsWith('.js')) return found;
+  const source = readFileSync(join(ASSETS, name), 'utf8');
+  for (const [, imported = ''] of source.matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g))
+    collectImports(imported, found);
+  return found;
+}
+
+test.each(['tokens', 'crawls', 'members'])(
+  `the first load of the screen %s is at most ${FIRST_LOAD_MAX_BYTES} bytes in brotli`,
+  (screen) => {
+    const named = [...html.matchAll(/\/assets\/([\w.-]+)/g)].map(([, name = '']) => name);
+    const chunk = files.find((name) => name.startsWith(`${screen}-`) && name.endsWith('.js')) ?? '';
+    const loaded = new Set<string>();
+    for (const name of [...named, chunk]) collectImports(name, loaded);
+    expect(loaded.size).toBeGreaterThan(2);
+    const total = [...loaded].reduce((sum, name) => sum + getSize(name), 0);
+    expect(total).toBeLessThanOrEqual(FIRST_LOAD_MAX_BYTES);
+  },
+);

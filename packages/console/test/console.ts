@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { type Browser, launchBrowser, type Page } from '@platform/testing';
+import { admin, type Person, type Platform, startPlatform } from './platform.js';
+
+export interface OpenOptions {
+  readonly as?: Person;
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+/** A platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
+export interface Console {
+  readonly platform: Platform;
+  readonly page: Page;
+  /** Opens a path, signed in. */
+  open(path: string, options?: OpenOptions): Promise<Page>;
+  /** Accepts faults that match, such as the log line of a refused request. */
+  allowFaults(pattern: RegExp): void;
+}
+
+const HEIGHT = 800;
+const START_MS = 180_000;
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+export function useConsole(): Console {
+  let platform: Platform;
+  let browser: Browser;
+  let page: Page;
+  let faults: string[] = [];
+  let allowed: RegExp[] = [];
+
+  beforeAll(async () => {
+    [platform, browser] = await Promise.all([startPlatform(), launchBrowser()]);
+  }, START_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.close();
+  });
+  beforeEach(() => {
+    faults = [];
+    allowed = [];
+  });
+  afterEach(async () => {
+    await page?.context().close();
+    const unexpected = faults.filter((fault) => !allowed.some((pattern) => pattern.test(fault)));
+    if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
+  });
+
+  async function open(path: string, { as = admin, theme = 'light', width = 1280 }: OpenOptions = {}) {
+    await page?.context().close();
+    const context = await browser.newContext({
+      viewport: { width, height: HEIGHT },
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    await page.addInitScript(
+      `addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))`,
+    );
+    await page.goto(`${platform.url}/sign-in?${new URLSearchParams({ returnTo: path })}`);
+    await page.getByLabel('E-mail').fill(as.email);
+    await page.locator('input[type=password]').fill(as.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).and(page.locator('main h1')).waitFor();
+    await page
+      .getByRole('navigation')
+      .or(page.getByRole('button', { name: 'Open the navigation' }))
+      .first()
+      .waitFor();
+    return page;
+  }
+
+  return {
+    get platform() {
+      return platform;
+    },
+    get page() {
+      return page;
+    },
+    open,
+    allowFaults: (pattern) => void allowed.push(pattern),
+  };
+}
+
+/**
+ * Runs axe on the page as it is, with the rules of WCAG 2.2 AA. The region in which react-aria announces pending buttons
+ * is left out: it keeps an element that names nothing once its button is gone.
+ */
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const options = { runOnly: { type: 'tag', values: tags } };
+  const { violations } = await page.evaluate<{
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  }>(`axe.run({ exclude: ['[data-live-announcer]'] }, ${JSON.stringify(options)})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}

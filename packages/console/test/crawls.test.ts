@@ -1,0 +1,104 @@
+import { describeWith } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+describeWith('chromium', 'the screens of crawls', () => {
+  const using = useConsole();
+
+  test('schedules a connector with the next runs shown while typing, runs it, and removes it', async () => {
+    const page = await using.open('/crawls');
+    await page.getByText('Nothing is scheduled').waitFor();
+    await page.getByRole('button', { name: 'Schedule a connector' }).click();
+    await page.getByRole('button', { name: /^Runs/ }).or(page.getByLabel('Runs')).first().click();
+    await page.getByRole('option', { name: 'By a cron expression' }).click();
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('30 2 * * *');
+    await page.getByText('At 02:30').waitFor();
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Berlin');
+    await page.getByRole('option', { name: 'Europe/Berlin' }).click();
+    const preview = page.getByRole('region', { name: 'Next runs' });
+    await preview.getByText(/02:30/).nth(9).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByText('The schedule of mail_1 is saved.').waitFor();
+    const row = page.getByRole('row', { name: /mail_1/ });
+    await row.getByText('Scheduled').waitFor();
+
+    await page.getByRole('button', { name: 'Actions for mail_1' }).click();
+    await page.getByRole('menuitem', { name: 'Run now' }).click();
+    await row.getByText('Completed').waitFor();
+    await row.getByRole('img', { name: '1 of the last 1 runs completed' }).waitFor();
+
+    await page.getByRole('button', { name: 'Actions for mail_1' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    await page.getByRole('heading', { name: 'Remove the schedule of mail_1?' }).waitFor();
+    await page.getByRole('button', { name: 'Remove schedule' }).click();
+    await page.getByText('Nothing is scheduled').waitFor();
+  });
+
+  test('marks where the clocks change', async () => {
+    const page = await using.open('/crawls');
+    await page.getByRole('button', { name: 'Schedule a connector' }).click();
+    await page.getByLabel('Runs').first().click();
+    await page.getByRole('option', { name: 'On a day of the month' }).click();
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('New_York');
+    await page.getByRole('option', { name: 'America/New_York' }).click();
+    await page.getByText('Clocks change in America/New_York').first().waitFor();
+  });
+
+  test('says what is wrong with an expression, and saves nothing', async () => {
+    using.allowFaults(/400/);
+    const page = await using.open('/crawls');
+    await page.getByRole('button', { name: 'Schedule a connector' }).click();
+    await page.getByLabel('Runs').first().click();
+    await page.getByRole('option', { name: 'By a cron expression' }).click();
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('99 * * * *');
+    await page
+      .getByText(/expected range 0-59/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/expected range 0-59/)
+      .waitFor();
+    expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+
+  test('pauses and resumes several at once, by keyboard', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    for (const connector of ['wiki_1', 'chat_1'])
+      await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/schedule`, { scheduleConfig });
+    const page = await using.open('/crawls');
+    await page.getByRole('row', { name: /wiki_1/ }).focus();
+    await page.keyboard.press('Control+a');
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('row', { name: /wiki_1/ })
+      .getByText('Paused')
+      .waitFor();
+    await page
+      .getByRole('row', { name: /chat_1/ })
+      .getByText('Paused')
+      .waitFor();
+    await page.getByRole('button', { name: 'Resume' }).focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('row', { name: /chat_1/ })
+      .getByText('Scheduled')
+      .waitFor();
+  });
+
+  test('shows the runs and the event of a connector', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
+    const page = await using.open('/crawls/connectors/code_1');
+    await page.getByText('It has not run yet').waitFor();
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByRole('row').filter({ hasText: 'Completed' }).getByText('Person').waitFor();
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('connector: code_1').waitFor();
+    await page.getByRole('link', { name: 'Queue' }).click();
+    await page.getByText('Completed, ever').waitFor();
+  });
+});

@@ -1,0 +1,61 @@
+import { describeWith } from '@platform/testing';
+import { useConsole } from './console.js';
+
+describeWith('chromium', 'the screens of mails', () => {
+  const using = useConsole();
+
+  test('shows a failed mail with the reason, and sends it again once the server is right', async () => {
+    const { platform } = using;
+    const { smtp } = await platform.call<{ smtp: { port: number } }>(
+      'GET',
+      '/api/v1/configurationManager/smtpConfig',
+    );
+    const page = await using.open('/mails/smtp');
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('It works').waitFor();
+
+    await page.getByRole('textbox', { name: 'Port' }).fill('1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The SMTP server is saved').waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('It does not work').waitFor();
+
+    const { token } = await platform.call<{ token: { accessToken: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      { name: 'mailer', scopes: ['SEND_MAIL'] },
+    );
+    await fetch(`${platform.url}/api/v1/mail/emails/sendEmail`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        emailTemplateType: 'accountCreation',
+        sendEmailTo: ['ada@example.com'],
+        subject: 'Does not arrive',
+        templateData: { userName: 'Ada', companyName: 'Example' },
+      }),
+    });
+    await page.getByRole('link', { name: 'Mails' }).click();
+    await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Failed' }).click();
+    await page.getByText('It was not sent.').waitFor();
+
+    await platform.call('POST', '/api/v1/configurationManager/smtpConfig', {
+      host: '127.0.0.1',
+      port: smtp.port,
+      fromEmail: 'noreply@example.com',
+      tls: 'none',
+    });
+    await page.getByRole('button', { name: 'Send again…' }).click();
+    await page.getByRole('button', { name: 'Send again', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Mails' }).click();
+    await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Sent' }).waitFor();
+  });
+
+  test('filters by state in the address', async () => {
+    const page = await using.open('/mails?state=unknown');
+    await page.getByText('No mail matches').waitFor();
+    await page.getByRole('radio', { name: 'Sent' }).click();
+    await page.waitForURL(/state=sent/);
+  });
+});

@@ -1,0 +1,42 @@
+import { describeWith } from '@platform/testing';
+import { useConsole } from './console.js';
+
+describeWith('chromium', 'the getting-started page', () => {
+  const using = useConsole();
+
+  test('ticks each step off by what has really happened', async () => {
+    const { platform } = using;
+    const page = await using.open('/');
+    const done = page.locator('li[data-done]');
+    await page.getByRole('heading', { name: 'Create a token' }).waitFor();
+    expect(await done.count()).toBe(0);
+    const { token } = await platform.call<{ token: { accessToken: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      { name: 'agent', scopes: ['user:read'] },
+    );
+    await done.filter({ hasText: 'Create a token' }).waitFor();
+    await fetch(`${platform.url}/api/v1/users/me`, {
+      headers: { authorization: `Bearer ${token.accessToken}` },
+    });
+    await done.filter({ hasText: 'Use it' }).waitFor();
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
+    await done.filter({ hasText: 'Schedule a crawl' }).waitFor();
+    expect(await done.filter({ hasText: 'See its event' }).count()).toBe(0);
+    await platform.call('POST', '/api/v1/crawlingManager/wiki_1/run');
+    await done.filter({ hasText: 'See its event' }).waitFor();
+  });
+
+  test('shows a member the steps that a member can take', async () => {
+    const member = await using.platform.createMember('Mary Member');
+    const page = await using.open('/', { as: member });
+    await page.getByRole('heading', { name: 'Create a token' }).waitFor();
+    expect(
+      await page
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('heading', { name: 'Schedule a crawl' }) })
+        .count(),
+    ).toBe(0);
+  });
+});

@@ -1,0 +1,108 @@
+import { describeWith } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+describeWith('chromium', 'the screen of a member’s tokens', () => {
+  const using = useConsole();
+
+  test('creates a token that is shown once, works, and is refused after its revocation', async () => {
+    const page = await using.open('/account/tokens');
+    await page.getByText('You have no tokens').waitFor();
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Laptop, Claude Code');
+    await page.getByText('An agent that reads').click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy: Token' }).click();
+    const token = await page.evaluate<string>('navigator.clipboard.readText()');
+    const ask = async (): Promise<number> =>
+      (
+        await fetch(`${using.platform.url}/api/v1/users/me`, {
+          headers: { authorization: `Bearer ${token}` },
+        })
+      ).status;
+    expect(await ask()).toBe(200);
+
+    await page.getByRole('tab', { name: 'Cursor' }).click();
+    await page.getByText(`${using.platform.url}/mcp`).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const everything = await page.evaluate<string>(
+      `document.documentElement.outerHTML + location.href + JSON.stringify([localStorage, sessionStorage])`,
+    );
+    expect(everything).not.toContain(token);
+
+    await page.getByRole('button', { name: 'Actions for Laptop, Claude Code' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await page.getByRole('heading', { name: 'Revoke “Laptop, Claude Code”?' }).waitFor();
+    await page.getByLabel('Reason').fill('laptop sold');
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByText('“Laptop, Claude Code” is revoked.').waitFor();
+    await page.getByText('You have no tokens').waitFor();
+    expect(await ask()).toBe(401);
+  });
+
+  test('keeps the filter in the address', async () => {
+    for (const name of ['first', 'second'])
+      await using.platform.call('POST', '/api/v1/personal-access-tokens', { name, scopes: ['user:read'] });
+    const page = await using.open('/account/tokens?q=sec');
+    await page.getByRole('row', { name: /second/ }).waitFor();
+    expect(await page.getByRole('row', { name: /first/ }).count()).toBe(0);
+    await page.getByRole('searchbox').fill('fir');
+    await page.waitForURL(/q=fir/);
+    await page.getByRole('row', { name: /first/ }).waitFor();
+    await page.getByRole('searchbox').fill('nothing like it');
+    await page.getByText('No token matches').waitFor();
+  });
+
+  test('rotates a token with a grace, and takes permissions and addresses from it', async () => {
+    const fields = { name: 'Robot', scopes: ['user:read', 'pat:read'] };
+    const { token } = await using.platform.call<{ token: { id: string; accessToken: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      fields,
+    );
+    const page = await using.open(`/account/tokens/${token.id}`);
+    await page.getByText('It has called no tools').waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByRole('dialog').getByText('pat:read').click();
+    await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The token is changed.').waitFor();
+    await page.getByText('203.0.113.0/24').waitFor();
+    await page.getByText('pat:read', { exact: true }).waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Rotate…' }).click();
+    await page.getByRole('button', { name: 'Create the new token' }).click();
+    await page.getByText('shown this once').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Replaced by').waitFor();
+    await page.getByRole('link', { name: 'Open the token' }).click();
+    await page.getByRole('button', { name: 'Rotate…' }).waitFor();
+  });
+
+  test('creates a token by keyboard alone', async () => {
+    const page = await using.open('/account/tokens');
+    const { keyboard } = page;
+    await page.getByRole('button', { name: 'New token' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await keyboard.type('by keyboard');
+    await keyboard.press('Enter');
+    await page.getByText('shown this once').waitFor();
+    await page.getByRole('button', { name: 'Done' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('row', { name: /by keyboard/ }).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('New token');
+  });
+
+  test('says what is missing, and sends nothing', async () => {
+    const page = await using.open('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByText('Something else').click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('Choose at least one permission.').waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe('name');
+    expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+});
