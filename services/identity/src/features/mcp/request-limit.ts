@@ -1,3 +1,4 @@
+import type { AccountPrincipal } from '@platform/auth';
 import { type Clock, tooManyRequests } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 
@@ -13,21 +14,32 @@ interface Allowance {
 }
 
 /**
+ * Returns the key that limits of a credential count by. An OAuth client renews its access tokens, so it is counted as one
+ * for each account that it acts for.
+ */
+export const toLimitKey = ({
+  credentialId,
+  clientId,
+  userId,
+}: Pick<AccountPrincipal, 'credentialId' | 'clientId' | 'userId'>): string =>
+  clientId === undefined ? credentialId : `${clientId} ${userId}`;
+
+/**
  * Counts a request of a credential.
  *
  * @throws AppError 429, which says when the next request is allowed.
  */
-export type CountRequest = (credentialId: string) => void;
+export type CountRequest = (limitKey: string) => void;
 
 /** A token bucket for each credential, in memory: the limit is that of one replica. */
 export function createRequestLimit(perMinute: number, clock: Clock): CountRequest {
   const allowances = new LRUCache<string, Allowance>({ max: MAX_CREDENTIALS });
-  return (credentialId) => {
+  return (limitKey) => {
     const now = clock();
-    let allowance = allowances.get(credentialId);
+    let allowance = allowances.get(limitKey);
     if (!allowance) {
       allowance = { left: perMinute, countedAt: now };
-      allowances.set(credentialId, allowance);
+      allowances.set(limitKey, allowance);
     }
     // A clock that was set back neither adds nor removes requests.
     const returned = (Math.max(0, now - allowance.countedAt) * perMinute) / MINUTE_MS;

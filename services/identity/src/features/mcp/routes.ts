@@ -19,7 +19,7 @@ import { parseToolFilter } from './tool-filter.js';
 import { readPlainMessage } from './plain-message.js';
 import { toAuthInfo, createProtocolHandler } from './protocol-handler.js';
 import { RequestContext } from './request-context.js';
-import type { CountRequest } from './request-limit.js';
+import { type CountRequest, toLimitKey } from './request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { messageSchema } from './schemas.js';
 import { sendWebResponse, toWebRequest } from './web-exchange.js';
@@ -78,7 +78,7 @@ function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message
 function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
   const { fetch } = createProtocolHandler(endpoint.createServer, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
-    countRequest(getAccount(request).credentialId);
+    countRequest(toLimitKey(getAccount(request)));
     next();
   };
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

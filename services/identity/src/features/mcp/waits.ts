@@ -1,5 +1,6 @@
 import type { AccountPrincipal } from '@platform/auth';
 import { AppError, createKeyedSemaphore } from '@platform/service-kit';
+import { toLimitKey } from './request-limit.js';
 
 export interface WaitLimits {
   /** The longest duration of a wait. */
@@ -10,7 +11,7 @@ export interface WaitLimits {
   readonly maxPerCredential: number;
 }
 
-type Holder = Pick<AccountPrincipal, 'credentialId' | 'orgId'>;
+type Holder = Pick<AccountPrincipal, 'credentialId' | 'clientId' | 'userId' | 'orgId'>;
 
 /** Limits the concurrent tool calls that wait for a run: each holds a connection and polls a service every second. */
 export interface Waits {
@@ -31,15 +32,17 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): 
   return {
     maxMs,
     stopping: controller.signal,
-    async run({ credentialId, orgId }, wait) {
+    async run(holder, wait) {
+      const { orgId } = holder;
+      const key = toLimitKey(holder);
       const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
       if (!orgPermits.tryAcquire(orgId)) throw tooMany();
       try {
-        if (!credentialPermits.tryAcquire(credentialId)) throw tooMany();
+        if (!credentialPermits.tryAcquire(key)) throw tooMany();
         try {
           return await wait();
         } finally {
-          credentialPermits.release(credentialId);
+          credentialPermits.release(key);
         }
       } finally {
         orgPermits.release(orgId);
