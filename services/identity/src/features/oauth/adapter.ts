@@ -34,6 +34,9 @@ const nothing: Adapter = {
   revokeByGrantId: async () => undefined,
 };
 
+/** The ids of clients: UUIDs, and URLs of documents. */
+const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/;
+
 /** How long a rotated refresh token still works: agents refresh in parallel, and lose answers. */
 const REFRESH_OVERLAP_MS = 30_000;
 
@@ -110,6 +113,8 @@ export function createAdapters(deps: {
       await insertRegisteredClient(pool, toRegisteredClient(id, metadata, new Date(clock())));
     },
     async find(id) {
+      // Anyone can send any text as a client id, and PostgreSQL refuses some.
+      if (!CLIENT_ID.test(id)) return undefined;
       const row = await findClient(pool, id);
       // The provider reads the document of a client itself.
       return row && row.kind !== 'document' ? toClientMetadata(row) : undefined;

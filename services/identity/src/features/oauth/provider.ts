@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
-import type { Logger } from '@platform/service-kit';
+import { type Clock, createServerErrorLog, type Logger } from '@platform/service-kit';
 import OidcProvider, {
   type Adapter,
   type Configuration,
@@ -23,6 +23,7 @@ const DAY = 24 * 60 * MINUTE;
 export const GRANT_SECONDS = 90 * DAY;
 const REFRESH_TOKEN_SECONDS = 30 * DAY;
 const INTERACTION_SECONDS = 15 * MINUTE;
+const MAX_ASSERTION_SECONDS = 10 * MINUTE;
 
 export interface ProviderDeps {
   readonly publicUrl: string;
@@ -37,6 +38,7 @@ export interface ProviderDeps {
   readonly fetchDocument: FetchDocument;
   /** Whether clients may register themselves (RFC 7591). */
   readonly isRegistrationOpen: boolean;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -143,9 +145,12 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
       },
     },
     // The accepted audiences of the provider come from the Host header (RFC 7523 §3).
-    assertJwtClientAuthClaimsAndHeader: (_ctx, { aud }) => {
+    assertJwtClientAuthClaimsAndHeader: (_ctx, { aud, exp }) => {
       if (![aud].flat().every((name) => name === issuer || name === tokenUrl))
         throw new errors.InvalidClientAuth('aud must be the issuer or the token endpoint');
+      // Each assertion is remembered until it expires, so that it is used only once.
+      if (Number(exp) > deps.clock() / 1_000 + MAX_ASSERTION_SECONDS)
+        throw new errors.InvalidClientAuth('exp must be at most ten minutes ahead');
     },
     ttl: {
       AuthorizationCode: MINUTE,
@@ -210,8 +215,9 @@ export function createProvider(deps: ProviderDeps): OidcProvider {
   const provider = new OidcProvider(issuer, createConfiguration(deps, issuer));
   // The gateway has terminated TLS; the mount pins the headers that Koa reads then.
   provider.proxy = true;
+  const logServerError = createServerErrorLog();
   provider.on('server_error', (_ctx, error) => {
-    deps.log.error({ err: error }, 'the authorization server failed');
+    logServerError(deps.log, { error, message: 'The authorization server failed', isOutage: true });
   });
   // The documented way to authenticate clients whose stored secrets are hashed.
   provider.Client.prototype.compareClientSecret = function compare(actual: string) {

@@ -1,6 +1,7 @@
+import { createServerErrorLog, type Logger } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { AccessTokens } from './access-tokens.js';
+import type { AccessTokenRequest, AccessTokens, IssuedAccessToken } from './access-tokens.js';
 import type { AccessTokenSource } from './access-tokens.queries.js';
 import type { ProtectedResources } from './protected-resources.js';
 
@@ -25,6 +26,19 @@ function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
   return { source: source as AccessTokenSource, scope, resource };
 }
 
+/** Says why no token was issued (RFC 6749 §5.2). */
+function toRefusal(
+  token: IssuedAccessToken | null | undefined,
+  scopes: readonly string[] | undefined,
+  issued: Issued | undefined,
+): readonly [status: number, error: string, description: string] {
+  if (token === null) return [503, 'temporarily_unavailable', 'no token could be stored: try again'];
+  if (token || scopes?.length === 0) return [400, 'invalid_scope', 'none of the scopes can be granted'];
+  return issued?.source.grantId === undefined
+    ? [401, 'invalid_client', 'the application is disabled or was removed']
+    : [400, 'invalid_grant', 'the grant has ended'];
+}
+
 const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
   ctx.oidc?.route === 'token' && ctx.status === 200;
 
@@ -37,11 +51,18 @@ export function recordTokens(
   {
     accessTokens,
     resources,
-  }: { readonly accessTokens: AccessTokens; readonly resources: ProtectedResources },
+    log,
+  }: { readonly accessTokens: AccessTokens; readonly resources: ProtectedResources; readonly log: Logger },
 ): void {
+  const logServerError = createServerErrorLog();
   provider.use(async (ctx: KoaContextWithOIDC, next) => {
     await next();
     if (!isTokenResponse(ctx)) return;
+    const issue = (request: AccessTokenRequest) =>
+      accessTokens.issue(request).catch((error: unknown) => {
+        logServerError(log, { error, message: 'Failed to store an access token', isOutage: true });
+        return null;
+      });
     const issued = readIssued(ctx);
     const resource = issued?.resource === undefined ? undefined : resources.find(issued.resource);
     const scopes = issued?.scope
@@ -49,12 +70,7 @@ export function recordTokens(
       .filter((name) => resource?.scopes.some((known) => known === name));
     const token =
       issued && resource && scopes?.length
-        ? await accessTokens.issue({
-            source: issued.source,
-            scopes,
-            audiences: resource.audiences,
-            address: ctx.ip,
-          })
+        ? await issue({ source: issued.source, scopes, audiences: resource.audiences, address: ctx.ip })
         : undefined;
     if (token && token.scopes.length > 0) {
       const { id_token: _unused, ...body } = ctx.body as Record<string, unknown>;
@@ -62,10 +78,8 @@ export function recordTokens(
       ctx.body = { ...body, access_token, expires_in, scope: granted.join(' ') };
       return;
     }
-    ctx.status = 400;
-    ctx.body =
-      token || scopes?.length === 0
-        ? { error: 'invalid_scope', error_description: 'none of the scopes can be granted' }
-        : { error: 'invalid_grant', error_description: 'the grant has ended' };
+    const [status, error, description] = toRefusal(token, scopes, issued);
+    ctx.status = status;
+    ctx.body = { error, error_description: description };
   });
 }

@@ -52,9 +52,10 @@ export function createOauth(deps: OauthDeps) {
     clientHosts: deps.clientHosts,
     fetchDocument: deps.fetchDocument,
     isRegistrationOpen: deps.isRegistrationOpen,
+    clock,
     log,
   });
-  recordTokens(provider, { accessTokens, resources });
+  recordTokens(provider, { accessTokens, resources, log });
   revokeTokens(provider, { pool, clock, grants, checkSignature: deps.checkSignature });
   correctMetadata(provider, publicUrl);
   return { provider, resources, exchangeFor: createTokenExchange({ pool, accessTokens, clock }) };
