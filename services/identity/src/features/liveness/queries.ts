@@ -19,6 +19,13 @@ export type LivenessRow = [
 ];
 
 /*
+ * The scopes of an access token that its application still has. Clients that describe themselves have no scopes of their
+ * own: the grant decides.
+ */
+const keptScopes = `case when c.kind = 'application' and not o.scopes <@ c.scopes
+           then array_to_string(array(select unnest(o.scopes) intersect select unnest(c.scopes)), ' ') end`;
+
+/*
  * One named prepared statement per batch. Credentials, their owners and the policy of their organisation are looked up by
  * primary key, so the cost grows with the batch, not with the tables. A token is asked for together with the address that
  * it is used from; an unknown address (null) is in no allow list.
@@ -44,7 +51,7 @@ const liveCredentials = `
   select c.id::text, c.token_hash, 'member', '', '', null, true, false, null
   from service_credentials c where c.id = any($3::uuid[])
   union all
-  select 'o' || asked.position, o.token_hash, u.role, u.email, u.full_name, null,
+  select 'o' || asked.position, o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
          coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false,
          m.version::float8
   from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
@@ -57,7 +64,7 @@ const liveCredentials = `
   where o.revoked_at is null and g.revoked_at is null and c.disabled_at is null and c.removed_at is null
     and u.removed_at is null
   union all
-  select 'o' || asked.position, o.token_hash, a.role, '', a.name, null,
+  select 'o' || asked.position, o.token_hash, a.role, '', a.name, ${keptScopes},
          coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true,
          m.version::float8
   from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)

@@ -92,7 +92,7 @@ export const updateApplication = (db: Transaction, id: string, { jwks, ...change
   db.oauthClient.update({
     where: { id },
     data: { ...change, ...(jwks && { jwks }) },
-    select: fields,
+    select: { id: true },
   });
 
 export const updateServiceAccount = (
@@ -103,6 +103,10 @@ export const updateServiceAccount = (
 
 export const removeApplication = (db: Transaction, id: string, removedAt: Date): Promise<unknown> =>
   db.oauthClient.update({ where: { id }, data: { removedAt }, select: { id: true } });
+
+/** Revokes the access tokens of an application, so that they stay ended when it is enabled again. */
+export const revokeAccessTokens = (db: Transaction, clientId: string, revokedAt: Date): Promise<unknown> =>
+  db.oauthAccessToken.updateMany({ where: { clientId, revokedAt: null }, data: { revokedAt } });
 
 export const insertSecret = (
   db: Transaction,

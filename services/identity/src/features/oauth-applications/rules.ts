@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { canDelegateScope, canServiceAccountHoldScope, isScope, type Role } from '@platform/auth';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import { isLoopbackRedirect } from '../oauth/client-metadata.js';
@@ -18,6 +19,17 @@ export interface ApplicationShape {
 }
 
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/** Returns whether it is a public key that signatures can be verified with (RFC 7517). */
+function isPublicKey(key: Record<string, unknown>): boolean {
+  if (privateMembers.some((name) => name in key)) return false;
+  try {
+    createPublicKey({ key, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function findRedirectFault(uri: string): string | undefined {
   const url = URL.parse(uri);
@@ -45,8 +57,7 @@ function findAuthFaults({ grantTypes, authMethod, jwks }: ApplicationShape): Fau
   if ((authMethod === 'private_key_jwt') !== (jwks !== null))
     faults.push({ field: 'jwks', message: 'goes with private_key_jwt: give both, or neither' });
   for (const [index, key] of (jwks?.keys ?? []).entries())
-    if (typeof key['kty'] !== 'string' || key['kty'] === 'oct' || privateMembers.some((name) => name in key))
-      faults.push({ field: `jwks.keys.${index}`, message: 'must be a public key' });
+    if (!isPublicKey(key)) faults.push({ field: `jwks.keys.${index}`, message: 'must be a public key' });
   return faults;
 }
 

@@ -16,6 +16,7 @@ import {
   insertApplication,
   insertSecret,
   removeApplication,
+  revokeAccessTokens,
   revokeSecret,
   updateApplication,
   updateServiceAccount,
@@ -166,7 +167,7 @@ export function createApplicationService({
       });
     },
 
-    /** Changes an application; its tokens follow at once. @throws AppError 400; 404. */
+    /** Changes an application; its tokens follow at once, and those of a disabled one end. @throws AppError 400; 404. */
     change: (caller: Caller, clientId: string, body: ChangeApplicationBody): Promise<Application> =>
       change(caller, async (tx, at) => {
         const { orgId } = caller;
@@ -174,17 +175,20 @@ export function createApplicationService({
         const { role, isDisabled, ...rest } = body;
         const accountRole = role ?? before.serviceAccount?.role ?? 'member';
         assertApplication({ ...toShape(before), ...rest, role: accountRole });
+        const disabledAt = isDisabled ? (before.disabledAt ?? at) : null;
+        // The client comes before its account, in the order in which last uses lock them.
+        await updateApplication(tx, clientId, {
+          ...rest,
+          ...(body.name === undefined ? {} : { name: body.name.trim() }),
+          ...(isDisabled === undefined ? {} : { disabledAt }),
+        });
         if (before.serviceAccount)
           await updateServiceAccount(tx, before.serviceAccount.id, {
             role: accountRole,
             ...(body.name === undefined ? {} : { name: body.name.trim() }),
           });
-        const disabledAt = isDisabled ? (before.disabledAt ?? at) : null;
-        const after = await updateApplication(tx, clientId, {
-          ...rest,
-          ...(body.name === undefined ? {} : { name: body.name.trim() }),
-          ...(isDisabled === undefined ? {} : { disabledAt }),
-        });
+        if (isDisabled) await revokeAccessTokens(tx, clientId, at);
+        const after = await requireApplication(tx, orgId, clientId);
         await insertAuditEntry(tx, {
           orgId,
           action: 'application.changed',
@@ -231,7 +235,8 @@ export function createApplicationService({
         return created;
       }),
 
-    /** Revokes a secret: nobody authenticates with it from then on. Tokens that it obtained live on. @throws AppError 404. */
+    /** Revokes a secret: nobody authenticates with it from then on. Its tokens live for ten minutes at most; disabling
+     * the application ends them. @throws AppError 404. */
     revokeSecret: (caller: Caller, clientId: string, secretId: string): Promise<void> =>
       change(caller, async (tx, at) => {
         const { orgId } = caller;
