@@ -23,8 +23,8 @@ export interface AuthenticationHooks {
   /** Fails with 401 without an active credential, and with 503 when that cannot be determined. Garbage costs no promise. */
   readonly authenticate: onRequestHookHandler;
   /**
-   * Authenticates again when the body took long to arrive. Holding a body back must not let a caller act with a credential
-   * or a role that was revoked meanwhile.
+   * Authenticates again when the body took long to arrive. Holding a body back must not let a caller act with a credential,
+   * a role or a scope that was revoked meanwhile.
    */
   readonly authenticateAgain: preValidationHookHandler;
 }
@@ -68,6 +68,15 @@ export const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentatio
 const getRole = (principal: Principal | null) =>
   principal?.kind === 'service' ? undefined : principal?.role;
 
+/**
+ * Returns whether the guards could refuse `now` what they allowed `before`. A promotion needs no check: administrators may
+ * do what members may.
+ */
+function hasLostPermissions(before: Principal | null, now: Principal | null): boolean {
+  if (getRole(before) === 'admin' && getRole(now) !== 'admin') return true;
+  return [...(before?.grantedScopes ?? [])].some((scope) => !now?.grantedScopes.has(scope));
+}
+
 export function createAuthentication(deps: {
   readonly verification: Verification;
   /** The audience of the service's own routes, which accept the session of a browser too. */
@@ -81,7 +90,9 @@ export function createAuthentication(deps: {
   const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
   const unproven = foreignOrigin();
-  const roleChanged = notApplied(dependencyUnavailable('role', new Error('it changed while the body came')));
+  const permissionsLost = notApplied(
+    dependencyUnavailable('permissions', new Error('some were lost while the body came')),
+  );
 
   function readBearerCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const presented = readBearer(request.raw);
@@ -138,11 +149,9 @@ export function createAuthentication(deps: {
         done();
         return;
       }
-      const role = getRole(request.principal);
+      const before = request.principal;
       verify(request, reply, audience, (error) => {
-        // The guards checked the role of that time. A promotion needs no check: administrators may do what members may.
-        const isDemoted = role === 'admin' && getRole(request.principal) !== role;
-        done(error ?? (isDemoted ? roleChanged : undefined));
+        done(error ?? (hasLostPermissions(before, request.principal) ? permissionsLost : undefined));
       });
     },
   });

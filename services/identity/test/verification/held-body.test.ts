@@ -64,6 +64,16 @@ test('an administrator who is demoted while the body is delayed changes no membe
   });
 });
 
+test('a token whose scopes are narrowed while the body is delayed changes nothing', async () => {
+  const token = await identity.createToken(session, { scopes: ['pat:write', 'user:read'] });
+  const narrow = () =>
+    identity.call('PATCH', `${tokensPath}/${token.id}`, { token: session, body: { scopes: ['user:read'] } });
+  const refused = await sendHeld('PATCH', `${tokensPath}/${token.id}`, token, { name: 'narrowed' }, narrow);
+  expect(refused.status).toBe(503);
+  const { rowCount } = await identity.db.query("select from personal_access_tokens where name = 'narrowed'");
+  expect(rowCount).toBe(0);
+});
+
 test('a member who is promoted while the body is delayed is accepted', async () => {
   const other = await identity.createMember(session);
   const token = await identity.createToken(other.session, { scopes: ['pat:write'] });
