@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createApplication, requestToken } from '../oauth/applications.js';
 import { type ProbeService, startProbeService } from '../verification/probe-service.js';
 
 const path = '/api/v1/personal-access-tokens';
@@ -88,6 +89,70 @@ test('the refusal is the usual 401, and the audit has one entry with the address
   expect(rowCount).toBe(0);
 });
 
+const setRanges = (list: string[]) =>
+  identity.db.query(
+    `insert into token_policies (org_id, allow_list, updated_at) values ($1, $2, now())
+     on conflict (org_id) do update set allow_list = excluded.allow_list`,
+    [identity.orgId, list],
+  );
+const findRefusals = async (id: string) =>
+  (
+    await identity.db.query(
+      `select org_id, credential_kind, subject_id, address, detail from audit_entries
+       where action = 'token.refused' and credential_id = $1`,
+      [id],
+    )
+  ).rows;
+
+test('a token adds one entry for a network, and 20 for all networks, however many addresses it is used from', async () => {
+  const [neighbours, scattered] = [await make(['203.0.113.0/24']), await make(['203.0.113.0/24'])];
+  const use = async (address: string, { accessToken: token }: CreatedToken) => {
+    const headers = { 'x-forwarded-for': address };
+    expect((await identity.call('GET', '/api/v1/users/me', { token, headers })).status).toBe(401);
+  };
+  for (let host = 1; host <= 30; host += 1) {
+    await use(`2001:db8:0:1::${host}`, neighbours);
+    await use(`2001:db8:0:${host}::1`, scattered);
+  }
+  const last = await make(['203.0.113.0/24']);
+  await use(HOME, last);
+  await waitFor(async () => (await findRefusals(last.id)).length > 0, {
+    what: 'the last entry',
+    timeoutMs: 10_000,
+  });
+  expect([(await findRefusals(neighbours.id)).length, (await findRefusals(scattered.id)).length]).toEqual([
+    1, 20,
+  ]);
+});
+
+test("the audit has the use of an application's token outside of the organisation's allow list", async () => {
+  const created = await createApplication(identity, session);
+  const { clientId } = created.application;
+  const { body } = await requestToken(identity, { clientId, clientSecret: created.clientSecret });
+  const token = body.access_token as string;
+  const { jti } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    jti: string;
+  };
+  await setRanges(['203.0.113.0/24']);
+  try {
+    const headers = { 'x-forwarded-for': HOME };
+    const refused = await identity.call('GET', '/api/v1/users', { token, headers });
+    expect(refused.status).toBe(401);
+    await waitFor(async () => (await findRefusals(jti)).length > 0, { what: 'the entry', timeoutMs: 10_000 });
+    expect(await findRefusals(jti)).toEqual([
+      {
+        org_id: identity.orgId,
+        credential_kind: 'oauth',
+        subject_id: jti,
+        address: HOME,
+        detail: { clientId },
+      },
+    ]);
+  } finally {
+    await setRanges([]);
+  }
+});
+
 test('the same token from two addresses at once is allowed from one and refused from the other', async () => {
   const token = await make(['203.0.113.0/24']);
   const addresses = Array.from({ length: 40 }, (_value, index) => (index % 2 ? HOME : OFFICE));
@@ -101,12 +166,6 @@ test("an organisation's allow list applies to all its tokens, and not to session
     await make([]),
     await identity.createToken(other.session, { scopes: ['user:read'] }),
   ];
-  const setRanges = (list: string[]) =>
-    identity.db.query(
-      `insert into token_policies (org_id, allow_list, updated_at) values ($1, $2, now())
-       on conflict (org_id) do update set allow_list = excluded.allow_list`,
-      [identity.orgId, list],
-    );
   expect(await statusesFrom(HOME, token)).toEqual([200, 200]);
   await setRanges(['203.0.113.0/24']);
   try {

@@ -12,8 +12,15 @@ export interface TokenUse {
 /** Why a token with a valid signature was refused. */
 export type RefusalCause = 'address' | 'ended';
 
+/** A use of a personal access token, or of an access token of an OAuth client. */
+export interface PresentedToken extends TokenUse {
+  readonly kind: 'pat' | 'oauth';
+  /** Whom repeated refusals are counted for: a token, or an account and its client, who get new tokens all the time. */
+  readonly holder: string;
+}
+
 /** A refusal with the id of its audit entry, so that writing it twice adds one entry. */
-export interface RefusedUse extends TokenUse {
+export interface RefusedUse extends PresentedToken {
   readonly id: string;
   readonly cause: RefusalCause;
   readonly at: Date;
@@ -25,17 +32,29 @@ export interface RefusedUse extends TokenUse {
  * statement adds nothing.
  */
 const insert = `
+  with refused as materialized (
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::text[])
+      as refused (id, token_id, digest, cause, address, user_agent, at, kind)
+  ), found as (
+    select refused.*, token.org_id, '{}'::jsonb as detail
+    from refused
+      join personal_access_tokens token on token.id = refused.token_id and token.token_hash = refused.digest
+    where refused.kind = 'pat' and (refused.cause = 'address' or (token.successor_id is not null
+      and (token.status = 'revoked' or (token.status = 'active' and token.expires_at <= refused.at))))
+    union all
+    select refused.*, coalesce(granted.org_id, account.org_id), jsonb_build_object('clientId', token.client_id)
+    from refused
+      join oauth_access_tokens token on token.id = refused.token_id and token.token_hash = refused.digest
+      left join oauth_grants granted on granted.id = token.grant_id
+      left join service_accounts account on account.id = token.service_account_id
+    where refused.kind = 'oauth' and refused.cause = 'address'
+  )
   insert into audit_entries
-    (id, org_id, action, credential_kind, credential_id, subject_id, address, user_agent, reason, created_at)
-  select refused.id, token.org_id, case refused.cause when 'address' then 'token.refused' else 'token.reused' end,
-         'pat', token.id, token.id, refused.address, refused.user_agent,
-         case refused.cause when 'address' then 'address not allowed' end, refused.at
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-         as refused (id, token_id, digest, cause, address, user_agent, at)
-    join personal_access_tokens token on token.id = refused.token_id and token.token_hash = refused.digest
-  where refused.cause = 'address' or (token.successor_id is not null
-    and (token.status = 'revoked' or (token.status = 'active' and token.expires_at <= refused.at)))
-  order by refused.id
+    (id, org_id, action, credential_kind, credential_id, subject_id, address, user_agent, reason, detail, created_at)
+  select id, org_id, case cause when 'address' then 'token.refused' else 'token.reused' end, kind, token_id, token_id,
+         address, user_agent, case cause when 'address' then 'address not allowed' end, detail, at
+  from found
+  order by id
   on conflict do nothing
   returning action, subject_id`;
 
@@ -52,6 +71,7 @@ export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]
       uses.map(({ address }) => address),
       uses.map(({ userAgent }) => userAgent ?? null),
       uses.map(({ at }) => at),
+      uses.map(({ kind }) => kind),
     ],
   });
   return rows.filter(({ action }) => action === 'token.reused').map(({ subject_id: id }) => id);

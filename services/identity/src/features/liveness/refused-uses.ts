@@ -1,12 +1,13 @@
 import type { Clock, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { toNetwork } from '../../network.js';
 import { createAuditId } from '../audit/queries.js';
 import {
   insertRefusedUses,
+  type PresentedToken,
   type RefusalCause,
   type RefusedUse,
-  type TokenUse,
 } from './refused-uses.queries.js';
 
 /** Refusals are collected for this long, then written in one statement, off the request path. */
@@ -17,11 +18,15 @@ const MAX_GATHERED = 10_000;
 /** The same refusal is recorded once in this time, so that a client that tries again and again fills no audit. */
 const REPEATED_AFTER_MS = 10 * 60_000;
 const MAX_REMEMBERED = 20_000;
+/** The unit of which one client controls all addresses. */
+const NETWORK = { ipv4: 32, ipv6: 64 } as const;
+/** So many networks are recorded for a token in that time. */
+const MAX_NETWORKS = 20;
 
 /** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
 export interface RefusedUses {
   /** Records a refusal in memory; the database isn't touched. */
-  record(use: TokenUse, cause: RefusalCause): void;
+  record(use: PresentedToken, cause: RefusalCause): void;
   start(): void;
   /** Stops the timer and writes what was collected. */
   stop(): Promise<void>;
@@ -34,6 +39,7 @@ export function createRefusedUses(deps: {
 }): RefusedUses {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
+  const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   let dropped = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -62,11 +68,21 @@ export function createRefusedUses(deps: {
       writing = undefined;
     }));
 
+  /** Returns whether the refusal is worth an entry, and remembers it. */
+  function isNew(holder: string, address: string | null): boolean {
+    const key = `${holder} ${toNetwork(address ?? '', NETWORK)}`;
+    if (recent.has(key)) return false;
+    const recorded = networks.get(holder) ?? { count: 0 };
+    if (recorded.count >= MAX_NETWORKS) return false;
+    if (recorded.count === 0) networks.set(holder, recorded);
+    recorded.count += 1;
+    recent.set(key, true);
+    return true;
+  }
+
   return {
     record(use, cause) {
-      const key = `${use.tokenId} ${cause} ${use.address}`;
-      if (recent.has(key)) return;
-      recent.set(key, true);
+      if (!isNew(`${use.holder} ${cause}`, use.address)) return;
       const at = new Date(deps.clock());
       if (gathered.length < MAX_GATHERED) gathered.push({ ...use, cause, id: createAuditId(at), at });
       else dropped += 1;

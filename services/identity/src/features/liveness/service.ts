@@ -1,5 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type CredentialKind, type Liveness, type LiveOwner, type SignedCredential } from '@platform/auth';
+import {
+  type CredentialClaims,
+  type CredentialKind,
+  type Liveness,
+  type LiveOwner,
+  type SignedCredential,
+} from '@platform/auth';
 import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
 import { toComparable } from '../allow-lists/ranges.js';
@@ -23,6 +29,9 @@ interface Query {
 }
 
 const toUsedToken = ({ credential, address }: Query) => ({ id: credential.claims.jti, address });
+
+const toHolder = ({ kind, jti, client_id: clientId, sub }: CredentialClaims): string =>
+  kind === 'oauth' ? `${clientId} ${sub}` : jti;
 
 const toUse = ({ credential, address, userAgent }: Query): TokenUse => ({
   tokenId: credential.claims.jti,
@@ -52,8 +61,11 @@ export function createDatabaseLiveness(deps: {
   function toLiveOwner(query: Query, row: LivenessRow | undefined): LiveOwner | undefined {
     const { claims, digest } = query.credential;
     if (!row || !isSame(row[1], digest) || !row[6]) {
-      if (claims.kind === 'pat')
-        deps.refusedUses.record(toUse(query), row?.[6] === false ? 'address' : 'ended');
+      const cause = row?.[6] === false ? 'address' : 'ended';
+      const { kind } = claims;
+      // Access tokens of clients end after minutes: one that is used later is nothing unusual.
+      if (kind === 'pat' || (kind === 'oauth' && cause === 'address'))
+        deps.refusedUses.record({ ...toUse(query), kind, holder: toHolder(claims) }, cause);
       return undefined;
     }
     if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[8]);
