@@ -57,15 +57,14 @@ test('an invited member gets a link, accepts it, is logged in, and gets a mail t
 test('the link leads to an existing page whose policy allows only its own script', async () => {
   const { email } = await platform.createUser({});
   const link = linkIn(await platform.mailTo(email, invited));
-  expect(link.origin + link.pathname).toBe('http://127.0.0.1:8080/api/v1/auth/invite');
+  expect(link.origin + link.pathname).toBe('http://127.0.0.1:8080/sign-in/invite');
   expect([link.search, link.hash]).toEqual(['', expect.stringMatching(/^#token=[\w-]{43}$/)]);
   const page = await platform.identity.call('GET', link.pathname);
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(page.headers.get('content-security-policy')).toMatch(
-    /^default-src 'none'; script-src 'sha256-\S+';/,
+    /^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+';/,
   );
-  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-  expect(page.text).toContain('data-endpoint="invitations/accept"');
+  expect(page.text).toContain('action="/sign-in/invite"');
 });
 
 test('an invitee who has not accepted cannot log in with a password or a code, or reset a password', async () => {
