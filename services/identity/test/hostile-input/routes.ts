@@ -62,7 +62,7 @@ export function expectRefusal(answer: Answer, where: string): void {
   const isOAuth = where.endsWith('/oauth2/token') && [400, 401].includes(answer.status);
   const error: unknown = isOAuth
     ? { error: expect.stringMatching(/^[a-z_]+$/), error_description: expect.any(String) }
-    : where.includes('/mcp')
+    : /\/mcp(?!-)/.test(where)
       ? { jsonrpc: '2.0', id: null, error: { code: expect.any(Number), message: expect.any(String) } }
       : { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) };
   expect([where, answer.body]).toEqual([where, error]);
