@@ -138,6 +138,28 @@ test('a failing refresh is recorded and changes nothing about the tools', async 
   upstream = await startUpstream();
 });
 
+test('tools of a server that moved to another origin are out of effect until that offers the same', async () => {
+  const id = await mounts.mountInEffect(upstream.url, { search: 'kb:read', save: 'kb:read' });
+  const agent = await createAgentWith('kb:read');
+  expect(await agent.listNames()).toEqual(['wiki__save', 'wiki__search']);
+  const other = await startUpstream();
+  try {
+    other.tools = [{ ...searchTool, description: 'Something else.' }, saveTool];
+    // Nothing listens there.
+    const moved = await mounts.call('PATCH', `/${id}`, { url: 'http://127.0.0.1:1/mcp' });
+    expect([moved.status, moved.body.server.tools]).toEqual([200, { offered: 0, waiting: 0 }]);
+    expect((await mounts.call('POST', `/${id}/refresh`)).status).toBe(502);
+    expect(await agent.listNames()).toEqual([]);
+    expect((await agent.call('wiki__save')).error).toMatchObject({ code: -32_602 });
+    await mounts.call('PATCH', `/${id}`, { url: other.url });
+    expect((await mounts.call('POST', `/${id}/refresh`)).status).toBe(200);
+    expect(await agent.listNames()).toEqual(['wiki__save']);
+    expect(other.called()).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
 test('names are unique, at most 64 characters with the tool, and free of what clients reject', async () => {
   upstream.tools = [
     { ...searchTool, name: 'a'.repeat(60) },

@@ -31,6 +31,10 @@ export function toCredentialFields(
   return { credential: 'secret', secretHeader: credential.header ?? 'authorization', secretSealed };
 }
 
+/** Whether a change of the URL leads to another origin, and so perhaps to somebody else. */
+export const isOtherOrigin = (before: string, after: string): boolean =>
+  new URL(before).origin !== new URL(after).origin;
+
 /**
  * Returns the fields of a change. A secret is never sent to another origin than the one that it was given for, so that
  * nobody who changes a URL learns it.
@@ -43,7 +47,7 @@ export function toChangedFields(
   { box, egress }: { readonly box: SecretBox; readonly egress: Pick<Egress, 'assertUrl'> },
 ) {
   const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
-  const isMoved = parsed !== undefined && new URL(parsed).origin !== new URL(before.url).origin;
+  const isMoved = parsed !== undefined && isOtherOrigin(before.url, parsed);
   if (isMoved && before.secretSealed !== null && credential === undefined) throw secretRequired();
   const isReachedOtherwise = (parsed ?? before.url) !== before.url || credential !== undefined;
   return {

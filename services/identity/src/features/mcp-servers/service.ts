@@ -23,7 +23,8 @@ import {
   updateServer,
 } from './queries.js';
 import type { ChangeServerBody, CreateServerBody, Server, ServerPage, ServerQuery } from './schemas.js';
-import { parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
+import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
+import { withdrawTools } from './tool.queries.js';
 import type { Egress } from './upstream/egress.js';
 
 const MAX_SERVERS = 50;
@@ -132,6 +133,8 @@ export function createServerService(deps: {
           await assertNameIsFree(tx, orgId, body.name);
         const fields = toChangedFields(before, body, { box, egress });
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: new Date(clock()) });
+        // What was approved of one server is called on another only once that offers the same.
+        if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
         await bumpCatalogue(tx, orgId);
         await record(tx, caller, 'mcp_server.changed', { before, after });
         return toServer(after, (await countTools(tx, [id])).get(id));

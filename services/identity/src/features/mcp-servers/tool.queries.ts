@@ -53,13 +53,17 @@ export const upsertOffered = (
     ${definitions.map(({ hash }) => hash)}::text[]) as listed (name, offered, hash)
   on conflict (server_id, name) do update set offered = excluded.offered, offered_hash = excluded.offered_hash`;
 
-/** Marks tools as no longer offered. Those that nobody has decided on are deleted. */
+/**
+ * Marks tools as no longer offered. Those that nobody has decided on are deleted.
+ *
+ * @param names - all tools of the server when absent.
+ */
 export async function withdrawTools(
   tx: Transaction,
   serverId: string,
-  names: readonly string[],
+  names?: readonly string[],
 ): Promise<void> {
-  const where = { serverId, name: { in: [...names] } };
+  const where = { serverId, ...(names && { name: { in: [...names] } }) };
   await tx.mcpTool.deleteMany({ where: { ...where, approvedHash: null, scope: null } });
   await tx.mcpTool.updateMany({ where, data: { offered: null, offeredHash: null } });
 }
