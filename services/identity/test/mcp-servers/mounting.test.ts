@@ -160,6 +160,33 @@ test('tools of a server that moved to another origin are out of effect until tha
   }
 });
 
+const setVersion = (version: string) =>
+  identity.db.query(
+    `update mcp_catalogues set version = ${version} where org_id in (select org_id from mcp_servers)`,
+  );
+
+test('lists go on when the version that was seen is no longer stored', async () => {
+  const id = await mounts.mountInEffect(upstream.url, { search: 'kb:read' });
+  const agent = await createAgentWith('kb:read');
+  await setVersion('version + 100');
+  await mounts.call('GET');
+  await setVersion('version - 100');
+  expect(await agent.listNames()).toEqual(['wiki__search']);
+  await mounts.decide(id, [{ name: 'search', scope: 'none' }]);
+  expect(await agent.listNames()).toEqual([]);
+});
+
+test('lists show what is stored after an older database was restored', async () => {
+  const id = await mounts.mountInEffect(upstream.url, { search: 'kb:read', save: 'kb:read' });
+  const agent = await createAgentWith('kb:read');
+  expect(await agent.listNames()).toEqual(['wiki__save', 'wiki__search']);
+  await identity.db.query(`update mcp_tools set scope = 'none' where server_id = $1 and name = 'search'`, [
+    id,
+  ]);
+  await setVersion('version - 1');
+  expect(await agent.listNames()).toEqual(['wiki__save']);
+});
+
 test('names are unique, at most 64 characters with the tool, and free of what clients reject', async () => {
   upstream.tools = [
     { ...searchTool, name: 'a'.repeat(60) },

@@ -1,8 +1,17 @@
+/** What this process has seen of the version of an organisation's tools. */
+export interface SeenVersion {
+  readonly version: number;
+  /** An older version was read after this one: a check that arrived late, or a database that was restored. */
+  readonly isDoubted: boolean;
+}
+
 /** The newest version of each organisation's tools that this process has seen. */
 export interface CatalogueVersions {
   /** @param version - null for an organisation that has never had a server. */
   record(orgId: string, version: number | null): void;
-  get(orgId: string): number | undefined;
+  get(orgId: string): SeenVersion | undefined;
+  /** Records what a load has read, older or newer, unless something else was seen since the load began. */
+  settle(orgId: string, seen: SeenVersion | undefined, version: number): void;
 }
 
 /**
@@ -10,12 +19,17 @@ export interface CatalogueVersions {
  * replica, without a further round trip or a connection that listens for changes.
  */
 export function createCatalogueVersions(): CatalogueVersions {
-  const versions = new Map<string, number>();
+  const versions = new Map<string, SeenVersion>();
   return {
     record(orgId, version) {
-      // The results of concurrent checks may arrive in another order.
-      if (version !== null && version > (versions.get(orgId) ?? 0)) versions.set(orgId, version);
+      if (version === null) return;
+      const seen = versions.get(orgId);
+      if (!seen || version > seen.version) versions.set(orgId, { version, isDoubted: false });
+      else if (version < seen.version) versions.set(orgId, { version: seen.version, isDoubted: true });
     },
     get: (orgId) => versions.get(orgId),
+    settle(orgId, seen, version) {
+      if (versions.get(orgId) === seen) versions.set(orgId, { version, isDoubted: false });
+    },
   };
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Catalogue, ToolEntry } from '../mcp/catalogue.js';
 import type { FindCatalogue } from '../mcp/endpoint.js';
-import type { CatalogueVersions } from './catalogue-versions.js';
+import type { CatalogueVersions, SeenVersion } from './catalogue-versions.js';
 import { toMountedEntry } from './mounted-entry.js';
 import { findMountedTools } from './tool.queries.js';
 import type { CallUpstream } from './upstream/calls.js';
@@ -22,7 +22,7 @@ interface CachedCatalogue {
 /** Caches the tools of organisations in memory. A change is loaded with one query, by the first request after it. */
 export function createCatalogues(deps: {
   readonly pool: pg.Pool;
-  readonly versions: Pick<CatalogueVersions, 'get'>;
+  readonly versions: Pick<CatalogueVersions, 'get' | 'settle'>;
   readonly callUpstream: CallUpstream;
 }): FindCatalogue {
   const { pool, versions, callUpstream } = deps;
@@ -33,6 +33,7 @@ export function createCatalogues(deps: {
   const loading = new Map<string, Promise<CachedCatalogue>>();
 
   async function load(orgId: string, extend: Parameters<FindCatalogue>[1]): Promise<CachedCatalogue> {
+    const seen = versions.get(orgId);
     const { version, rows } = await findMountedTools(pool, orgId).catch((error: unknown) => {
       throw dependencyUnavailable('database', error);
     });
@@ -42,26 +43,32 @@ export function createCatalogues(deps: {
     const bytes = COPIES * entries.reduce((sum, { json }) => sum + json.length, 0);
     const made = { version, catalogue: extend(entries), bytes };
     cached.set(orgId, made);
+    versions.settle(orgId, seen, version);
     return made;
   }
 
-  /** Loads until the version is at least the one that a request has seen: a load may have begun before the change. */
-  async function loadVersion(orgId: string, version: number, extend: Parameters<FindCatalogue>[1]) {
-    for (;;) {
-      let current = loading.get(orgId);
-      if (!current) {
-        current = load(orgId, extend).finally(() => loading.delete(orgId));
-        loading.set(orgId, current);
-      }
-      const found = await current;
-      if (found.version >= version) return found.catalogue;
+  const isCurrent = (known: CachedCatalogue, { version, isDoubted }: SeenVersion): boolean =>
+    known.version >= version && !isDoubted;
+
+  /**
+   * A load that is under way may have begun before the change that a request has seen. One that began after the request
+   * is good whatever its version: where the database was restored, versions go backwards.
+   */
+  async function loadVersion(orgId: string, seen: SeenVersion, extend: Parameters<FindCatalogue>[1]) {
+    const earlier = await loading.get(orgId);
+    if (earlier && isCurrent(earlier, seen)) return earlier.catalogue;
+    let current = loading.get(orgId);
+    if (!current) {
+      current = load(orgId, extend).finally(() => loading.delete(orgId));
+      loading.set(orgId, current);
     }
+    return (await current).catalogue;
   }
 
   return (orgId, extend) => {
-    const version = versions.get(orgId);
-    if (version === undefined) return undefined;
+    const seen = versions.get(orgId);
+    if (!seen) return undefined;
     const known = cached.get(orgId);
-    return known && known.version >= version ? known.catalogue : loadVersion(orgId, version, extend);
+    return known && isCurrent(known, seen) ? known.catalogue : loadVersion(orgId, seen, extend);
   };
 }
