@@ -38,6 +38,7 @@ import { createFindOrganisationName } from './features/organisations/names.js';
 import { applicationRoutes, applicationSecretRoutes } from './features/oauth-applications/routes.js';
 import { createApplicationService } from './features/oauth-applications/service.js';
 import { consentRoutes } from './features/oauth-consent/routes.js';
+import { toNetwork } from './network.js';
 import { createConsentService } from './features/oauth-consent/service.js';
 import { createDocumentFetch, type FetchDocument } from './features/oauth/document-fetch.js';
 import { createRegistrationLimit } from './features/oauth/registration-limit.js';
@@ -234,6 +235,9 @@ function openDocumentFetch({ fetchDocument, shutdown }: IdentityDeps): FetchDocu
   return documents.fetch;
 }
 
+/** The requests of one network to the authorization server, at each replica: an organisation may share an address. */
+const OAUTH_REQUESTS_PER_MINUTE = 600;
+
 /** Creates the authorization server and registers its routes. */
 function registerOauth(app: App, deps: IdentityDeps, keys: SigningKeys) {
   const { config, resources, clock } = deps;
@@ -254,7 +258,10 @@ function registerOauth(app: App, deps: IdentityDeps, keys: SigningKeys) {
   });
   const { provider, resources: protectedResources } = oauth;
   const mount = createMount(provider, config.PUBLIC_URL);
-  oauthRoutes(app, mount);
+  const countRequest = createRequestLimit(OAUTH_REQUESTS_PER_MINUTE, clock);
+  oauthRoutes(app, mount, (address) => {
+    countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));
+  });
   oauthMetadataRoutes(app, mount);
   if (config.OAUTH_REGISTRATION === 'on') registrationRoutes(app, mount, createRegistrationLimit(pool));
   const service = createConsentService({ provider, pool, prisma, resources: protectedResources, clock });

@@ -104,6 +104,40 @@ test.each([
   expect(status).toBe(400);
 });
 
+test("a scope that the organisation's policy denies is in no new token", async () => {
+  const { credentials } = await obtain();
+  const putPolicy = (deniedScopes: string[]) =>
+    identity.call('PUT', '/api/v1/organisation/token-policy', {
+      token: session,
+      body: {
+        allowList: [],
+        maxLifetimeDays: null,
+        allowsNever: true,
+        revokeFamilyOnReuse: false,
+        deniedScopes,
+        existingTokens: 'keep',
+      },
+    });
+  expect((await putPolicy(['crawl:read'])).status).toBe(200);
+  expect((await requestToken(identity, credentials)).body.scope).toBe('user:read');
+  await putPolicy([]);
+});
+
+test('requests of one address to the token endpoint are limited', async () => {
+  const limited = await startIdentity();
+  try {
+    const wrong = { clientId: 'nobody', clientSecret: 'x' };
+    let { status } = await requestToken(limited, wrong);
+    expect(status).toBe(401);
+    // The allowance refills meanwhile, by ten each second.
+    for (let count = 0; count < 10_000 && status !== 429; count += 1)
+      ({ status } = await requestToken(limited, wrong));
+    expect(status).toBe(429);
+  } finally {
+    await limited.close();
+  }
+});
+
 test('a token that cannot be stored is not answered, and the client is told to try again', async () => {
   const { credentials } = await obtain();
   const lock = await identity.db.connect();

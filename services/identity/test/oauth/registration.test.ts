@@ -42,6 +42,24 @@ test.each([
   expect((await register(fields)).status).toBe(400);
 });
 
+test.each([
+  ['no authentication method', {}],
+  ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+])('a client that registers with %s becomes a public one, and is told so', async (_what, fields) => {
+  const { body, status } = await register({ token_endpoint_auth_method: undefined, ...fields });
+  expect([status, body.token_endpoint_auth_method, body.client_secret]).toEqual([201, 'none', undefined]);
+});
+
+test('a registration makes the platform fetch nothing', async () => {
+  const sector = await register({ sector_identifier_uri: 'https://elsewhere.example/uris' });
+  expect([sector.status, sector.body.sector_identifier_uri]).toEqual([201, undefined]);
+  const keys = await register({
+    token_endpoint_auth_method: 'private_key_jwt',
+    jwks_uri: 'https://elsewhere.example/keys',
+  });
+  expect([keys.status, keys.body.jwks_uri]).toEqual([201, undefined]);
+});
+
 test('a registration cannot get the client credentials grant', async () => {
   const { body } = await register({ grant_types: ['client_credentials', 'authorization_code'] });
   expect(body.grant_types).toEqual(['authorization_code']);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDecoder } from 'fast-jwt';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
@@ -60,6 +60,35 @@ test('OAUTH-8: a tool calls crawl with a narrower credential than the agent has,
   await identity.call('POST', '/oauth2/revoke', { raw: `token=${token}`, headers });
   expect(await introspect()).toEqual([{ revoked_at: expect.any(Date) }]);
   expect((await list()).status).toBe(401);
+});
+
+test('an exchanged token that is stored while its parent is revoked is refused', async () => {
+  received.length = 0;
+  const created = await createApplication(identity, await identity.login());
+  const credentials = { clientId: created.application.clientId, clientSecret: created.clientSecret };
+  const { body } = await requestToken(identity, credentials, { resource: `${PUBLIC_URL}/mcp` });
+  await createCaller(identity, body.access_token as string).legacy('tools/call', {
+    name: 'list_crawls',
+    arguments: {},
+  });
+  const [exchanged = ''] = received;
+  const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const issued = await identity.call('POST', '/api/v1/oauth2/token', {
+    raw: 'grant_type=client_credentials',
+    headers: { ...headers, authorization: `Basic ${basic}` },
+  });
+  const isActive = async () => {
+    const answer = await identity.call('POST', '/api/v1/oauth2/introspect', {
+      token: issued.body.access_token as string,
+      raw: `token=${exchanged}`,
+      headers,
+    });
+    return answer.body.active as boolean;
+  };
+  expect(await isActive()).toBe(true);
+  await identity.db.query('update oauth_access_tokens set revoked_at = now() where parent_id is null');
+  expect(await isActive()).toBe(false);
 });
 
 test('a personal access token is passed on as it is', async () => {

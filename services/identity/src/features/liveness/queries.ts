@@ -25,6 +25,11 @@ export type LivenessRow = [
 const keptScopes = `case when c.kind = 'application' and not o.scopes <@ c.scopes
            then array_to_string(array(select unnest(o.scopes) intersect select unnest(c.scopes)), ' ') end`;
 
+/* A token that was exchanged for another one ends with it. */
+const hasLiveParent = `(o.parent_id is null or exists (
+      select from oauth_access_tokens parent where parent.id = o.parent_id and parent.revoked_at is null
+    ))`;
+
 /*
  * One named prepared statement per batch. Credentials, their owners and the policy of their organisation are looked up by
  * primary key, so the cost grows with the batch, not with the tables. A token is asked for together with the address that
@@ -62,7 +67,7 @@ const liveCredentials = `
     left join token_policies p on p.org_id = g.org_id
     left join mcp_catalogues m on m.org_id = g.org_id
   where o.revoked_at is null and g.revoked_at is null and c.disabled_at is null and c.removed_at is null
-    and u.removed_at is null
+    and u.removed_at is null and ${hasLiveParent}
   union all
   select 'o' || asked.position, o.token_hash, a.role, '', a.name, ${keptScopes},
          coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true,
@@ -73,7 +78,8 @@ const liveCredentials = `
     join service_accounts a on a.id = o.service_account_id
     left join token_policies p on p.org_id = a.org_id
     left join mcp_catalogues m on m.org_id = a.org_id
-  where o.revoked_at is null and c.disabled_at is null and c.removed_at is null and a.removed_at is null`;
+  where o.revoked_at is null and c.disabled_at is null and c.removed_at is null and a.removed_at is null
+    and ${hasLiveParent}`;
 
 /** A token and the address that it is used from. */
 interface UsedToken {

@@ -1,5 +1,6 @@
 import { html, type Html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
+import { MCP_AUDIENCE } from '../oauth/protected-resources.js';
 import type { ConsentRequest } from './service.js';
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
@@ -14,6 +15,10 @@ function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
     <p role="alert">Nobody has verified who it is. Allow it only if you have just started it yourself.</p>`;
 }
 
+/** Says where the tokens of the application work. */
+const describeReach = ({ audiences }: ConsentRequest): string =>
+  audiences.includes(MCP_AUDIENCE) ? 'in remote tools' : `in the API of ${audiences.join(', ')}`;
+
 /** The page that asks a member what an application may do. It works without JavaScript. */
 export function consentPage(
   request: ConsentRequest,
@@ -25,7 +30,7 @@ export function consentPage(
   return {
     title: 'Connect an application',
     body: html`${describeClient(request)}
-      <p>You are signed in as ${member.email}. It will act for you, in remote tools.</p>
+      <p>You are signed in as ${member.email}. It will act for you ${describeReach(request)}.</p>
       <form method="post">
         ${formToken}
         <fieldset>

@@ -9,7 +9,10 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { isLoopbackRedirect } from '../oauth/client-metadata.js';
 import type { ProtectedResources } from '../oauth/protected-resources.js';
 import { GRANT_SECONDS } from '../oauth/provider.js';
+import { findTokenPolicy } from '../token-policy/queries.js';
 import { findStoredClient, insertGrant, lockMember, lockSession, upsertDocumentClient } from './queries.js';
+
+const DAY_MS = 86_400_000;
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -24,6 +27,8 @@ export interface ConsentRequest {
   readonly redirectUri: string;
   readonly isLoopback: boolean;
   readonly scopes: readonly { readonly name: Scope; readonly description: string }[];
+  /** The services that accept the tokens of the application. */
+  readonly audiences: readonly string[];
   readonly expiresAt: Date;
 }
 
@@ -31,6 +36,8 @@ const describe: ReadonlyMap<string, string> = new Map(
   scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name, description }) => [name, description])),
 );
 
+const unknownClient = (): AppError =>
+  new AppError({ status: 400, code: 'UNKNOWN_CLIENT', message: 'Unknown application' });
 const notAllowed = (message: string): AppError =>
   new AppError({ status: 403, code: 'CLIENT_NOT_ALLOWED', message });
 const readText = (params: Record<string, unknown>, name: string): string => {
@@ -51,17 +58,21 @@ export function createConsentService(deps: {
   async function read({ params }: Interaction, member: UserPrincipal): Promise<ConsentRequest> {
     const clientId = readText(params, 'client_id');
     const client = await provider.Client.find(clientId);
-    if (!client) throw new AppError({ status: 400, code: 'UNKNOWN_CLIENT', message: 'Unknown application' });
+    if (!client) throw unknownClient();
     const stored = await findStoredClient(pool, clientId);
     const kind = stored?.kind === 'application' || stored?.kind === 'registered' ? stored.kind : 'document';
     if (stored?.org_id && stored.org_id !== member.orgId)
       throw notAllowed('This application belongs to another organisation');
+    // A registered client that was disabled meanwhile is not found.
+    if (kind === 'document' && !clientId.startsWith('https:')) throw unknownClient();
+    const policy = await findTokenPolicy(prisma, member.orgId);
     const redirectUri = readText(params, 'redirect_uri');
     const resource = resources.find(readText(params, 'resource') || resources.mcp);
     const allowed = client.scope?.split(' ');
     const scopes = readText(params, 'scope')
       .split(' ')
       .filter((name): name is Scope => canDelegateScope(name, member.role))
+      .filter((name) => !policy.deniedScopes.includes(name))
       .filter((name) => resource?.scopes.includes(name) && (!allowed || allowed.includes(name)));
     return {
       clientId,
@@ -71,7 +82,10 @@ export function createConsentService(deps: {
       redirectUri,
       isLoopback: isLoopbackRedirect(redirectUri),
       scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
-      expiresAt: new Date(clock() + GRANT_SECONDS * 1_000),
+      audiences: resource?.audiences ?? [],
+      expiresAt: new Date(
+        clock() + Math.min(GRANT_SECONDS * 1_000, (policy.maxLifetimeDays ?? Infinity) * DAY_MS),
+      ),
     };
   }
 

@@ -7,6 +7,8 @@ export interface AccessTokenOwner {
   readonly orgId: string;
   readonly role: Role;
   readonly isServiceAccount: boolean;
+  /** The scopes that the organisation's policy denies. */
+  readonly deniedScopes: readonly string[];
   /** Milliseconds since the epoch; null when nothing bounds the token's lifetime. */
   readonly expiresAt: number | null;
 }
@@ -15,19 +17,22 @@ interface OwnerRow {
   readonly id: string;
   readonly org_id: string;
   readonly role: Role;
+  readonly denied_scopes: string[] | null;
   readonly expires_at: Date | null;
 }
 
 const liveClient = 'c.disabled_at is null and c.removed_at is null';
 
 const grantOwner = `
-  select u.id, g.org_id, u.role, g.expires_at
+  select u.id, g.org_id, u.role, g.expires_at, p.denied_scopes
   from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
+    left join token_policies p on p.org_id = g.org_id
   where g.id = $1 and g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and ${liveClient}`;
 
 const accountOwner = `
-  select a.id, a.org_id, a.role, null as expires_at
+  select a.id, a.org_id, a.role, null as expires_at, p.denied_scopes
   from oauth_clients c join service_accounts a on a.id = c.service_account_id
+    left join token_policies p on p.org_id = a.org_id
   where c.id = $1 and a.removed_at is null and ${liveClient}`;
 
 /** The source of an access token: the grant of a member, or an application that acts as its service account. */
@@ -52,6 +57,7 @@ export async function findOwner(
       orgId: row.org_id,
       role: row.role,
       isServiceAccount: grantId === undefined,
+      deniedScopes: row.denied_scopes ?? [],
       expiresAt: row.expires_at?.getTime() ?? null,
     }
   );

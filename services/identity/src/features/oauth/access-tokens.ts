@@ -32,8 +32,9 @@ export interface AccessTokenRequest {
   readonly address?: string;
 }
 
-const canHold = ({ isServiceAccount, role }: AccessTokenOwner, scope: string): boolean =>
-  isServiceAccount ? canServiceAccountHoldScope(scope, role) : canDelegateScope(scope, role);
+const canHold = ({ isServiceAccount, role, deniedScopes }: AccessTokenOwner, scope: string): boolean =>
+  !deniedScopes.includes(scope) &&
+  (isServiceAccount ? canServiceAccountHoldScope(scope, role) : canDelegateScope(scope, role));
 
 export interface AccessTokens {
   /**

@@ -14,8 +14,14 @@ const isSafeRedirect = (uri: string): boolean => {
   return url?.protocol === 'https:' || isLoopbackRedirect(uri);
 };
 
-/** @throws InvalidRedirectUri for a redirect URI that is neither `https:` nor of the own machine. */
-export function applyClientRules(metadata: ClientMetadata): void {
+/** Members that would make the provider fetch an address, or answer a secret that nobody keeps. */
+const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires_at'] as const;
+
+/**
+ * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
+ * @throws InvalidRedirectUri for a redirect URI that is neither `https:` nor of the own machine.
+ */
+export function applyClientRules(metadata: ClientMetadata, isDocument: boolean): void {
   const { redirect_uris: redirectUris = [], client_id: id } = metadata;
   if (redirectUris.length === 0 || !redirectUris.every(isSafeRedirect))
     throw new errors.InvalidRedirectUri(
@@ -24,7 +30,14 @@ export function applyClientRules(metadata: ClientMetadata): void {
   const kept = metadata.grant_types?.filter((name) => grantTypesOfAgents.has(name)) ?? [];
   metadata.grant_types = [...new Set(['authorization_code', ...kept])];
   metadata.response_types = ['code'];
-  metadata.token_endpoint_auth_method ??= 'none';
+  for (const name of unused) delete metadata[name];
+  // The provider's default is a secret, which an agent cannot keep.
+  const hasKeys = isDocument && metadata.token_endpoint_auth_method === 'private_key_jwt';
+  if (!hasKeys) {
+    metadata.token_endpoint_auth_method = 'none';
+    delete metadata.jwks_uri;
+    delete metadata.jwks;
+  }
   metadata.application_type = toApplicationType(redirectUris);
   if (metadata.scope !== undefined) {
     const scopes = metadata.scope.split(' ').filter((name) => canDelegateScope(name, 'admin'));

@@ -29,6 +29,12 @@ test.each([
   await documents.close();
 });
 
+test.each(['http://agents.example/c', 'https://agents.example:8443/c'])('does not fetch %s', async (url) => {
+  const documents = createFetch('9.9.9.9');
+  await expect(documents.fetch(url)).rejects.toThrow('port 443');
+  await documents.close();
+});
+
 test('does not connect to a private address that a name resolves to only at the connection', async () => {
   const documents = createFetch('9.9.9.9', '127.0.0.1');
   const failure: unknown = await documents

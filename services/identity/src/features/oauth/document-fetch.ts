@@ -5,6 +5,8 @@ import type { ResolveHost, TargetPolicy } from '@platform/service-kit';
 import { Agent, fetch } from 'undici';
 
 const LOOKUP_TIMEOUT_MS = 2_000;
+/** The largest answer that is read. */
+export const MAX_DOCUMENT_BYTES = 65_536;
 
 /** Fetches the documents of clients; the response type is that of the provider's configuration. */
 export type FetchDocument = typeof globalThis.fetch;
@@ -37,15 +39,21 @@ export function createDocumentFetch(options: {
       else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
     });
   };
-  const agent = new Agent({ connect: { lookup, ...(ca !== undefined && { ca }) } });
+  const agent = new Agent({
+    connect: { lookup, ...(ca !== undefined && { ca }) },
+    maxResponseSize: MAX_DOCUMENT_BYTES,
+  });
 
   return {
     async fetch(input, { method, headers, redirect, signal } = {}) {
       const url = new URL(input instanceof Request ? input.url : input);
-      const { hostname } = url;
+      const { hostname, protocol, port } = url;
+      if (protocol !== 'https:' || port !== '')
+        throw new Error('documents of clients are at https: and port 443');
       // An address needs no lookup, so the agent would not ask.
       await findAllowed(hostname.replace(/^\[|\]$/g, ''));
-      const plain = Object.fromEntries(new Headers(headers));
+      // The size is limited as it is received, so nothing is inflated.
+      const plain = { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' };
       const response = await fetch(url, {
         method: method ?? 'GET',
         headers: plain,
@@ -53,7 +61,9 @@ export function createDocumentFetch(options: {
         signal: signal ?? null,
         dispatcher: agent,
       });
-      return response;
+      if ((response.headers.get('content-encoding') ?? 'identity') === 'identity') return response;
+      await response.body?.cancel();
+      throw new Error(`${hostname} answered with an encoding that was not asked for`);
     },
     close: () => agent.close(),
   };

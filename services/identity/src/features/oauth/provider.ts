@@ -12,7 +12,7 @@ import type { BoxKey } from '../../secret-box.js';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
 import { matchSecret } from './client-metadata.js';
 import { applyClientRules } from './client-rules.js';
-import type { FetchDocument } from './document-fetch.js';
+import { type FetchDocument, MAX_DOCUMENT_BYTES } from './document-fetch.js';
 import { CONSENT_PATH, ISSUER_PATH } from './issuer.js';
 import { allScopes, type ProtectedResources } from './protected-resources.js';
 
@@ -134,6 +134,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
       (await isMember(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
     clientBasedCORS: () => true,
     fetch: deps.fetchDocument,
+    fetchResponseBodyLimits: { jwks_uri: MAX_DOCUMENT_BYTES, sector_identifier_uri: MAX_DOCUMENT_BYTES },
     extraClientMetadata: {
       // The provider asks only about properties that are named; this one means nothing.
       properties: ['platform_rules'],
@@ -141,7 +142,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
         delete metadata[key];
         // Stored clients were checked when they were registered. A document is read anew each time.
         const isDocument = metadata.client_id.startsWith('https:');
-        if (isDocument || ctx?.oidc.route === 'registration') applyClientRules(metadata);
+        if (isDocument || ctx?.oidc.route === 'registration') applyClientRules(metadata, isDocument);
       },
     },
     // The accepted audiences of the provider come from the Host header (RFC 7523 §3).

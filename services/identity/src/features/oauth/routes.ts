@@ -40,15 +40,23 @@ const schema = { hide: true } as const;
 const handler = (): void => undefined;
 const withoutPrefix = (url: string): string => url.slice(ISSUER_PATH.length);
 
-/** Open to everyone: the endpoints of the authorization server. Bodies are left to the provider. */
-export function oauthRoutes(app: App, mount: Mount): void {
-  const pass = { schema, handler, onRequest: mount(withoutPrefix) };
+/**
+ * Open to everyone: the endpoints of the authorization server. Bodies are left to the provider.
+ *
+ * @param count - counts a request of an address. It throws AppError 429.
+ */
+export function oauthRoutes(app: App, mount: Mount, count: (address: string) => void): void {
+  const limit = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    count(request.ip);
+    done();
+  };
+  const pass = { schema, handler, onRequest: [limit, mount(withoutPrefix)] };
   app.route({
     method: 'GET',
     url: `${ISSUER_PATH}/authorize`,
     schema,
     handler,
-    onRequest: mount((url) => withKnownScopes(withoutPrefix(url))),
+    onRequest: [limit, mount((url) => withKnownScopes(withoutPrefix(url)))],
   });
   app.route({ method: 'GET', url: `${ISSUER_PATH}/authorize/:uid`, ...pass });
   app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/token`, ...pass });
