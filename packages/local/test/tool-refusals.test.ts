@@ -19,9 +19,11 @@ it(
       fullName: 'Ada Member',
     });
     const member = await platform.login(email, password);
-    const probes: Readonly<Record<string, readonly [method: string, path: string]>> = {
+    const probes: Readonly<Record<string, readonly [method: string, path: string, body?: object]>> = {
       whoami: ['GET', '/api/v1/users/me'],
       list_my_tokens: ['GET', PATS],
+      // A body that is refused: the token is used again.
+      rotate_my_token: ['POST', `${PATS}/self/rotate`, { graceSeconds: -1 }],
       revoke_my_token: ['DELETE', `${PATS}/01900000-0000-7000-8000-000000000000`],
       list_connectors: ['GET', `${CRAWL}/connectors`],
       schedule_crawl: ['POST', `${CRAWL}/db_1/schedule`],
@@ -40,8 +42,8 @@ it(
     for (const credential of credentials) {
       const shown = await (await platform.connect('v1', credential)).listNames();
       const allowed: string[] = [];
-      for (const [name, [method, path]] of Object.entries(probes))
-        if ((await platform.call(method, path, credential)).status !== 403) allowed.push(name);
+      for (const [name, [method, path, body]] of Object.entries(probes))
+        if ((await platform.call(method, path, credential, body)).status !== 403) allowed.push(name);
       expect(shown).toEqual(allowed);
     }
   },
