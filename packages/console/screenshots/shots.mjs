@@ -1,5 +1,6 @@
 /** What is pictured: a file name, an address, what to do there first, and whether a phone shows it, too. */
 export const SHOTS = [
+  { name: 'start', path: '/', isOnPhone: true },
   { name: 'tokens', path: '/account/tokens', isOnPhone: true },
   {
     name: 'new-token',
@@ -13,11 +14,7 @@ export const SHOTS = [
     name: 'crawls',
     path: '/crawls',
     isOnPhone: true,
-    act: (page) =>
-      page
-        .getByRole('img', { name: /of the last/ })
-        .first()
-        .waitFor(),
+    act: (page) => page.getByRole('grid').waitFor(),
   },
   {
     name: 'schedule',
