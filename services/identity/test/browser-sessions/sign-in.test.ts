@@ -54,8 +54,9 @@ test('AUTH-19 over plain HTTP and not on this machine, no browser is signed in',
   const open = await startIdentity({ environment: { PUBLIC_URL: 'http://platform.example.com' } });
   try {
     const browser = createHttpBrowser(open.url);
-    const page = await browser.open('/sign-in');
-    expect(page.text).toContain('HTTPS is required');
+    const pages = ['in', 'in/code', 'in/forgot-password', 'in/reset-password', 'in/invite', 'out'];
+    for (const page of pages)
+      expect((await browser.open(`/sign-${page}`)).text).toContain('HTTPS is required');
     expect((await browser.post('/sign-in', { csrf: 'x', returnTo: '/', ...admin })).status).toBe(403);
     const token = await open.login();
     const headers = { cookie: `platform_session=${token}; __Host-platform_session=${token}` };

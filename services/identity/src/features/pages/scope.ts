@@ -3,6 +3,7 @@ import formbody from '@fastify/formbody';
 import { type App, createServerErrorLog, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from './html.js';
+import { httpsRequiredPage } from './https-required.js';
 import { sendPage } from './page.js';
 
 /** Creates the handler that shows an error as a page. */
@@ -29,6 +30,11 @@ export function registerPages(app: App, register: (scope: App) => void): void {
   app.register(async (scope: App) => {
     await scope.register(formbody);
     scope.setErrorHandler(createErrorPages());
+    if (!app.sessionCookies.isAvailable)
+      scope.addHook('onRequest', (request, reply, done) => {
+        if (request.method === 'POST') done();
+        else void sendPage(reply, httpsRequiredPage);
+      });
     register(scope);
   });
 }

@@ -56,13 +56,6 @@ export const signInPage = (state: FormState): Page => ({
     </p>`,
 });
 
-/** Browsers hold no session over plain HTTP. */
-export const httpsRequiredPage: Page = {
-  title: 'HTTPS is required',
-  body: html`<p>This platform is reached over plain HTTP, so a browser could not keep your sign-in safe.</p>
-    <p class="quiet">Ask its operator to set up HTTPS and to name the address in PUBLIC_URL.</p>`,
-};
-
 export const requestCodePage = (state: FormState): Page => ({
   title: 'Sign in with a code',
   body: html`<p class="quiet">A code of six digits comes by e-mail. It works once, for ten minutes.</p>

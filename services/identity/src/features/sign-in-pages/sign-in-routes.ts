@@ -13,7 +13,6 @@ import {
   enterCodePage,
   FORGOT_PATH,
   forgotPasswordPage,
-  httpsRequiredPage,
   requestCodePage,
   resetRequestedPage,
   signInPage,
@@ -62,7 +61,6 @@ async function signIn(
 
 export function passwordRoutes(app: App, deps: SignInPageDeps): void {
   app.get(SIGN_IN_PATH, pageRoute, async (request, reply) => {
-    if (!app.sessionCookies.isAvailable) return sendPage(reply, httpsRequiredPage);
     const { returnTo, prompt } = request.query;
     if (prompt !== 'login' && (await app.findBrowserSession(request)))
       return reply.header('cache-control', 'no-store').redirect(readReturnTo(returnTo), 303);
