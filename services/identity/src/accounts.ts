@@ -109,7 +109,7 @@ export function createAccounts(deps: AccountDeps) {
     }),
     users: createUserService({ prisma, passwords, outbox, clock }),
     sessions: createSessionService({ ...common, limits: login, failures }),
-    changeOwnPassword: createChangeOwnPassword({ ...common, limits: login }),
+    changeOwnPassword: createChangeOwnPassword({ ...common, limits: login, failures }),
     flows: createAccountFlows({ ...common, limits }),
   };
 }

@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { codeIn, getStatuses, newPassword, password, type Platform, startPlatform } from './platform.js';
 
 let platform: Platform;
@@ -50,6 +51,35 @@ test('AUTH-27 a wrong current password changes nothing and is limited like a sig
   for (let guess = 0; guess < 9; guess += 1) await change(session, `guess-${guess}`);
   const limited = await change(session, password);
   expect([limited.status, limited.headers.has('retry-after')]).toEqual([429, true]);
+});
+
+test('AUTH-27 strangers who use up the limit of sign-ins keep no owner from changing the password', async () => {
+  const { email } = await platform.createUser();
+  const headers = { 'x-forwarded-for': '198.51.100.7', 'user-agent': 'curl/8.5.0' };
+  const { body: login } = await platform.post('login', { email, password }, headers);
+  const { rowCount } = await platform.identity.db.query(
+    `update rate_limits set points = 1000 where key like 'login:account:%'`,
+  );
+  expect(rowCount).toBeGreaterThan(0);
+  const changed = await platform.identity.call('POST', '/api/v1/auth/password', {
+    token: login.accessToken as string,
+    headers,
+    body: { currentPassword: password, newPassword },
+  });
+  expect(changed.status).toBe(200);
+});
+
+test('AUTH-27 a wrong guess at the current password is in the audit', async () => {
+  const { id, email } = await platform.createUser();
+  const session = await platform.identity.login({ email, password });
+  await change(session, 'wrong-password');
+  const find = () =>
+    platform.identity.db.query(
+      `select detail from audit_entries where action = 'sign_in.failed' and subject_id = $1`,
+      [id],
+    );
+  await waitFor(async () => (await find()).rowCount === 1, { what: 'the failure to be recorded' });
+  expect((await find()).rows).toEqual([{ detail: { method: 'password' } }]);
 });
 
 test('AUTH-27 of two changes at the same time, one succeeds', async () => {

@@ -4,8 +4,10 @@ import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { describeRequest } from '../known-devices/client.js';
+import { isKnownDevice } from '../known-devices/service.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import type { Passwords } from '../sessions/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { findMember, replacePassword } from '../users/queries.js';
@@ -29,16 +31,19 @@ export function createChangeOwnPassword(deps: {
   readonly outbox: Outbox;
   /** The limits of sign-ins: a guess here counts like a guess there. */
   readonly limits: AttemptLimits;
+  readonly failures: Pick<FailedSignIns, 'record'>;
   readonly clock: Clock;
 }): ChangeOwnPassword {
-  const { prisma, passwords, secrets, outbox, limits, clock } = deps;
+  const { prisma, passwords, secrets, outbox, limits, failures, clock } = deps;
   return async (caller, { currentPassword, newPassword }) => {
     const { orgId, userId, email, credentialId, client } = caller;
-    await limits.begin(email, client.address);
+    await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
     const account = await findMember(prisma, orgId, userId);
     const currentHash = account?.passwordHash ?? null;
-    if (!(await passwords.verify(currentHash, currentPassword)) || currentHash === null)
+    if (!(await passwords.verify(currentHash, currentPassword)) || currentHash === null) {
+      failures.record({ email, method: 'password', client });
       throw wrongPassword();
+    }
     const newHash = await passwords.hash(newPassword);
     const at = new Date(clock());
     const ended = await prisma.$transaction(async (tx) => {
