@@ -101,6 +101,7 @@ export function createAccounts(deps: AccountDeps) {
   const failures = startFailedSignIns(deps);
   const common = { prisma, passwords, secrets, outbox, openSession, clock };
   return {
+    outbox,
     configuration: createConfigurationService({
       prisma,
       box: createSecretBox(deps.config.ENCRYPTION_KEYS),

@@ -67,8 +67,12 @@ import { createSignInSettings } from './features/sign-in-settings/service.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { createSigningKeys, type SigningKeys } from './features/signing-keys/service.js';
 import { createToolCallRecorder } from './features/tool-activity/recorder.js';
+import { createReuseReaction } from './features/token-alerts/reuse.js';
 import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-details/routes.js';
 import { createTokenDetailsService } from './features/token-details/service.js';
+import { createLeaksJob } from './features/token-leaks/leaks.job.js';
+import { leakReportRoutes } from './features/token-leaks/routes.js';
+import { createReportLeaks } from './features/token-leaks/service.js';
 import { tokenPolicyRoutes } from './features/token-policy/routes.js';
 import { createTokenPolicyService } from './features/token-policy/service.js';
 import { tokenRotationRoutes } from './features/token-rotation/routes.js';
@@ -311,11 +315,18 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const oauth = registerOauth(app, deps, keys);
   const signClaims = (claims: object) => keys.signClaims(claims, signJwt);
   const mcpServers = startMcpServers(deps, { versions, signClaims, metrics });
+  const accounts = createAccounts({ ...deps, keys, signJwt });
+  const { outbox } = accounts;
+  refusedUses.onReuse(createReuseReaction({ pool, prisma, outbox, clock, getPolicy }));
+  const leaks = createLeaksJob({ pool, prisma, outbox, clock, log: resources.log });
+  leaks.start();
+  deps.shutdown.on('workers', 'leaked tokens', leaks.stop);
   registerRoutes(app, {
     mcpServers,
     applications: createApplicationService({ prisma, clock }),
     connectedApps: createConnectedAppService({ pool, prisma, clock }),
-    ...createAccounts({ ...deps, keys, signJwt }),
+    ...accounts,
+    reportLeaks: createReportLeaks({ pool, clock, wake: leaks.wake }),
     tokens,
     tokenDetails,
     tokenPolicy,
@@ -359,6 +370,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 }
 
 interface Services extends ReturnType<typeof createAccounts> {
+  readonly reportLeaks: ReturnType<typeof createReportLeaks>;
   readonly applications: ReturnType<typeof createApplicationService>;
   readonly mcpServers: Pick<ReturnType<typeof createMcpServers>, 'service' | 'decisions' | 'checks'>;
   readonly connectedApps: ReturnType<typeof createConnectedAppService>;
@@ -383,6 +395,7 @@ function registerRoutes(app: App, services: Services): void {
   accountLinkRoutes(app, services.flows);
   signInPageRoutes(app, services);
   signingKeyRoutes(app, services.keys);
+  leakReportRoutes(app, services.reportLeaks);
   // Members
   logoutRoutes(app, services.sessions);
   ownSessionRoutes(app, services.openSessions);

@@ -12,6 +12,7 @@ const names = [
   'appuserInvite',
   'suspiciousLoginAttempt',
   'smtpServerChanged',
+  'tokenAlert',
   'passwordChanged',
 ];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));

@@ -34,6 +34,7 @@ export const auditActions = [
   'token.changed',
   'token.created',
   'token.first_used',
+  'token.leaked',
   'token.refused',
   'token.reused',
   'token.revoked',

@@ -48,19 +48,20 @@ const insert = `
       left join oauth_grants granted on granted.id = token.grant_id
       left join service_accounts account on account.id = token.service_account_id
     where refused.kind = 'oauth' and refused.cause = 'address'
+  ), written as (
+    insert into audit_entries
+      (id, org_id, action, credential_kind, credential_id, subject_id, address, user_agent, reason, detail, created_at)
+    select id, org_id, case cause when 'address' then 'token.refused' else 'token.reused' end, kind, token_id, token_id,
+           address, user_agent, case cause when 'address' then 'address not allowed' end, detail, at
+    from found
+    order by id
+    on conflict do nothing
   )
-  insert into audit_entries
-    (id, org_id, action, credential_kind, credential_id, subject_id, address, user_agent, reason, detail, created_at)
-  select id, org_id, case cause when 'address' then 'token.refused' else 'token.reused' end, kind, token_id, token_id,
-         address, user_agent, case cause when 'address' then 'address not allowed' end, detail, at
-  from found
-  order by id
-  on conflict do nothing
-  returning action, subject_id`;
+  select distinct token_id from found where cause = 'ended'`;
 
 /** @returns the rotated tokens that were used after they had ended. */
 export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<string[]> {
-  const { rows } = await db.query<{ action: string; subject_id: string }>({
+  const { rows } = await db.query<{ token_id: string }>({
     name: 'insert_refused_uses',
     text: insert,
     values: [
@@ -74,5 +75,5 @@ export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]
       uses.map(({ kind }) => kind),
     ],
   });
-  return rows.filter(({ action }) => action === 'token.reused').map(({ subject_id: id }) => id);
+  return rows.map(({ token_id: id }) => id);
 }

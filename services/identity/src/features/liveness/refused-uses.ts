@@ -23,10 +23,14 @@ const NETWORK = { ipv4: 32, ipv6: 64 } as const;
 /** So many networks are recorded for a token in that time. */
 const MAX_NETWORKS = 20;
 
+type ReuseReaction = (tokenId: string) => Promise<void>;
+
 /** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
 export interface RefusedUses {
   /** Records a refusal in memory; the database isn't touched. */
   record(use: PresentedToken, cause: RefusalCause): void;
+  /** Sets what happens when a rotated token is used after its end. It must be repeatable. */
+  onReuse(reaction: ReuseReaction): void;
   start(): void;
   /** Stops the timer and writes what was collected. */
   stop(): Promise<void>;
@@ -40,6 +44,7 @@ export function createRefusedUses(deps: {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
+  let react: ReuseReaction | undefined;
   let dropped = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +53,7 @@ export function createRefusedUses(deps: {
     try {
       while (gathered.length > 0) {
         const batch = gathered.slice(0, MAX_FLUSH);
-        await insertRefusedUses(deps.pool, batch);
+        for (const tokenId of await insertRefusedUses(deps.pool, batch)) await react?.(tokenId);
         gathered.splice(0, batch.length);
       }
       if (dropped > 0)
@@ -86,6 +91,9 @@ export function createRefusedUses(deps: {
       const at = new Date(deps.clock());
       if (gathered.length < MAX_GATHERED) gathered.push({ ...use, cause, id: createAuditId(at), at });
       else dropped += 1;
+    },
+    onReuse(reaction) {
+      react = reaction;
     },
     start() {
       timer = setInterval(() => {

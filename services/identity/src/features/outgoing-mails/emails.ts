@@ -11,7 +11,8 @@ export interface SendEmailRequest {
     | 'passwordChanged'
     | 'resetPassword'
     | 'smtpServerChanged'
-    | 'suspiciousLoginAttempt';
+    | 'suspiciousLoginAttempt'
+    | 'tokenAlert';
   readonly sendEmailTo: readonly string[];
   readonly subject: string;
   readonly templateData: Readonly<Record<string, string>>;
@@ -178,3 +179,11 @@ export const toSmtpChangedEmail = (
   }),
   smtp,
 });
+
+/** @param detail - contains headline and message, and the result of `describeRequest` if a request caused the alert. */
+export const toTokenAlertEmail = (to: Addressee, detail: MailDetail): SendEmailRequest =>
+  toEmail(to, {
+    emailTemplateType: 'tokenAlert',
+    subject: asLine(detail['headline'] ?? ''),
+    templateData: detail,
+  });

@@ -10,6 +10,7 @@ const mailLifetimes = {
   password_changed: 24 * HOUR,
   // The notice survives a server's outage over a weekend.
   smtp_changed: 72 * HOUR,
+  token_alert: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 

@@ -10,6 +10,7 @@ import {
   type LinkBase,
   toResetEmail,
   toSuspiciousLoginEmail,
+  toTokenAlertEmail,
 } from './emails.js';
 import { messageContext } from './outbox.js';
 import {
@@ -86,6 +87,7 @@ async function compose(
   if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'token_alert') return toTokenAlertEmail(to, mail.detail);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;

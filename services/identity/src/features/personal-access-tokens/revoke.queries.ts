@@ -4,11 +4,30 @@ import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { isActive } from './list.queries.js';
 
+/** The caller who revokes, or the platform, which has no user and no credential. */
+export type Revoker =
+  | Caller
+  | {
+      readonly orgId: string;
+      readonly userId: null;
+      readonly kind: null;
+      readonly credentialId: null;
+      readonly client: null;
+    };
+
+export const platformRevoker = (orgId: string): Revoker => ({
+  orgId,
+  userId: null,
+  kind: null,
+  credentialId: null,
+  client: null,
+});
+
 export interface Revocation {
   readonly tokenId: string;
   /** Undefined matches any owner. */
   readonly ownerId: string | undefined;
-  readonly by: Caller;
+  readonly by: Revoker;
   readonly reason: string | null;
   readonly keepsDescendants: boolean;
   readonly at: Date;
@@ -83,7 +102,7 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
         keepsDescendants,
         kind,
         credentialId,
-        from.address,
+        from?.address ?? null,
         getUserAgent(from),
       ],
       query_timeout: REVOKE_TIMEOUT_MS,

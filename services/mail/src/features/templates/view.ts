@@ -14,7 +14,12 @@ export const isTemplateType = (value: unknown): value is TemplateType =>
   (templateTypes as readonly unknown[]).includes(value);
 
 /** Adds the templates that only the platform's own services may send. */
-export const internalTemplateTypes = [...templateTypes, 'smtpServerChanged', 'passwordChanged'] as const;
+export const internalTemplateTypes = [
+  ...templateTypes,
+  'smtpServerChanged',
+  'passwordChanged',
+  'tokenAlert',
+] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 
 export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
@@ -65,6 +70,10 @@ const sources: Readonly<
   },
   suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
   passwordChanged: { required: [], optional: { link: link('resetLink'), ...facts } },
+  tokenAlert: {
+    required: ['headline', 'message'],
+    optional: { headline: text(100, 'headline'), message: text(1_000, 'message'), ...facts },
+  },
   smtpServerChanged: {
     required: ['changedBy'],
     optional: {
@@ -129,6 +138,8 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
     device,
     location,
     ipAddress,
+    headline: values.headline ?? '',
+    message: values.message ?? '',
     changedBy: values.changedBy ?? '',
     oldServer: values.oldServer ?? '',
     newServer: values.newServer ?? '',

@@ -1,0 +1,50 @@
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../resources.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import type { TokenPolicy } from '../token-policy/policy.js';
+import { describeReuse } from './alerts.js';
+import { claimReuseNotice, findReusedToken } from './reuse.queries.js';
+
+/** The owner is told once in this time, however often the old token is tried. */
+const NOTICE_EVERY_MS = 24 * 60 * 60_000;
+
+/**
+ * Reacts to the use of a rotated token after its end: revokes the lineage with its descendants where the organisation's
+ * policy demands it, and tells the owner. Calling it again does nothing more.
+ */
+export const createReuseReaction =
+  (deps: {
+    readonly pool: pg.Pool;
+    readonly prisma: Prisma;
+    readonly outbox: Outbox;
+    readonly clock: Clock;
+    readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+  }) =>
+  async (tokenId: string): Promise<void> => {
+    const { pool, prisma, outbox, clock } = deps;
+    const token = await findReusedToken(pool, tokenId);
+    if (!token) return;
+    const at = new Date(clock());
+    const { revokeFamilyOnReuse } = await deps.getPolicy(token.orgId);
+    if (revokeFamilyOnReuse)
+      await revokeTokens(pool, {
+        tokenId: token.newestId,
+        ownerId: undefined,
+        by: platformRevoker(token.orgId),
+        reason: 'reuse of a rotated token',
+        keepsDescendants: false,
+        at,
+      });
+    await prisma.$transaction(async (tx) => {
+      if (!(await claimReuseNotice(tx, tokenId, at, new Date(at.getTime() - NOTICE_EVERY_MS)))) return;
+      const detail = describeReuse(token.name, revokeFamilyOnReuse);
+      await outbox.add(
+        tx,
+        { kind: 'token_alert', to: { userId: token.ownerId }, detail, requestId: null },
+        at,
+      );
+    });
+    outbox.wake();
+  };

@@ -1,0 +1,80 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../resources.js';
+import { platformActor } from '../audit/actor.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import { findAdministrators } from '../configuration/queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import { describeLeak } from '../token-alerts/alerts.js';
+import { deleteLeakReport, findLeakedTokens, hasLeakReports, type LeakedToken } from './queries.js';
+
+const EVERY_MS = 5_000;
+const BATCH = 1_000;
+
+/**
+ * Revokes the tokens that were reported as leaked, and tells their owners and the administrators. A report is deleted in
+ * the transaction that stores the mails, so that each is sent once, whichever replica dies in between.
+ */
+export function createLeaksJob(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}) {
+  const { pool, prisma, outbox, clock, log } = deps;
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function settle({ reportId, ...token }: LeakedToken): Promise<void> {
+    const { tokenId, orgId, ownerId, url } = token;
+    const at = new Date(clock());
+    const by = platformRevoker(orgId);
+    await revokeTokens(pool, {
+      tokenId,
+      ownerId: undefined,
+      by,
+      reason: 'leaked',
+      keepsDescendants: false,
+      at,
+    });
+    await prisma.$transaction(async (tx) => {
+      if (!(await deleteLeakReport(tx, reportId))) return;
+      const entry = { orgId, action: 'token.leaked', actor: platformActor, subjectId: tokenId, at } as const;
+      await insertAuditEntry(tx, { ...entry, ...(url !== null && { detail: { url } }) });
+      const administrators = await findAdministrators(tx, orgId);
+      const detail = describeLeak(token.name, token.ownerName, url);
+      for (const userId of new Set([ownerId, ...administrators.map(({ id }) => id)]))
+        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
+    });
+    outbox.wake();
+  }
+
+  async function work(): Promise<void> {
+    while (await hasLeakReports(pool))
+      for (const token of await findLeakedTokens(pool, new Date(clock()), BATCH)) await settle(token);
+  }
+
+  /** Settles the reports in the background. */
+  function wake(): void {
+    running ??= work()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'failed to revoke leaked tokens; retrying');
+      })
+      .finally(() => {
+        running = undefined;
+      });
+  }
+
+  return {
+    wake,
+    start() {
+      timer = setInterval(wake, EVERY_MS).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

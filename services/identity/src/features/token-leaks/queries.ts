@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import type { Transaction } from '../../resources.js';
+import type { LeakedValue } from './report.js';
+
+const insert = `
+  insert into leak_reports (id, token_id, digest, url, created_at)
+  select gen_random_uuid(), token_id, digest, url, $4
+  from unnest($1::uuid[], $2::text[], $3::text[]) as reported (token_id, digest, url)`;
+
+export const insertLeakReports = (db: pg.Pool, values: readonly LeakedValue[], at: Date): Promise<unknown> =>
+  db.query({
+    name: 'insert_leak_reports',
+    text: insert,
+    values: [
+      values.map(({ tokenId }) => tokenId),
+      values.map(({ digest }) => digest),
+      values.map(({ url }) => url),
+      at,
+    ],
+  });
+
+/* Drops the reports of what is no token, was revoked before, or has expired. One that this report revoked is kept. */
+const dropIdle = `
+  delete from leak_reports report where id in (select id from leak_reports order by id limit $2)
+    and not exists (
+      select from personal_access_tokens token
+      where token.id = report.token_id and token.token_hash = report.digest
+        and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
+          or (token.revoked_reason = 'leaked' and token.revoked_at >= report.created_at)))`;
+
+export interface LeakedToken {
+  readonly reportId: string;
+  readonly tokenId: string;
+  readonly url: string | null;
+  readonly orgId: string;
+  readonly ownerId: string;
+  readonly name: string;
+  readonly ownerName: string;
+}
+
+const leakedTokens = `
+  select report.id as "reportId", token.id as "tokenId", report.url, token.org_id as "orgId",
+    token.owner_id as "ownerId", token.name, owner.full_name as "ownerName"
+  from (select * from leak_reports order by id limit $1) report
+    join personal_access_tokens token on token.id = report.token_id and token.token_hash = report.digest
+    join users owner on owner.id = token.owner_id
+  order by report.id`;
+
+/** @returns the reported tokens that are alive, of at most `limit` reports. */
+export async function findLeakedTokens(db: pg.Pool, now: Date, limit: number): Promise<LeakedToken[]> {
+  await db.query(dropIdle, [now, limit]);
+  const { rows } = await db.query<LeakedToken>(leakedTokens, [limit]);
+  return rows;
+}
+
+export const hasLeakReports = async (db: pg.Pool): Promise<boolean> =>
+  (await db.query('select from leak_reports limit 1')).rowCount === 1;
+
+/** @returns false when another replica has settled the report. */
+export async function deleteLeakReport(tx: Transaction, id: string): Promise<boolean> {
+  const { count } = await tx.leakReport.deleteMany({ where: { id } });
+  return count > 0;
+}

@@ -1,0 +1,29 @@
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { errorResponses } from '../../openapi.js';
+import { LeakReportBody } from './schemas.js';
+import type { ReportLeaks } from './service.js';
+
+const MAX_BODY_BYTES = 8 * 1_048_576;
+
+/** For everybody who has found tokens. */
+export function leakReportRoutes(app: App, report: ReportLeaks): void {
+  app.post(
+    '/api/v1/personal-access-tokens/leaked',
+    {
+      bodyLimit: MAX_BODY_BYTES,
+      schema: {
+        operationId: 'reportLeakedTokens',
+        tags: ['Personal access tokens'],
+        summary: 'Report tokens that were found in public; those that are alive are revoked',
+        security: [],
+        body: LeakReportBody,
+        response: { 202: Type.Object({ message: Type.String() }), ...errorResponses(400) },
+      },
+    },
+    async (request, reply) => {
+      await report(request.body);
+      return reply.code(202).send({ message: 'Thank you. What is alive of these is revoked.' });
+    },
+  );
+}

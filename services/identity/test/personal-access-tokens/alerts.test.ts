@@ -1,0 +1,156 @@
+import { performance } from 'node:perf_hooks';
+import { waitFor } from '@platform/testing';
+import { type Platform, startPlatform } from '../account-flows/platform.js';
+import type { CreatedToken, Member } from '../identity.js';
+
+const path = '/api/v1/personal-access-tokens';
+let platform: Platform;
+let member: Member;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  member = await platform.identity.createMember(platform.session);
+});
+afterAll(() => platform.close());
+
+const make = (name: string, token = member.session) =>
+  platform.identity.createToken(token, { name, scopes: ['user:read', 'pat:write', 'pat:read'] });
+const getStatus = async ({ accessToken: token }: CreatedToken, headers = {}) =>
+  (await platform.identity.call('GET', '/api/v1/users/me', { token, headers })).status;
+const rotate = async ({ id }: CreatedToken): Promise<CreatedToken> =>
+  (await platform.identity.call('POST', `${path}/${id}/rotate`, { token: member.session })).body.token;
+const findEntries = async (action: string, { id }: CreatedToken) =>
+  (
+    await platform.identity.db.query(
+      'select address, detail, actor_id from audit_entries where action = $1 and subject_id = $2 order by id',
+      [action, id],
+    )
+  ).rows;
+const waitForEntry = (action: string, token: CreatedToken) =>
+  waitFor(async () => (await findEntries(action, token)).length > 0, { what: action, timeoutMs: 10_000 });
+const mailsAbout = (email: string, name: string) =>
+  platform.mailsTo(email).filter(({ text }) => text?.includes(`"${name}"`));
+
+test('a use of a rotated token after its end is audited, and mailed to the owner once', async () => {
+  const old = await make('rotated');
+  const token = await rotate(old);
+  for (const address of ['203.0.113.9', '203.0.113.9', '198.51.100.9'])
+    expect(await getStatus(old, { 'x-forwarded-for': address })).toBe(401);
+  await waitFor(async () => (await findEntries('token.reused', old)).length === 2, {
+    what: 'an entry for each address',
+    timeoutMs: 10_000,
+  });
+  expect(await findEntries('token.reused', old)).toMatchObject([
+    { address: '203.0.113.9' },
+    { address: '198.51.100.9' },
+  ]);
+  const mail = await platform.mailTo(member.email, /^A replaced access token was used$/);
+  expect(mail.text).toContain('"rotated"');
+  await platform.drained();
+  expect(mailsAbout(member.email, 'rotated')).toHaveLength(1);
+  expect(await getStatus(token)).toBe(200);
+});
+
+test('a token that was revoked without a rotation causes no alert', async () => {
+  const token = await make('ended');
+  await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
+  expect(await getStatus(token)).toBe(401);
+  // Refusals are written in their order.
+  const marker = await make('marker');
+  await rotate(marker);
+  await getStatus(marker);
+  await waitForEntry('token.reused', marker);
+  expect(await findEntries('token.reused', token)).toEqual([]);
+});
+
+test('with revokeFamilyOnReuse, the reuse of a token ends its whole family', async () => {
+  const policy = {
+    allowList: [],
+    maxLifetimeDays: null,
+    allowsNever: true,
+    deniedScopes: [],
+    revokeFamilyOnReuse: true,
+  };
+  const put = (body: object) =>
+    platform.identity.call('PUT', '/api/v1/organisation/token-policy', { token: platform.session, body });
+  await put(policy);
+  const old = await make('family');
+  const child = await make('child', old.accessToken);
+  const second = await rotate(old);
+  const third = await rotate(second);
+  expect(await Promise.all([child, third].map((token) => getStatus(token)))).toEqual([200, 200]);
+  expect(await getStatus(old)).toBe(401);
+  await waitFor(async () => (await getStatus(third)) === 401, {
+    what: 'the end of the family',
+    timeoutMs: 10_000,
+  });
+  expect(await getStatus(child)).toBe(401);
+  const mail = await platform.mailTo(member.email, /^A replaced access token was used$/, 3);
+  expect(mail.text).toContain('was revoked');
+  await put({ ...policy, revokeFamilyOnReuse: false });
+});
+
+const report = (tokens: unknown) => platform.identity.call('POST', `${path}/leaked`, { body: { tokens } });
+const garbage = (index: number) => ({ token: `pat_${'x'.repeat(300)}${index}` });
+
+test('of 1,000 reported tokens the one that is alive is revoked, and owner and administrators are mailed', async () => {
+  const token = await make('leaked');
+  const child = await make('leaked child', token.accessToken);
+  const other = await make('other');
+  // The same id with another value is somebody's guess.
+  const forged = `${other.accessToken.slice(0, -4)}AAAA`;
+  const url = `https://paste.example/abc?q=${token.accessToken}#x`;
+  const tokens = [
+    ...Array.from({ length: 998 }, (_value, index) => garbage(index)),
+    { token: forged },
+    { token: token.accessToken, url },
+  ];
+  const answer = await report(tokens);
+  expect([answer.status, answer.body]).toEqual([202, { message: expect.any(String) }]);
+  await waitFor(async () => (await getStatus(token)) === 401, { what: 'the revocation', timeoutMs: 10_000 });
+  expect([await getStatus(child), await getStatus(other)]).toEqual([401, 200]);
+  await waitForEntry('token.leaked', token);
+  expect(await findEntries('token.leaked', token)).toEqual([
+    { address: null, detail: { url: 'https://paste.example/abc' }, actor_id: null },
+  ]);
+  for (const email of [member.email, 'admin@example.com']) {
+    const mail = await platform.mailTo(email, /^A leaked access token was revoked$/);
+    expect(mail.text).toContain('"leaked" of Ada Member');
+    expect(mail.text).not.toContain(token.accessToken.slice(4, 60));
+  }
+  // A second report changes nothing, and looks the same.
+  const again = await report(tokens);
+  expect([again.status, again.text]).toEqual([202, answer.text]);
+  await waitFor(async () => (await platform.identity.db.query('select from leak_reports')).rowCount === 0, {
+    what: 'the end of the reports',
+    timeoutMs: 10_000,
+  });
+  await platform.drained();
+  expect(mailsAbout(member.email, 'leaked')).toHaveLength(1);
+  expect(platform.identity.logged()).not.toContain(token.accessToken);
+});
+
+test('neither the answer nor its time tells a token that is alive from garbage', async () => {
+  const living = await Promise.all(Array.from({ length: 20 }, (_value, index) => make(`timed ${index}`)));
+  const time = async (tokens: object[]) => {
+    const startedAt = performance.now();
+    const { status, text } = await report(tokens);
+    return { ms: performance.now() - startedAt, answer: `${status} ${text}` };
+  };
+  await time([garbage(0)]);
+  const pairs = [];
+  for (const token of living)
+    pairs.push([
+      await time([{ token: token.accessToken }]),
+      await time([{ token: `${token.accessToken}x` }]),
+    ] as const);
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+  expect(new Set(pairs.flat().map(({ answer }) => answer)).size).toBe(1);
+  const [alive, dead] = [median(pairs.map(([a]) => a.ms)), median(pairs.map(([, b]) => b.ms))];
+  expect(Math.abs(alive - dead)).toBeLessThan(Math.max(10, dead));
+});
+
+test('rejects what is no report', async () => {
+  for (const tokens of [undefined, [], [{}], [{ token: '' }], [{ token: 1 }], ['x'], Array.from({ length: 1_001 }, (_v, i) => garbage(i))])
+    expect((await report(tokens)).status).toBe(400);
+}); // prettier-ignore
