@@ -71,8 +71,9 @@ import { createReuseReaction } from './features/token-alerts/reuse.js';
 import { ownCredentialRoutes, tokenDetailsRoutes } from './features/token-details/routes.js';
 import { createTokenDetailsService } from './features/token-details/service.js';
 import { createLeaksJob } from './features/token-leaks/leaks.job.js';
+import { type CountLeakReport, createLeakReportLimit } from './features/token-leaks/report-limit.js';
 import { leakReportRoutes } from './features/token-leaks/routes.js';
-import { createReportLeaks } from './features/token-leaks/service.js';
+import { createReportLeaks, type ReportLeaks } from './features/token-leaks/service.js';
 import { tokenPolicyRoutes } from './features/token-policy/routes.js';
 import { createTokenPolicyService } from './features/token-policy/service.js';
 import { tokenRotationRoutes } from './features/token-rotation/routes.js';
@@ -327,6 +328,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     connectedApps: createConnectedAppService({ pool, prisma, clock }),
     ...accounts,
     reportLeaks: createReportLeaks({ pool, clock, wake: leaks.wake }),
+    countLeakReport: createLeakReportLimit(pool),
     tokens,
     tokenDetails,
     tokenPolicy,
@@ -370,7 +372,8 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 }
 
 interface Services extends ReturnType<typeof createAccounts> {
-  readonly reportLeaks: ReturnType<typeof createReportLeaks>;
+  readonly reportLeaks: ReportLeaks;
+  readonly countLeakReport: CountLeakReport;
   readonly applications: ReturnType<typeof createApplicationService>;
   readonly mcpServers: Pick<ReturnType<typeof createMcpServers>, 'service' | 'decisions' | 'checks'>;
   readonly connectedApps: ReturnType<typeof createConnectedAppService>;
@@ -395,7 +398,7 @@ function registerRoutes(app: App, services: Services): void {
   accountLinkRoutes(app, services.flows);
   signInPageRoutes(app, services);
   signingKeyRoutes(app, services.keys);
-  leakReportRoutes(app, services.reportLeaks);
+  leakReportRoutes(app, services.reportLeaks, services.countLeakReport);
   // Members
   logoutRoutes(app, services.sessions);
   ownSessionRoutes(app, services.openSessions);

@@ -119,6 +119,7 @@ test('records every listed action once, with the actor and the subject', async (
     'sessions.ended',
     'sign_in.failed',
     'token.changed',
+    'token.leaked',
     'token.refused',
     'token.reused',
     'token.rotated',

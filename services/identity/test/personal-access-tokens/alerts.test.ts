@@ -63,6 +63,25 @@ test('a token that was revoked without a rotation causes no alert', async () => 
   expect(await findEntries('token.reused', token)).toEqual([]);
 });
 
+test('a reaction that fails is repeated, and delays neither the audit nor other reactions', async () => {
+  const { db } = platform.identity;
+  await db.query(`alter table personal_access_tokens add constraint no_reports
+    check (name <> 'unlucky' or reuse_reported_at is null) not valid`);
+  const [unlucky, lucky] = [await make('unlucky'), await make('lucky')];
+  for (const old of [unlucky, lucky]) {
+    await rotate(old);
+    expect(await getStatus(old)).toBe(401);
+  }
+  await waitFor(() => mailsAbout(member.email, 'lucky').length > 0, { what: 'the mail', timeoutMs: 15_000 });
+  for (const old of [unlucky, lucky]) expect(await findEntries('token.reused', old)).toHaveLength(1);
+  expect(mailsAbout(member.email, 'unlucky')).toEqual([]);
+  await db.query('alter table personal_access_tokens drop constraint no_reports');
+  await waitFor(() => mailsAbout(member.email, 'unlucky').length > 0, {
+    what: 'its mail',
+    timeoutMs: 15_000,
+  });
+});
+
 test('with revokeFamilyOnReuse, the reuse of a token ends its whole family', async () => {
   const policy = {
     allowList: [],
@@ -85,12 +104,13 @@ test('with revokeFamilyOnReuse, the reuse of a token ends its whole family', asy
     timeoutMs: 10_000,
   });
   expect(await getStatus(child)).toBe(401);
-  const mail = await platform.mailTo(member.email, /^A replaced access token was used$/, 3);
+  const mail = await platform.mailTo(member.email, /^A replaced access token was used$/, 5);
   expect(mail.text).toContain('was revoked');
   await put({ ...policy, revokeFamilyOnReuse: false });
 });
 
-const report = (tokens: unknown) => platform.identity.call('POST', `${path}/leaked`, { body: { tokens } });
+const report = (tokens: unknown, headers = {}) =>
+  platform.identity.call('POST', `${path}/leaked`, { body: { tokens }, headers });
 const garbage = (index: number) => ({ token: `pat_${'x'.repeat(300)}${index}` });
 
 test('of 1,000 reported tokens the one that is alive is revoked, and owner and administrators are mailed', async () => {
@@ -101,8 +121,9 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   const forged = `${other.accessToken.slice(0, -4)}AAAA`;
   const url = `https://paste.example/abc?q=${token.accessToken}#x`;
   const tokens = [
-    ...Array.from({ length: 998 }, (_value, index) => garbage(index)),
+    ...Array.from({ length: 997 }, (_value, index) => garbage(index)),
     { token: forged },
+    { token: token.accessToken },
     { token: token.accessToken, url },
   ];
   const answer = await report(tokens);
@@ -130,6 +151,23 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   expect(platform.identity.logged()).not.toContain(token.accessToken);
 });
 
+test('reports of a token that was revoked before cause no alert, however many wait', async () => {
+  const token = await make('ended before');
+  await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
+  await platform.identity.db.query(
+    `insert into leak_reports (id, token_id, digest, created_at)
+     select gen_random_uuid(), id, token_hash, now() from personal_access_tokens, generate_series(1, 1500)
+     where id = $1`,
+    [token.id],
+  );
+  await report([garbage(0)]);
+  await waitFor(async () => (await platform.identity.db.query('select from leak_reports')).rowCount === 0, {
+    what: 'the end of the reports',
+    timeoutMs: 10_000,
+  });
+  expect(await findEntries('token.leaked', token)).toEqual([]);
+});
+
 test('neither the answer nor its time tells a token that is alive from garbage', async () => {
   const living = await Promise.all(Array.from({ length: 20 }, (_value, index) => make(`timed ${index}`)));
   const time = async (tokens: object[]) => {
@@ -154,3 +192,20 @@ test('rejects what is no report', async () => {
   for (const tokens of [undefined, [], [{}], [{ token: '' }], [{ token: 1 }], ['x'], Array.from({ length: 1_001 }, (_v, i) => garbage(i))])
     expect((await report(tokens)).status).toBe(400);
 }); // prettier-ignore
+
+test('a network that reports too much is refused, whatever it reports', async () => {
+  const token = await make('reported too late');
+  const from = (address: string) => report([garbage(0)], { 'x-forwarded-for': address });
+  for (let count = 0; count < 60; count += 1)
+    expect((await from(`2001:db8:0:1::${(count % 9) + 1}`)).status).toBe(202);
+  const refused = await from('2001:db8:0:1::a');
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMITED']);
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  const real = await report([{ token: token.accessToken }], { 'x-forwarded-for': '2001:db8:0:1::b' });
+  expect([real.status, real.body.error]).toEqual([
+    429,
+    { ...refused.body.error, requestId: real.body.error.requestId },
+  ]);
+  expect(await getStatus(token)).toBe(200);
+  expect((await from('2001:db8:0:2::1')).status).toBe(202);
+});

@@ -85,6 +85,7 @@ test('a template that is missing, unknown or not a string fails with 400', async
     'newsletter',
     'smtpServerChanged',
     'passwordChanged',
+    'tokenAlert',
     'toString',
     '',
     5,

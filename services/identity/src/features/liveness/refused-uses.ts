@@ -29,7 +29,7 @@ type ReuseReaction = (tokenId: string) => Promise<void>;
 export interface RefusedUses {
   /** Records a refusal in memory; the database isn't touched. */
   record(use: PresentedToken, cause: RefusalCause): void;
-  /** Sets what happens when a rotated token is used after its end. It must be repeatable. */
+  /** Sets what happens when a rotated token is used after its end. It is repeated when it fails. */
   onReuse(reaction: ReuseReaction): void;
   start(): void;
   /** Stops the timer and writes what was collected. */
@@ -44,6 +44,7 @@ export function createRefusedUses(deps: {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
+  const reused = new Set<string>();
   let react: ReuseReaction | undefined;
   let dropped = 0;
   let writing: Promise<void> | undefined;
@@ -53,7 +54,7 @@ export function createRefusedUses(deps: {
     try {
       while (gathered.length > 0) {
         const batch = gathered.slice(0, MAX_FLUSH);
-        for (const tokenId of await insertRefusedUses(deps.pool, batch)) await react?.(tokenId);
+        for (const tokenId of await insertRefusedUses(deps.pool, batch)) reused.add(tokenId);
         gathered.splice(0, batch.length);
       }
       if (dropped > 0)
@@ -67,11 +68,26 @@ export function createRefusedUses(deps: {
     }
   }
 
+  /** A reaction that fails delays neither the audit nor the others. */
+  async function reactToReuses(): Promise<void> {
+    for (const tokenId of reused)
+      try {
+        await react?.(tokenId);
+        reused.delete(tokenId);
+      } catch (error) {
+        deps.log.warn({ err: error, tokenId }, 'failed to react to the use of a rotated token; retrying');
+      }
+  }
+
+  const isIdle = (): boolean => gathered.length === 0 && reused.size === 0;
+
   // Flushes are serialised, so that no refusal is written by two of them.
   const flush = (): Promise<void> =>
-    (writing ??= write().finally(() => {
-      writing = undefined;
-    }));
+    (writing ??= write()
+      .then(reactToReuses)
+      .finally(() => {
+        writing = undefined;
+      }));
 
   /** Returns whether the refusal is worth an entry, and remembers it. */
   function isNew(holder: string, address: string | null): boolean {
@@ -97,13 +113,13 @@ export function createRefusedUses(deps: {
     },
     start() {
       timer = setInterval(() => {
-        if (gathered.length > 0) void flush();
+        if (!isIdle()) void flush();
       }, FLUSH_EVERY_MS).unref();
     },
     async stop() {
       clearInterval(timer);
       await flush();
-      if (gathered.length > 0) await flush();
+      if (!isIdle()) await flush();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
@@ -24,8 +24,6 @@ export function createLeaksJob(deps: {
   readonly log: Pick<Logger, 'warn'>;
 }) {
   const { pool, prisma, outbox, clock, log } = deps;
-  let running: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function settle({ reportId, ...token }: LeakedToken): Promise<void> {
     const { tokenId, orgId, ownerId, url } = token;
@@ -51,30 +49,22 @@ export function createLeaksJob(deps: {
     outbox.wake();
   }
 
-  async function work(): Promise<void> {
-    while (await hasLeakReports(pool))
-      for (const token of await findLeakedTokens(pool, new Date(clock()), BATCH)) await settle(token);
+  /** A report that cannot be settled is tried again in the next run, and holds up no other one. */
+  async function run(signal: AbortSignal): Promise<void> {
+    let hasFailed = false;
+    while (!signal.aborted && !hasFailed && (await hasLeakReports(pool)))
+      for (const token of await findLeakedTokens(pool, new Date(clock()), BATCH))
+        try {
+          await settle(token);
+        } catch (error) {
+          hasFailed = true;
+          log.warn({ err: error, tokenId: token.tokenId }, 'failed to revoke a leaked token; retrying');
+        }
   }
 
-  /** Settles the reports in the background. */
-  function wake(): void {
-    running ??= work()
-      .catch((error: unknown) => {
-        log.warn({ err: error }, 'failed to revoke leaked tokens; retrying');
-      })
-      .finally(() => {
-        running = undefined;
-      });
-  }
-
-  return {
-    wake,
-    start() {
-      timer = setInterval(wake, EVERY_MS).unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'failed to read the reports of leaked tokens; retrying'),
+  });
 }

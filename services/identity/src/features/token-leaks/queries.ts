@@ -19,14 +19,16 @@ export const insertLeakReports = (db: pg.Pool, values: readonly LeakedValue[], a
     ],
   });
 
-/* Drops the reports of what is no token, was revoked before, or has expired. One that this report revoked is kept. */
+/* A reported token that is alive, or that its report has revoked without being settled. */
+const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
+  and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
+    or (token.revoked_reason = 'leaked' and token.revoked_at >= report.created_at))`;
+
+/* Deletes the reports of anything else. Replicas take different ones. */
 const dropIdle = `
-  delete from leak_reports report where id in (select id from leak_reports order by id limit $2)
-    and not exists (
-      select from personal_access_tokens token
-      where token.id = report.token_id and token.token_hash = report.digest
-        and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
-          or (token.revoked_reason = 'leaked' and token.revoked_at >= report.created_at)))`;
+  delete from leak_reports report
+  where id in (select id from leak_reports order by id limit $2 for update skip locked)
+    and not exists (select from personal_access_tokens token where ${isLeaked})`;
 
 export interface LeakedToken {
   readonly reportId: string;
@@ -41,15 +43,15 @@ export interface LeakedToken {
 const leakedTokens = `
   select report.id as "reportId", token.id as "tokenId", report.url, token.org_id as "orgId",
     token.owner_id as "ownerId", token.name, owner.full_name as "ownerName"
-  from (select * from leak_reports order by id limit $1) report
-    join personal_access_tokens token on token.id = report.token_id and token.token_hash = report.digest
+  from (select * from leak_reports order by id limit $2) report
+    join personal_access_tokens token on ${isLeaked}
     join users owner on owner.id = token.owner_id
   order by report.id`;
 
 /** @returns the reported tokens that are alive, of at most `limit` reports. */
 export async function findLeakedTokens(db: pg.Pool, now: Date, limit: number): Promise<LeakedToken[]> {
   await db.query(dropIdle, [now, limit]);
-  const { rows } = await db.query<LeakedToken>(leakedTokens, [limit]);
+  const { rows } = await db.query<LeakedToken>(leakedTokens, [now, limit]);
   return rows;
 }
 

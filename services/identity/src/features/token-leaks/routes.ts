@@ -2,23 +2,26 @@ import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { errorResponses } from '../../openapi.js';
 import { LeakReportBody } from './schemas.js';
+import type { CountLeakReport } from './report-limit.js';
 import type { ReportLeaks } from './service.js';
 
 const MAX_BODY_BYTES = 8 * 1_048_576;
 
-/** For everybody who has found tokens. */
-export function leakReportRoutes(app: App, report: ReportLeaks): void {
+/** For everybody who has found tokens. [PAT-31] */
+export function leakReportRoutes(app: App, report: ReportLeaks, count: CountLeakReport): void {
   app.post(
     '/api/v1/personal-access-tokens/leaked',
     {
       bodyLimit: MAX_BODY_BYTES,
+      // Before the body is read: its size is what strangers could use up.
+      onRequest: (request) => count(request.ip),
       schema: {
         operationId: 'reportLeakedTokens',
         tags: ['Personal access tokens'],
         summary: 'Report tokens that were found in public; those that are alive are revoked',
         security: [],
         body: LeakReportBody,
-        response: { 202: Type.Object({ message: Type.String() }), ...errorResponses(400) },
+        response: { 202: Type.Object({ message: Type.String() }), ...errorResponses(400, 413, 429) },
       },
     },
     async (request, reply) => {

@@ -11,7 +11,8 @@ export type ReportLeaks = (body: LeakReportBody) => Promise<void>;
 export const createReportLeaks =
   (deps: { readonly pool: pg.Pool; readonly clock: Clock; readonly wake: () => void }): ReportLeaks =>
   async ({ tokens }) => {
-    await insertLeakReports(deps.pool, tokens.map(toLeakedValue), new Date(deps.clock()));
+    const values = new Map(tokens.map(toLeakedValue).map((value) => [value.digest, value]));
+    await insertLeakReports(deps.pool, [...values.values()], new Date(deps.clock()));
     // The answer doesn't wait for the job, which takes longer when a token is alive.
     setImmediate(deps.wake);
   };
