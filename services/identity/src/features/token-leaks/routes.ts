@@ -5,7 +5,7 @@ import { LeakReportBody } from './schemas.js';
 import type { CountLeakReport } from './report-limit.js';
 import type { ReportLeaks } from './service.js';
 
-const MAX_BODY_BYTES = 8 * 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
 /** For everybody who has found tokens. [PAT-31] */
 export function leakReportRoutes(app: App, report: ReportLeaks, count: CountLeakReport): void {
