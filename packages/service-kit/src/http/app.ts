@@ -174,7 +174,8 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     },
     // Node's own refusal does not have the error format, so the hook below refuses instead.
     http: { requireHostHeader: false, connectionsCheckingInterval: CONNECTIONS_CHECK_MS },
-    routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false },
+    // Parameters are as long as their schemas allow; the router's own limit of 100 characters would refuse some.
+    routerOptions: { ignoreDuplicateSlashes: false, ignoreTrailingSlash: false, maxParamLength: 2_048 },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   requests.watch(app.server);
