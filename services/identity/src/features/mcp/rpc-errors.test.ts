@@ -8,7 +8,10 @@ test('an error that is thrown many times is extended and rendered once', () => {
   const told = withMetadata(refusal);
   expect(told).toMatchObject({
     isReused: true,
-    headers: { 'www-authenticate': 'Bearer realm="a", resource_metadata="http://a/meta"' },
+    headers: {
+      'www-authenticate':
+        'Bearer realm="a", scope="user:read kb:read crawl:read", resource_metadata="http://a/meta"',
+    },
   });
   expect(withMetadata(refusal)).toBe(told);
 });
