@@ -58,6 +58,8 @@ test.each(internalTemplateTypes)(
       changedBy: 'Zoë (zoe@corp.example)',
       oldServer: 'smtp.corp.example:587, as noreply@corp.example',
       newServer: 'none',
+      headline: 'A revoked token of yours was used',
+      message: 'Somebody used the token “Zoë”, which has ended.',
     };
     const result = createView(type, data, 'Ätlas');
     if ('faults' in result) throw new Error('no view');
