@@ -26,6 +26,8 @@ export function openResources({ databaseUrl: connectionString, ...options }: Res
     connectionString,
     applicationName: 'identity-liveness',
     maxConnections: LIVENESS_CONNECTIONS,
+    // Planning the statement for each batch would take as long as executing it.
+    settings: { plan_cache_mode: 'force_generic_plan' },
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   return { pool, livenessPool, prisma, log: options.log };

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { Type } from 'typebox';
 
 /*
- * An allow list names the CIDR ranges that a token may be used from. An empty list allows every address. The liveness
- * statement compares it with the address of the client, which the trusted proxies report.
+ * An allow list names the CIDR ranges that a token may be used from. An empty list allows every address. Each
+ * verification compares it with the address of the client, which the trusted proxies report.
  */
 
 const MAX_RANGES = 20;
@@ -64,7 +64,11 @@ export const isNarrower = (list: readonly string[], current: readonly string[]):
   current.length === 0 ||
   (list.length > 0 && list.every((range) => current.some((outer) => isWithin(range, outer))));
 
-/** @returns the client's address in the form that the database compares; null when it is unknown. */
+/** Returns whether one of the stored ranges contains the address. */
+export const contains = (list: readonly string[], address: string): boolean =>
+  list.some((range) => isWithin(address, range));
+
+/** @returns the client's address as a range of that one address is written; null when it is unknown. */
 export function toComparable(address: string | undefined): string | null {
   if (address === undefined || address.includes('%')) return null;
   const bare =

@@ -3,16 +3,17 @@ import type pg from 'pg';
 
 /** A row as an array rather than an object, because this is the most frequent query of the service. */
 export type LivenessRow = [
-  /** The position of the token in the question, from 1, of an access token after `o`; the id of any other credential. */
-  key: string,
+  id: string,
   tokenHash: string,
   role: Role,
   email: string,
   fullName: string,
   /** Space-delimited; null when the signed scopes apply. */
   narrowedScope: string | null,
-  /** Whether the allow lists of the token and of its organisation contain the address. */
-  isAllowed: boolean,
+  /** The allow list of the token; null when it allows every address. */
+  allowList: string[] | null,
+  /** The allow list of the organisation; null when it allows every address. */
+  orgAllowList: string[] | null,
   isServiceAccount: boolean,
   /** The version of the organisation's mounted tools; null when it has never had an MCP server. */
   catalogueVersion: number | null,
@@ -32,66 +33,53 @@ const hasLiveParent = `(o.parent_id is null or exists (
 
 /*
  * One named prepared statement per batch. Credentials, their owners and the policy of their organisation are looked up by
- * primary key, so the cost grows with the batch, not with the tables. A token is asked for together with the address that
- * it is used from; an unknown address (null) is in no allow list.
+ * primary key, so the cost grows with the batch, not with the tables. Allow lists, which are rare, are returned rather than
+ * compared here: a join with the addresses can be planned as a scan of all tokens of an owner.
  */
 const liveCredentials = `
-  select asked.position::text, t.token_hash, u.role, u.email, u.full_name,
+  select t.id::text, t.token_hash, u.role, u.email, u.full_name,
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
-         coalesce(t.allow_list = '{}' or asked.address <<= any(t.allow_list), false)
-           and coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false,
-         m.version::float8
-  from unnest($1::uuid[], $5::inet[]) with ordinality as asked (id, address, position)
-    join personal_access_tokens t on t.id = asked.id
+         nullif(t.allow_list, '{}')::text[], nullif(p.allow_list, '{}')::text[], false, m.version::float8
+  from personal_access_tokens t
     join users u on u.id = t.owner_id
     left join token_policies p on p.org_id = t.org_id
     left join mcp_catalogues m on m.org_id = t.org_id
-  where t.status = 'active' and u.removed_at is null
-    and (t.expires_at is null or t.expires_at > $4)
+  where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null
+    and (t.expires_at is null or t.expires_at > $5)
   union all
-  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, true, false, m.version::float8
+  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, null, null, false, m.version::float8
   from sessions s join users u on u.id = s.user_id left join mcp_catalogues m on m.org_id = u.org_id
   where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null
   union all
-  select c.id::text, c.token_hash, 'member', '', '', null, true, false, null
+  select c.id::text, c.token_hash, 'member', '', '', null, null, null, false, null
   from service_credentials c where c.id = any($3::uuid[])
   union all
-  select 'o' || asked.position, o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
-         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), false,
-         m.version::float8
-  from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
-    join oauth_access_tokens o on o.id = asked.id
+  select o.id::text, o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
+         null, nullif(p.allow_list, '{}')::text[], false, m.version::float8
+  from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join oauth_grants g on g.id = o.grant_id
     join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
     left join mcp_catalogues m on m.org_id = g.org_id
-  where o.revoked_at is null and g.revoked_at is null and c.disabled_at is null and c.removed_at is null
-    and u.removed_at is null and ${hasLiveParent}
+  where o.id = any($4::uuid[]) and o.revoked_at is null and g.revoked_at is null
+    and c.disabled_at is null and c.removed_at is null and u.removed_at is null and ${hasLiveParent}
   union all
-  select 'o' || asked.position, o.token_hash, a.role, '', a.name, ${keptScopes},
-         coalesce(p.allow_list is null or p.allow_list = '{}' or asked.address <<= any(p.allow_list), false), true,
-         m.version::float8
-  from unnest($6::uuid[], $7::inet[]) with ordinality as asked (id, address, position)
-    join oauth_access_tokens o on o.id = asked.id
+  select o.id::text, o.token_hash, a.role, '', a.name, ${keptScopes},
+         null, nullif(p.allow_list, '{}')::text[], true, m.version::float8
+  from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join service_accounts a on a.id = o.service_account_id
     left join token_policies p on p.org_id = a.org_id
     left join mcp_catalogues m on m.org_id = a.org_id
-  where o.revoked_at is null and c.disabled_at is null and c.removed_at is null and a.removed_at is null
-    and ${hasLiveParent}`;
-
-/** A token and the address that it is used from. */
-interface UsedToken {
-  readonly id: string;
-  readonly address: string | null;
-}
+  where o.id = any($4::uuid[]) and o.revoked_at is null
+    and c.disabled_at is null and c.removed_at is null and a.removed_at is null and ${hasLiveParent}`;
 
 export interface LivenessQuestion {
-  readonly tokens: readonly UsedToken[];
-  readonly accessTokens: readonly UsedToken[];
+  readonly tokenIds: readonly string[];
   readonly sessionIds: readonly string[];
   readonly serviceCredentialIds: readonly string[];
+  readonly accessTokenIds: readonly string[];
   readonly now: Date;
 }
 
@@ -100,16 +88,8 @@ export interface LivenessQuestion {
  * since, when it was rotated.
  */
 export async function findLiveCredentials(db: pg.Pool, question: LivenessQuestion): Promise<LivenessRow[]> {
-  const { tokens, accessTokens, sessionIds, serviceCredentialIds, now } = question;
-  const values = [
-    tokens.map(({ id }) => id),
-    sessionIds,
-    serviceCredentialIds,
-    now,
-    tokens.map(({ address }) => address),
-    accessTokens.map(({ id }) => id),
-    accessTokens.map(({ address }) => address),
-  ];
+  const { tokenIds, sessionIds, serviceCredentialIds, accessTokenIds, now } = question;
+  const values = [tokenIds, sessionIds, serviceCredentialIds, accessTokenIds, now];
   const { rows } = await db.query<LivenessRow>({
     name: 'live_credentials',
     text: liveCredentials,

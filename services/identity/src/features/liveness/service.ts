@@ -8,7 +8,7 @@ import {
 } from '@platform/auth';
 import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
-import { toComparable } from '../allow-lists/ranges.js';
+import { contains, toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
 import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
 import type { LastUsed } from './last-used.js';
@@ -21,19 +21,21 @@ const MAX_BATCH = 500;
 const isSame = (stored: string, digest: string): boolean =>
   stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 
-interface Query {
+interface Use {
   readonly credential: SignedCredential;
   /** Null when it is unknown. */
   readonly address: string | null;
   readonly userAgent: string | undefined;
 }
 
-const toUsedToken = ({ credential, address }: Query) => ({ id: credential.claims.jti, address });
+/** Returns whether the allow lists of the credential and of its organisation contain the address. An unknown one is in none. */
+const isAllowed = (address: string | null, [, , , , , , allowList, orgAllowList]: LivenessRow): boolean =>
+  [allowList, orgAllowList].every((list) => list === null || (address !== null && contains(list, address)));
 
 const toHolder = ({ kind, jti, client_id: clientId, sub }: CredentialClaims): string =>
   kind === 'oauth' ? `${clientId} ${sub}` : jti;
 
-const toUse = ({ credential, address, userAgent }: Query): TokenUse => ({
+const toTokenUse = ({ credential, address, userAgent }: Use): TokenUse => ({
   tokenId: credential.claims.jti,
   digest: credential.digest,
   address,
@@ -53,58 +55,49 @@ export function createDatabaseLiveness(deps: {
   readonly clock: Clock;
   readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
 }): Liveness {
-  const getUses = (queries: readonly Query[], kind: CredentialKind) =>
-    queries.filter(({ credential }) => credential.claims.kind === kind);
-  const getIds = (queries: readonly Query[], kind: CredentialKind) =>
-    getUses(queries, kind).map(({ credential }) => credential.claims.jti);
+  const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
+    credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
 
-  function toLiveOwner(query: Query, row: LivenessRow | undefined): LiveOwner | undefined {
-    const { claims, digest } = query.credential;
-    if (!row || !isSame(row[1], digest) || !row[6]) {
-      const cause = row?.[6] === false ? 'address' : 'ended';
+  function toLiveOwner(use: Use, row: LivenessRow | undefined): LiveOwner | undefined {
+    const { claims, digest } = use.credential;
+    const isLive = row !== undefined && isSame(row[1], digest);
+    if (!isLive || !isAllowed(use.address, row)) {
+      const cause = isLive ? 'address' : 'ended';
       const { kind } = claims;
       // Access tokens of clients end after minutes: one that is used later is nothing unusual.
       if (kind === 'pat' || (kind === 'oauth' && cause === 'address'))
-        deps.refusedUses.record({ ...toUse(query), kind, holder: toHolder(claims) }, cause);
+        deps.refusedUses.record({ ...toTokenUse(use), kind, holder: toHolder(claims) }, cause);
       return undefined;
     }
-    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[8]);
-    if (claims.kind === 'pat') deps.lastUsed.record(toUse(query));
-    if (claims.kind === 'oauth') deps.accessTokensUsed.record(toUse(query));
-    const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[7] };
+    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[9]);
+    if (claims.kind === 'pat') deps.lastUsed.record(toTokenUse(use));
+    if (claims.kind === 'oauth') deps.accessTokensUsed.record(toTokenUse(use));
+    const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[8] };
     return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
   }
 
-  async function load(queries: readonly Query[]): Promise<(LiveOwner | undefined)[]> {
+  async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {
     try {
-      const tokens = getUses(queries, 'pat');
-      const accessTokens = getUses(queries, 'oauth');
       const found = await findLiveCredentials(deps.pool, {
-        tokens: tokens.map(toUsedToken),
-        accessTokens: accessTokens.map(toUsedToken),
-        sessionIds: getIds(queries, 'session'),
-        serviceCredentialIds: getIds(queries, 'service'),
+        tokenIds: getIds(credentials, 'pat'),
+        sessionIds: getIds(credentials, 'session'),
+        serviceCredentialIds: getIds(credentials, 'service'),
+        accessTokenIds: getIds(credentials, 'oauth'),
         now: new Date(deps.clock()),
       });
       const rows = new Map(found.map((row) => [row[0], row]));
-      const positions = new Map([
-        ...tokens.map((query, index) => [query, String(index + 1)] as const),
-        ...accessTokens.map((query, index) => [query, `o${index + 1}`] as const),
-      ]);
-      return queries.map((query) =>
-        toLiveOwner(query, rows.get(positions.get(query) ?? query.credential.claims.jti)),
-      );
+      return credentials.map(({ claims }) => rows.get(claims.jti));
     } catch (error) {
       throw dependencyUnavailable('database', error);
     }
   }
 
-  const getLiveness = createBatcher({
-    toKey: ({ credential, address }: Query) => `${credential.digest} ${address}`,
+  const loadRow = createBatcher({
+    toKey: ({ digest }: SignedCredential) => digest,
     load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
-  return (credential, { address, userAgent } = {}) =>
-    getLiveness({ credential, address: toComparable(address), userAgent });
+  return async (credential, { address, userAgent } = {}) =>
+    toLiveOwner({ credential, address: toComparable(address), userAgent }, await loadRow(credential));
 }
