@@ -1,15 +1,25 @@
-import { type Clock, createHostResolver, type Logger, type Target } from '@platform/service-kit';
+import {
+  type App,
+  type Clock,
+  createHostResolver,
+  type Logger,
+  type Shutdown,
+  type Target,
+} from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { Resources } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
+import type { FindCatalogue } from '../mcp/endpoint.js';
 import type { CatalogueVersions } from './catalogue-versions.js';
 import { createCatalogues } from './catalogues.js';
 import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';
 import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
+import { serverCheckRoutes, serverRoutes } from './routes.js';
 import { createServerService } from './service.js';
 import { createToolDecisions } from './tool-decisions.js';
+import { mountedToolRoutes } from './tool.routes.js';
 import { createUpstreamCalls } from './upstream/calls.js';
 import { createConnections } from './upstream/connections.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
@@ -32,36 +42,53 @@ export interface McpServerSettings {
   readonly version: string;
 }
 
-/** Puts the parts together: what the routes need, what `/mcp` needs, and the background job. */
-export function createMcpServers(deps: {
+export interface McpServerDeps {
   readonly settings: McpServerSettings;
-  readonly resources: Pick<Resources, 'pool' | 'prisma'>;
+  readonly pool: Resources['pool'];
+  readonly prisma: Resources['prisma'];
   readonly versions: CatalogueVersions;
   readonly box: SecretBox;
   readonly signClaims: SignClaims;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-}) {
-  const { settings, resources, versions, box, signClaims, clock, log } = deps;
-  const { prisma, pool } = resources;
-  const { timeoutMs, refreshMs, version } = settings;
-  const egress = createEgress(
-    settings.allowedTargets,
-    { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs },
-    createHostResolver(),
-  );
-  const createHeaders = createCredentialHeaders({ box, signClaims, clock });
-  const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
+  readonly shutdown: Shutdown;
+}
+
+/** Opens the connections to servers, over which their tools are listed and called. */
+function openConnections({ settings, box, signClaims, clock, log, shutdown }: McpServerDeps) {
+  const { timeoutMs, version } = settings;
+  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs };
+  const egress = createEgress(settings.allowedTargets, limits, createHostResolver());
   const connections = createConnections({
     egress,
-    createHeaders,
+    createHeaders: createCredentialHeaders({ box, signClaims, clock }),
     version,
-    timeoutMs: listTimeoutMs,
+    timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS),
     maxAnswerMs: timeoutMs + GRACE_MS,
     log,
   });
+  shutdown.on('close', 'MCP servers', connections.close);
+  return { egress, connections };
+}
+
+/**
+ * Registers the MCP servers that administrators mount, and starts to refresh their tools.
+ *
+ * @returns the function with which `/mcp` finds the mounted tools of an organisation.
+ */
+export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue {
+  const { settings, pool, prisma, versions, box, clock, log, shutdown } = deps;
+  const { timeoutMs, refreshMs } = settings;
+  const { egress, connections } = openConnections(deps);
+  const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
   const refresher = createRefresher({ prisma, connections, clock, timeoutMs: listTimeoutMs, refreshMs, log });
+  const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
+  job.start();
+  shutdown.on('workers', 'MCP servers', job.stop);
+  serverRoutes(app, createServerService({ prisma, box, egress, clock }));
+  serverCheckRoutes(app, createServerChecks({ prisma, connections, refresher, timeoutMs: listTimeoutMs }));
+  mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,
     clock,
@@ -69,12 +96,5 @@ export function createMcpServers(deps: {
     maxCalls: settings.maxCalls,
     metrics: registerServerMetrics(deps.metrics),
   });
-  return {
-    service: createServerService({ prisma, box, egress, clock }),
-    decisions: createToolDecisions({ prisma, clock }),
-    checks: createServerChecks({ prisma, connections, refresher, timeoutMs: listTimeoutMs }),
-    findCatalogue: createCatalogues({ pool, versions, callUpstream }),
-    refreshJob: createRefreshJob({ pool, refresher, clock, refreshMs, log }),
-    close: connections.close,
-  };
+  return createCatalogues({ pool, versions, callUpstream });
 }

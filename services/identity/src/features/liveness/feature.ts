@@ -1,0 +1,33 @@
+import type { Liveness } from '@platform/auth';
+import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type pg from 'pg';
+import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
+import { createLastUsed } from './last-used.js';
+import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
+import { createRefusedUses, type RefusedUses } from './refused-uses.js';
+import { createDatabaseLiveness } from './service.js';
+
+/** Creates the liveness check, and starts the recorders of what it sees: uses of live tokens, and refused uses. */
+export function startLiveness(deps: {
+  readonly pool: pg.Pool;
+  readonly livenessPool: pg.Pool;
+  readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): { readonly liveness: Liveness; readonly refusedUses: RefusedUses } {
+  const { livenessPool, catalogueVersions, clock, shutdown } = deps;
+  const lastUsed = createLastUsed({ ...deps, write: recordTokenUses });
+  const accessTokensUsed = createLastUsed({ ...deps, write: recordAccessTokenUses });
+  const refusedUses = createRefusedUses(deps);
+  lastUsed.start();
+  accessTokensUsed.start();
+  refusedUses.start();
+  shutdown.on('flush', 'last-used times', () => Promise.all([lastUsed.stop(), accessTokensUsed.stop()]));
+  shutdown.on('flush', 'refused uses', refusedUses.stop);
+  const recorders = { lastUsed, accessTokensUsed, refusedUses };
+  return {
+    liveness: createDatabaseLiveness({ pool: livenessPool, ...recorders, catalogueVersions, clock }),
+    refusedUses,
+  };
+}

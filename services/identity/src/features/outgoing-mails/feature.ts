@@ -1,0 +1,38 @@
+import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { Registry } from 'prom-client';
+import type { Prisma } from '../../resources.js';
+import type { SecretBox } from '../../secret-box.js';
+import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import { createMailClient } from './mail-client.js';
+import { registerOutboxMetrics } from './metrics.js';
+import { createOutbox, type Outbox } from './outbox.js';
+import { createPrepare, type PrepareDeps } from './prepare.js';
+import { createSendingJob } from './sending.job.js';
+
+/** Opens the outbox, and starts the job that sends its mails. Without a mail service, no mail is stored. */
+export function startOutbox(deps: {
+  readonly mailUrl: string | undefined;
+  /** Returns identity's own credential for the mail service. */
+  readonly serviceToken: () => Promise<string>;
+  readonly secrets: OneTimeSecrets;
+  /** Where mailed links lead. */
+  readonly links: PrepareDeps['links'];
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly shutdown: Shutdown;
+}): Outbox {
+  const { mailUrl, serviceToken, box, log, shutdown } = deps;
+  registerOutboxMetrics(deps.metrics, deps);
+  if (mailUrl === undefined) {
+    log.warn('MAIL_URL is not set: invitations, codes and password links cannot be sent');
+    return createOutbox(undefined, box);
+  }
+  const send = createMailClient({ mailUrl, serviceToken });
+  const job = createSendingJob({ ...deps, prepare: createPrepare(deps), send });
+  job.start();
+  shutdown.on('workers', 'outgoing mails', job.stop);
+  return createOutbox(job.wake, box);
+}

@@ -1,0 +1,16 @@
+import type { App } from '@platform/service-kit';
+import type { TokenService } from '../personal-access-tokens/service.js';
+import { ownCredentialRoutes, tokenDetailsRoutes } from './routes.js';
+import { createTokenDetailsService } from './service.js';
+
+/** Registers the details of a token: for its owner, and for the token itself. */
+export function registerTokenDetails(
+  app: App,
+  deps: Parameters<typeof createTokenDetailsService>[0] & {
+    readonly tokens: Pick<TokenService, 'revokeOwn'>;
+  },
+): void {
+  const details = createTokenDetailsService(deps);
+  tokenDetailsRoutes(app, details);
+  ownCredentialRoutes(app, details, deps.tokens);
+}

@@ -1,0 +1,40 @@
+import type { IdentityConfig } from './config.js';
+import type { McpServerSettings } from './features/mcp-servers/feature.js';
+import type { McpSettings } from './features/mcp/feature.js';
+import type { OauthSettings } from './features/oauth/feature.js';
+
+/** The version that the service reports in its documentation and to MCP clients and servers. */
+export const VERSION = '0.1.0';
+
+export const toOauthSettings = (config: IdentityConfig): OauthSettings => ({
+  publicUrl: config.PUBLIC_URL,
+  encryptionKeys: config.ENCRYPTION_KEYS,
+  clientHosts: config.OAUTH_CLIENT_HOSTS,
+  isRegistrationOpen: config.OAUTH_REGISTRATION === 'on',
+});
+
+export const toMcpServerSettings = (config: IdentityConfig): McpServerSettings => ({
+  allowedTargets: config.MCP_SERVER_ALLOWED_TARGETS,
+  timeoutMs: config.MCP_SERVER_TIMEOUT_MS,
+  maxCalls: config.MCP_SERVER_CALLS,
+  refreshMs: config.MCP_SERVER_REFRESH_MS,
+  version: VERSION,
+});
+
+export const toMcpSettings = (config: IdentityConfig): McpSettings => ({
+  services: {
+    crawlUrl: config.CRAWL_URL,
+    mailUrl: config.MAIL_URL,
+    crawlTimeoutMs: config.TOOL_TIMEOUT_MS,
+    mailTimeoutMs: config.MAIL_TOOL_TIMEOUT_MS,
+    connections: config.TOOL_CONNECTIONS,
+  },
+  waits: {
+    maxMs: config.TOOL_WAIT_MAX_MS,
+    maxTotal: config.TOOL_WAITS,
+    maxPerCredential: config.TOOL_WAITS_PER_CREDENTIAL,
+  },
+  requestsPerMinute: config.MCP_REQUESTS_PER_MINUTE,
+  publicUrl: config.PUBLIC_URL,
+  version: VERSION,
+});

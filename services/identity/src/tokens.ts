@@ -1,0 +1,40 @@
+import type { App, Clock, Shutdown } from '@platform/service-kit';
+import type { IdentityConfig } from './config.js';
+import type { RefusedUses } from './features/liveness/refused-uses.js';
+import type { Outbox } from './features/outgoing-mails/outbox.js';
+import { registerTokens } from './features/personal-access-tokens/feature.js';
+import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
+import { createReuseReaction } from './features/token-alerts/reuse.js';
+import { registerTokenDetails } from './features/token-details/feature.js';
+import { registerTokenLeaks } from './features/token-leaks/feature.js';
+import { registerTokenPolicy } from './features/token-policy/feature.js';
+import { registerTokenRotation } from './features/token-rotation/feature.js';
+import { createTokenSearch } from './features/token-search/service.js';
+import type { Resources } from './resources.js';
+
+export interface TokenFeatureDeps extends Resources {
+  readonly config: Pick<IdentityConfig, 'AUDIT_DAYS' | 'MCP_SCOPES'>;
+  readonly keys: SigningKeys;
+  readonly signJwt: SignJwt;
+  readonly outbox: Outbox;
+  readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+}
+
+/**
+ * Registers personal access tokens, from their creation to their end.
+ *
+ * @returns what `/mcp` offers of them as tools.
+ */
+export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
+  const { config } = deps;
+  const getPolicy = registerTokenPolicy(app, deps);
+  const common = { ...deps, getPolicy };
+  deps.refusedUses.onReuse(createReuseReaction(common));
+  const tokenSearch = createTokenSearch({ ...deps, historyDays: config.AUDIT_DAYS });
+  const tokens = registerTokens(app, { ...common, search: tokenSearch, defaultScopes: config.MCP_SCOPES });
+  registerTokenDetails(app, { ...deps, tokens });
+  registerTokenLeaks(app, deps);
+  return { tokens, tokenSearch, tokenRotation: registerTokenRotation(app, common) };
+}
