@@ -4,7 +4,7 @@ import { waitFor } from '@platform/testing';
 import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
 import { toQueueName } from '../../src/domain/connectors.js';
 import { createEngine, type Engine } from '../../src/queue/backend.js';
-import type { CrawlJobData } from '../../src/queue/job.js';
+import { type CrawlJobData, timeOfTick } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 
 export interface DueJob {
@@ -25,8 +25,8 @@ export interface QueueView extends Pick<CrawlQueues, 'jobState' | 'close'> {
   removeScheduler(connector: Connector, key: string): Promise<void>;
   /** How many jobs of the queue may be active at once; null when the queue knows no limit. */
   findConcurrency(connector: Connector): Promise<number | null>;
-  /** As a version of the service does that names its schedulers in its own way. */
-  addScheduler(connector: Connector, key: string, pattern: string, data: CrawlJobData): Promise<void>;
+  /** As a version of the service does that names its schedulers in its own way. @returns the time of its first tick. */
+  addScheduler(connector: Connector, key: string, pattern: string, data: CrawlJobData): Promise<number>;
   /** Adds jobs that are due. @returns how many wait then. */
   fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
 }
@@ -106,7 +106,8 @@ export function openQueueView(backend: {
     addScheduler: (connector, key, pattern, data) =>
       withQueue(open().engine, connector, async (queue) => {
         const template = { name: toQueueName(connector), data };
-        await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, template);
+        const tick = await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, template);
+        return timeOfTick(tick?.id ?? '');
       }),
     fill: (connector, jobs) => fill(open().engine, connector, jobs),
     async close() {
