@@ -51,3 +51,16 @@ export async function readEvents(
     hasMore: rows.length > limit,
   };
 }
+
+/** Reads one event of the organisation; undefined when it has none with this id, or no longer. */
+export async function findEvent(
+  pool: Pick<pg.Pool, 'query'>,
+  { orgId, eventId }: { readonly orgId: string; readonly eventId: string },
+): Promise<SyncEvent | undefined> {
+  const { rows } = await pool.query<{ event: SyncEvent }>({
+    name: 'outbox-event',
+    text: 'select event from sync_events.outbox where event_id = $1 and org_id = $2',
+    values: [eventId, orgId],
+  });
+  return rows[0]?.event;
+}

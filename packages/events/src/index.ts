@@ -8,7 +8,7 @@ export {
   type SyncEventConsumerOptions,
 } from './consumer/consumer.js';
 export { InvalidCursorError } from './cursor.js';
-export { type EventFeedPage, type EventFeedQuery, readEvents } from './event-feed.js';
+export { type EventFeedPage, type EventFeedQuery, findEvent, readEvents } from './event-feed.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql, outboxTraceSql } from './outbox-sql.js';

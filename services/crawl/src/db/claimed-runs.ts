@@ -46,18 +46,25 @@ export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): 
   return rowCount === 1;
 }
 
-/** @returns whether the claim was valid, or had been given back by the same worker. */
+/**
+ * Ends an attempt that another one follows, and stores what became of it. The write can be repeated: only the first one finds
+ * the attempt under way.
+ *
+ * @returns whether the claim was valid, or had been given back by the same worker.
+ */
 export async function markRetrying(
   db: Db,
   run: RunClaim,
-  reason: string,
-  leaseUntil: Date,
+  given: { readonly reason: string; readonly at: Date; readonly leaseUntil: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null, task_location = null
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null, task_location = null,
+             failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
+               'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
+               'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
            where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
-    values: [run.id, reason, leaseUntil, run.claimCount],
+    values: [run.id, given.reason, given.leaseUntil, run.claimCount, given.at],
   });
   return rowCount === 1;
 }

@@ -1,19 +1,28 @@
 import type { PageWindow } from '@platform/service-kit';
+import type { RunState } from '../domain/run-state.js';
 import type { Prisma } from './prisma.js';
 
+export interface RunFilter {
+  readonly orgId: string;
+  readonly connector: string;
+  /** Undefined: any. */
+  readonly state: RunState | undefined;
+}
+
+const toWhere = ({ orgId, connector, state }: RunFilter) => ({
+  orgId,
+  connector,
+  ...(state !== undefined && { state }),
+});
+
 /** A bounded count: no more than some hundreds are kept of each connector of an organisation. */
-export const countRuns = (db: Prisma, orgId: string, connector: string): Promise<number> =>
-  db.run.count({ where: { orgId, connector } });
+export const countRuns = (db: Prisma, filter: RunFilter): Promise<number> =>
+  db.run.count({ where: toWhere(filter) });
 
 /** Returns the rows newest first. */
-export async function findRuns(
-  db: Prisma,
-  orgId: string,
-  connector: string,
-  { isFromEnd, offset, count }: PageWindow,
-) {
+export async function findRuns(db: Prisma, filter: RunFilter, { isFromEnd, offset, count }: PageWindow) {
   const rows = await db.run.findMany({
-    where: { orgId, connector },
+    where: toWhere(filter),
     orderBy: { id: isFromEnd ? 'asc' : 'desc' },
     skip: offset,
     take: count,
@@ -22,3 +31,9 @@ export async function findRuns(
 }
 
 export type RunHistoryRow = Awaited<ReturnType<typeof findRuns>>[number];
+
+export const findRun = (
+  db: Prisma,
+  given: { readonly orgId: string; readonly connector: string; readonly runId: string },
+): Promise<RunHistoryRow | null> =>
+  db.run.findFirst({ where: { id: given.runId, orgId: given.orgId, connector: given.connector } });

@@ -14,7 +14,7 @@ import type { Schedule } from './schedule.js';
  *   active    ─ worker shuts down ──────────────► waiting     the attempt doesn't count
  *   active    ─ worker vanished ────────────────► active      another worker claims it, a few times; then failed
  *   retrying  ─ back-off over ──────────────────► active
- *   waiting, active, retrying ─ pause, removal ─► aborted
+ *   waiting, active, retrying ─ pause, removal, cancelled ─► aborted
  *
  * completed, failed, aborted and skipped are final. Every transition is one statement that names
  * the state it starts from, so of two workers with one run the second changes

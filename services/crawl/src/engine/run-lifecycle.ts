@@ -88,8 +88,13 @@ export function createRunLifecycle(deps: {
     if (run.attempts >= run.maxAttempts)
       return (await failForGood(claimed, toStorableReason(reason))) ? 'failed' : 'void';
     const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
-    const until = new Date(clock() + delayMs + RETRY_GRACE_MS);
-    return (await markRetrying(pool, run, toStorableReason(reason), until)) ? 'retry' : 'void';
+    const now = clock();
+    const wasHeld = await markRetrying(pool, run, {
+      reason: toStorableReason(reason),
+      at: new Date(now),
+      leaseUntil: new Date(now + delayMs + RETRY_GRACE_MS),
+    });
+    return wasHeld ? 'retry' : 'void';
   }
 
   async function postpone(claimed: ClaimedRun, away: TaskServiceAway): Promise<{ until: number } | Failure> {

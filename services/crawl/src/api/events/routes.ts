@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
+import { SyncEvent } from './schemas.js';
 
 const EventsQuery = Type.Object(
   {
@@ -16,17 +17,8 @@ const EventsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const Event = Type.Object(
-  {
-    eventId: Type.String(),
-    eventType: Type.String(),
-    timestamp: Type.Integer(),
-    payload: Type.Record(Type.String(), Type.String()),
-  },
-  { title: 'SyncEvent' },
-);
 const Events = Type.Object({
-  ...successResponse(Type.Array(Event)).properties,
+  ...successResponse(Type.Array(SyncEvent)).properties,
   nextCursor: Type.Union([Type.String(), Type.Null()]),
   hasMore: Type.Boolean(),
 });

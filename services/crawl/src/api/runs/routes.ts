@@ -1,13 +1,20 @@
 import { getAccount } from '@platform/auth';
-import { type App, PageQuery, Pagination } from '@platform/service-kit';
+import { type App, Pagination } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
-import { RequestedRun, RunItem } from './schemas.js';
-import type { RunService } from './service.js';
+import { RequestedRun, RunDetail, RunItem, RunPath, RunsQuery } from './schemas.js';
+import type { RunKey, RunService } from './service.js';
 
 const tags = ['Crawl runs'];
+
+const toRunKey = (request: FastifyRequest<{ Params: RunPath }>): RunKey => ({
+  orgId: getAccount(request).orgId,
+  connector: toConnector(request.params),
+  runId: request.params.runId,
+});
 
 /** Administrators, with `crawl:write` to run and `crawl:read` to look. */
 export function runRoutes(app: App, service: RunService): void {
@@ -44,7 +51,7 @@ export function runRoutes(app: App, service: RunService): void {
         summary: 'The history of runs, newest first',
         security: bearer,
         params: ConnectorPath,
-        querystring: PageQuery,
+        querystring: RunsQuery,
         response: {
           200: Type.Object({ ...successResponse(Type.Array(RunItem)).properties, pagination: Pagination }),
           ...errorResponses(400, 401, 403),
@@ -54,6 +61,42 @@ export function runRoutes(app: App, service: RunService): void {
     async (request) => {
       const page = await service.list(getAccount(request).orgId, toConnector(request.params), request.query);
       return { success: true as const, message: 'Runs retrieved', ...page };
+    },
+  );
+  app.get(
+    `${base}/:connector/runs/:runId`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      schema: {
+        operationId: 'getRun',
+        tags,
+        summary: 'One run, with its attempts and its event',
+        security: bearer,
+        params: RunPath,
+        response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const data = await service.get(toRunKey(request));
+      return { success: true as const, message: 'Run retrieved', data };
+    },
+  );
+  app.post(
+    `${base}/:connector/runs/:runId/cancel`,
+    {
+      onRequest: administrators(app, 'crawl:write'),
+      schema: {
+        operationId: 'cancelRun',
+        tags,
+        summary: 'Abort a run in progress; its schedule goes on',
+        security: bearer,
+        params: RunPath,
+        response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const data = await service.cancel(toRunKey(request));
+      return { success: true as const, message: 'Run cancelled', data };
     },
   );
 }

@@ -1,8 +1,13 @@
+import { PageQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
+import { SyncEvent } from '../events/schemas.js';
+import { ConnectorPath } from '../params.js';
 
 const Instant = Type.String({ format: 'date-time' });
 const NullableInstant = Type.Union([Instant, Type.Null()]);
+
+const Outcome = Type.Unsafe<RunState>({ enum: [...runStates] });
 
 export const RunItem = Type.Object(
   {
@@ -12,7 +17,7 @@ export const RunItem = Type.Object(
       enum: ['schedule', 'manual', 'missed'],
       description: '`missed`: run late by the watchdog, in place of a run that did not happen.',
     }),
-    outcome: Type.Unsafe<RunState>({ enum: [...runStates] }),
+    outcome: Outcome,
     scheduledFor: Instant,
     startedAt: NullableInstant,
     finishedAt: NullableInstant,
@@ -32,3 +37,45 @@ export const RequestedRun = Type.Object(
   { title: 'RequestedRun' },
 );
 export type RequestedRun = Type.Static<typeof RequestedRun>;
+
+const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    outcome: Outcome,
+    startedAt: NullableInstant,
+    endedAt: NullableInstant,
+    reason: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: 'CrawlAttempt' },
+);
+export type Attempt = Type.Static<typeof Attempt>;
+
+export const RunDetail = Type.Object(
+  {
+    ...RunItem.properties,
+    requestedAt: Type.String({ format: 'date-time', description: 'When the run was created.' }),
+    maxAttempts: Type.Integer(),
+    attemptLog: Type.Array(Attempt, {
+      description:
+        'Each attempt, oldest first, the one under way included. Attempts before an upgrade to this version may be missing.',
+    }),
+    event: Type.Union([SyncEvent, Type.Null()], {
+      description: 'The sync event of the run; null when it has none, or no longer.',
+    }),
+  },
+  { title: 'CrawlRunDetail' },
+);
+export type RunDetail = Type.Static<typeof RunDetail>;
+
+export const RunPath = Type.Object({
+  ...ConnectorPath.properties,
+  runId: Type.String({ format: 'uuid' }),
+});
+
+export type RunPath = Type.Static<typeof RunPath>;
+
+export const RunsQuery = Type.Object(
+  { ...PageQuery.properties, outcome: Type.Optional(Outcome) },
+  { additionalProperties: false },
+);
+export type RunsQuery = Type.Static<typeof RunsQuery>;

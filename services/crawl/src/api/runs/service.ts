@@ -1,23 +1,34 @@
-import type { Connector } from '@platform/events';
-import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
+import { type Connector, findEvent } from '@platform/events';
+import { type Clock, type Page, pageWindow, toPagination } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { cancelRun } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
-import { countRuns, findRuns, type RunHistoryRow } from '../../db/run-history.js';
+import { countRuns, findRun, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import { hasRunInProgress, insertRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
 import { FIRST_LOOK_MS } from '../../domain/run-state.js';
 import { runJobId } from '../../queue/job.js';
 import type { CrawlQueues } from '../../queue/queues.js';
-import { runInProgress, schedulePaused } from './errors.js';
-import type { RequestedRun, RunItem } from './schemas.js';
+import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
+import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
+
+export interface RunKey {
+  readonly orgId: string;
+  readonly connector: Connector;
+  readonly runId: string;
+}
 
 export interface RunService {
   /** Queues a run beside the schedule's own. @returns undefined without a schedule. @throws AppError 409; 503. */
   request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined>;
   /** The history, newest first; it outlives the schedule. */
-  list(orgId: string, connector: Connector, query: PageQuery): Promise<Page<RunItem>>;
+  list(orgId: string, connector: Connector, query: RunsQuery): Promise<Page<RunItem>>;
+  /** One run, with its attempts and its event. @throws AppError 404. */
+  get(run: RunKey): Promise<RunDetail>;
+  /** Aborts a run in progress; the schedule goes on. @throws AppError 404; 409 when the run has ended. */
+  cancel(run: RunKey): Promise<RunDetail>;
 }
 
 const toRunItem = (run: RunHistoryRow): RunItem => ({
@@ -34,6 +45,37 @@ const toRunItem = (run: RunHistoryRow): RunItem => ({
   eventId: run.eventId,
 });
 
+interface FailedAttempt {
+  readonly number: number;
+  /** Epoch ms. */
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly reason: string;
+}
+
+const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function listAttempts(run: RunHistoryRow): Attempt[] {
+  const failed = run.failedAttempts as unknown as readonly FailedAttempt[];
+  const attempts = failed.map(({ number, startedAt, endedAt, reason }) => ({
+    number,
+    outcome: 'failed' as const,
+    startedAt: toIso(startedAt),
+    endedAt: toIso(endedAt),
+    reason,
+  }));
+  // Between two attempts the last one is among those that failed.
+  if (run.attempts === 0 || run.attempts === failed.at(-1)?.number) return attempts;
+  const last = {
+    number: run.attempts,
+    outcome: run.state,
+    startedAt: (run.attemptStartedAt ?? run.startedAt)?.toISOString() ?? null,
+    endedAt: run.finishedAt?.toISOString() ?? null,
+    reason: run.reason,
+  };
+  return [...attempts, last];
+}
+
 export function createRunService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
@@ -41,6 +83,20 @@ export function createRunService(deps: {
   readonly clock: Clock;
 }): RunService {
   const { pool, prisma, queues, clock } = deps;
+  async function get(key: RunKey): Promise<RunDetail> {
+    const run = await findRun(prisma, key);
+    if (!run) throw runNotFound();
+    const { orgId } = key;
+    const event = run.eventId === null ? undefined : await findEvent(pool, { orgId, eventId: run.eventId });
+    return {
+      ...toRunItem(run),
+      requestedAt: run.createdAt.toISOString(),
+      maxAttempts: run.attemptsMax,
+      attemptLog: listAttempts(run),
+      event: event ? { ...event, payload: { ...event.payload } } : null,
+    };
+  }
+
   async function refuse(orgId: string, connector: Connector): Promise<undefined> {
     const schedule = await findSchedule(pool, orgId, connector);
     if (!schedule) return undefined;
@@ -88,11 +144,22 @@ export function createRunService(deps: {
       return { runId, connector, requestedAt: at.toISOString() };
     },
 
+    get,
+
+    async cancel(key) {
+      const isCancelled = await cancelRun(pool, key, new Date(clock()));
+      const run = await get(key);
+      if (!isCancelled) throw runEnded();
+      maybePruneRuns(pool, key.orgId, key.connector);
+      return run;
+    },
+
     async list(orgId, connector, query) {
-      const total = await countRuns(prisma, orgId, connector);
+      const filter = { orgId, connector, state: query.outcome };
+      const total = await countRuns(prisma, filter);
       const window = pageWindow(query, total);
       return {
-        data: window ? (await findRuns(prisma, orgId, connector, window)).map(toRunItem) : [],
+        data: window ? (await findRuns(prisma, filter, window)).map(toRunItem) : [],
         pagination: toPagination(query, total),
       };
     },

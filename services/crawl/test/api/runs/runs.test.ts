@@ -63,6 +63,86 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await platform.call('POST', '/files_1/run')).body.error.code).toBe('JOB_PAUSED');
   });
 
+  it('shows one run with each attempt and its event, to its organisation alone', async () => {
+    endpoint.answer = (asked, response) => {
+      json(response, asked.body.attempt === 1 ? 500 : 200);
+    };
+    await schedule();
+    const { runId } = (await platform.call('POST', '/files_1/run')).body.data;
+    await outcome('completed');
+    const { status, body } = await platform.call('GET', `/files_1/runs/${runId}`);
+    expect(status).toBe(200);
+    const [first, second, ...others] = body.data.attemptLog;
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ number: 1, outcome: 'failed', reason: expect.stringContaining('500') });
+    expect(second).toMatchObject({ number: 2, outcome: 'completed', reason: null });
+    expect(first.startedAt).toBe(body.data.startedAt);
+    expect(Date.parse(first.endedAt)).toBeGreaterThanOrEqual(Date.parse(first.startedAt));
+    expect(Date.parse(second.startedAt)).toBeGreaterThanOrEqual(Date.parse(first.endedAt));
+    expect(second.endedAt).toBe(body.data.finishedAt);
+    expect(body.data).toMatchObject({
+      maxAttempts: 4,
+      event: { eventId: body.data.eventId, payload: { connector: 'files_1' } },
+    });
+    // Neither below another connector nor for another organisation.
+    await platform.db.query('update runs set org_id = gen_random_uuid() where id = $1', [runId]);
+    for (const path of [`/files_1/runs/${runId}`, `/files_2/runs/${runId}`])
+      expect((await platform.call('GET', path)).status).toBe(404);
+    expect((await platform.call('POST', `/files_1/runs/${runId}/cancel`)).status).toBe(404);
+    expect((await platform.call('GET', '/files_1/runs/last')).status).toBe(400);
+  });
+
+  it('cancels one run; its schedule goes on', async () => {
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    await schedule();
+    const { runId } = (await platform.call('POST', '/files_1/run')).body.data;
+    await waitFor(() => held.length === 1, { what: 'the order' });
+    const { status, body } = await platform.call('POST', `/files_1/runs/${runId}/cancel`);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      outcome: 'aborted',
+      reason: 'Cancelled by an administrator',
+      attemptLog: [{ number: 1, outcome: 'aborted' }],
+      event: null,
+    });
+    const again = await platform.call('POST', `/files_1/runs/${runId}/cancel`);
+    expect([again.status, again.body.error.code]).toEqual([409, 'RUN_ENDED']);
+    expect((await platform.call('GET', '/files_1/schedule')).body.data.state).toBe('delayed');
+    held.forEach((response) => json(response, 200));
+    // What the endpoint says afterwards makes no event.
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    await platform.call('POST', '/files_1/run');
+    await outcome('completed');
+    expect((await platform.call('GET', `/files_1/runs/${runId}`)).body.data.outcome).toBe('aborted');
+    const { body: aborted } = await platform.call('GET', '/files_1/runs?outcome=aborted');
+    expect(aborted.data[0].runId).toBe(runId);
+    expect(aborted.data.every((run: { outcome: string }) => run.outcome === 'aborted')).toBe(true);
+  });
+
+  it('a cancelled run of a one-off schedule was the one that it had', async () => {
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    const scheduledTime = () => new Date(Date.now() + 1_000).toISOString();
+    await waitFor(
+      async () =>
+        (await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime: scheduledTime() } }))
+          .status === 201,
+      { what: 'a one-off schedule' },
+    );
+    await waitFor(() => held.length === 1, { what: 'the order', timeoutMs: 15_000 });
+    const { runId } = await latest();
+    expect((await platform.call('POST', `/files_1/runs/${runId}/cancel`)).status).toBe(200);
+    const { rows } = await platform.db.query(
+      `select state from schedules where connector = 'files_1' and org_id = $1`,
+      [platform.admin.orgId],
+    );
+    expect(rows).toEqual([{ state: 'finished' }]);
+    held.forEach((response) => json(response, 200));
+  });
+
   it('the order names the run and the request that asked for it; a retry is the same run', async () => {
     endpoint.answer = (asked, response) => {
       json(response, asked.body.attempt === 1 ? 500 : 200);

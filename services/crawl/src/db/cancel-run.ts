@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import { inProgress } from './runs.js';
+import { finishOneOff, lockScheduleRow } from './schedules.js';
+import { inTransaction } from './transaction.js';
+
+interface RunKey {
+  readonly orgId: string;
+  readonly connector: string;
+  readonly runId: string;
+}
+
+/**
+ * Aborts one run in progress (CRAWL-33); its schedule goes on. Its worker finds that out at its next heartbeat, as after a pause. A one-off
+ * schedule whose own run this was has had it.
+ *
+ * @returns false when there is no such run in progress.
+ */
+export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean> =>
+  inTransaction(pool, async (tx) => {
+    const found = await tx.query<{ scheduleId: string }>({
+      name: 'cancelled_run',
+      text: 'select schedule_id as "scheduleId" from runs where id = $1 and org_id = $2 and connector = $3',
+      values: [key.runId, key.orgId, key.connector],
+    });
+    const scheduleId = found.rows[0]?.scheduleId;
+    if (scheduleId === undefined) return false;
+    // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+    await lockScheduleRow(tx, scheduleId);
+    const { rows } = await tx.query<{ revision: number; isOnlyRun: boolean }>({
+      name: 'cancel_run',
+      text: `update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, lease_until = null
+             where id = $1 and ${inProgress}
+             returning revision::float8 as revision, trigger <> 'manual' and exists (
+               select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as "isOnlyRun"`,
+      values: [key.runId, at],
+    });
+    const [run] = rows;
+    if (run?.isOnlyRun) await finishOneOff(tx, { scheduleId, revision: run.revision });
+    return run !== undefined;
+  });
