@@ -31,6 +31,16 @@ export const SHOTS = [
     path: '/crawls/connectors/wiki_1',
     act: (page) => page.getByRole('row', { name: /202/ }).first().waitFor(),
   },
+  {
+    name: 'run',
+    path: '/crawls/connectors/files_1',
+    isOnPhone: true,
+    act: async (page) => {
+      await page.getByRole('row', { name: /202/ }).first().click();
+      await page.getByRole('heading', { name: 'Run of files_1' }).waitFor();
+      await page.getByText('eventId').waitFor();
+    },
+  },
   { name: 'queue', path: '/crawls/queue' },
   { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'mails', path: '/mails', act: (page) => page.getByRole('grid').waitFor() },

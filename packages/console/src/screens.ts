@@ -47,6 +47,11 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/crawls/crawl.tsx'),
       },
       {
+        path: '/crawls/connectors/$connector/runs/$runId',
+        isForAdmins: true,
+        load: () => import('./screens/crawls/run.tsx'),
+      },
+      {
         path: '/crawls/queue',
         label: text.queue.title,
         isForAdmins: true,

@@ -22,7 +22,8 @@ const HEIGHT = 800;
 const START_MS = 180_000;
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-export function useConsole(): Console {
+/** @param loadEnv - called before the platform starts; returns variables of its services. */
+export function useConsole(loadEnv: () => Promise<Record<string, string>> = async () => ({})): Console {
   let platform: Platform;
   let browser: Browser;
   let page: Page;
@@ -30,7 +31,11 @@ export function useConsole(): Console {
   let allowed: RegExp[] = [];
 
   beforeAll(async () => {
-    [platform, browser] = await Promise.all([startPlatform(), launchBrowser()]);
+    // Each is kept as soon as it is there: when the other fails, it still has to be closed.
+    await Promise.all([
+      loadEnv().then(async (env) => (platform = await startPlatform(env))),
+      launchBrowser().then((launched) => (browser = launched)),
+    ]);
   }, START_MS);
   afterAll(async () => {
     await browser?.close();

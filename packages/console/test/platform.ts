@@ -25,7 +25,8 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-export async function startPlatform(): Promise<Platform> {
+/** @param env - variables of the services, beside those of every test. */
+export async function startPlatform(env: Readonly<Record<string, string>> = {}): Promise<Platform> {
   const parent = await mkdtemp(join(tmpdir(), 'console-test-'));
   const port = await findFreePort();
   const options = {
@@ -38,7 +39,13 @@ export async function startPlatform(): Promise<Platform> {
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], {
     cwd: ROOT,
-    env: { ...process.env, NODE_OPTIONS: '', DATABASE_TIMEOUT_MS: '5000', SMTP_CONFIG_MAX_AGE_MS: '0' },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      DATABASE_TIMEOUT_MS: '5000',
+      SMTP_CONFIG_MAX_AGE_MS: '0',
+      ...env,
+    },
   });
   const exited = once(child, 'close');
   await waitUntilReady(child.stdout, child.stderr, exited);

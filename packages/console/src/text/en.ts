@@ -223,6 +223,7 @@ export const en = {
     },
     runs: {
       title: 'Runs',
+      noMatch: 'No run matches',
       emptyTitle: 'It has not run yet',
       emptyAdvice: 'Its first run is at the next time of its schedule, or now: press “Run now”.',
       columns: {
@@ -236,6 +237,45 @@ export const en = {
       triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run' },
       progress: (percent: number) => `${percent} %`,
     },
+  },
+  run: {
+    title: (connector: string) => `Run of ${connector}`,
+    allOf: (connector: string) => `All runs of ${connector}`,
+    cancel: 'Cancel the run…',
+    cancelTitle: (connector: string) => `Cancel the run of ${connector}?`,
+    cancelWarning:
+      'It is aborted within seconds and publishes no event. The schedule stays: the next run is at its next time.',
+    cancelSubmit: 'Cancel the run',
+    cancelled: (connector: string) => `The run of ${connector} is cancelled.`,
+    started: 'Started',
+    ended: 'Ended',
+    notYet: 'Not yet',
+    progress: 'Progress',
+    attempts: 'Attempts',
+    attemptsOf: (count: number, max: number) => `${count} of at most ${max}`,
+    timeline: (count: number, seconds: number) =>
+      `${count === 1 ? 'One attempt' : `${count} attempts`} within ${seconds.toFixed(1)} seconds`,
+    columns: { number: 'No.', outcome: 'Outcome', duration: 'Took', reason: 'Reason' },
+    noAttempt: 'It was not started',
+    skippedAdvice: 'The reason is above. The schedule runs again at its next time.',
+    waitingAdvice: 'It waits for a worker.',
+    event: 'Sync event',
+    noEvent: 'It has published none: only a completed run does.',
+    eventGone: 'It was published, and is no longer kept.',
+    allEventsOf: (connector: string) => `All events of ${connector}`,
+  },
+  whyNot: {
+    title: 'Why it did not run',
+    pausedSince: 'It is paused since',
+    pausedAdvice: 'Times that pass meanwhile are left out. Resume it to have it run at its next time.',
+    overdueSince: 'A run is overdue since',
+    overdueAdvice: 'All workers are busy, or none is running. It starts as soon as one is free.',
+    missed: (count: number, isSkipped: boolean) =>
+      `${count === 1 ? 'One expected run' : `${count} expected runs`} did not happen at the scheduled time. ${
+        isSkipped
+          ? 'The schedule leaves out what it missed.'
+          : 'The schedule makes up for what it missed with one late run.'
+      }`,
   },
   queue: {
     title: 'Queue',

@@ -5,14 +5,17 @@ import { crawl, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
+import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { Empty, Facts, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
 import { useNumberedList } from '../../ui/use-list.ts';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { runColumns } from './run-columns.tsx';
 import { ScheduleState } from './states.tsx';
+import { WhyNot } from './why-not.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
@@ -52,7 +55,16 @@ export function Screen() {
       }
     >
       <QueryView query={query}>
-        {() => (schedule ? <ScheduleFacts schedule={schedule} /> : <p>{t.noSchedule}</p>)}
+        {() =>
+          schedule ? (
+            <>
+              <ScheduleFacts schedule={schedule} />
+              <WhyNot schedule={schedule} />
+            </>
+          ) : (
+            <p>{t.noSchedule}</p>
+          )
+        }
       </QueryView>
       <Section title={t.runs.title}>
         <Runs connector={connector} />
@@ -82,27 +94,50 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
   />
 );
 
+const OUTCOMES = ['any', 'completed', 'failed', 'aborted', 'skipped'] as const;
+
 function Runs({ connector }: { connector: string }) {
+  const { filters } = useFilters();
+  const wanted = OUTCOMES.find((known) => known === filters['outcome']) ?? 'any';
   const { more, ...query } = useNumberedList({
-    key: ['crawls', 'runs', connector],
+    key: ['crawls', 'runs', connector, wanted],
     refreshMs: 5_000,
     async load(page, signal) {
-      const params = { path: { connector }, query: { page, limit: PAGE_SIZE } };
+      const params = {
+        path: { connector },
+        query: { page, limit: PAGE_SIZE, ...(wanted !== 'any' && { outcome: wanted }) },
+      };
       return unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal }));
     },
   });
   return (
-    <QueryView query={query}>
-      {(runs) => (
-        <DataTable
-          label={t.runs.title}
-          columns={runColumns}
-          items={runs}
-          more={more}
-          getId={({ runId }) => runId}
-          empty={<Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>}
+    <>
+      <FilterBar>
+        <FilterToggle
+          label={t.runs.columns.outcome}
+          name="outcome"
+          options={OUTCOMES.map((key) => [key, key === 'any' ? text.all : t.outcomes[key]])}
         />
-      )}
-    </QueryView>
+      </FilterBar>
+      <QueryView query={query}>
+        {(runs) => (
+          <DataTable
+            label={t.runs.title}
+            columns={runColumns}
+            items={runs}
+            more={more}
+            getId={({ runId }) => runId}
+            getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
+            empty={
+              wanted === 'any' ? (
+                <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
+              ) : (
+                <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>
+              )
+            }
+          />
+        )}
+      </QueryView>
+    </>
   );
 }

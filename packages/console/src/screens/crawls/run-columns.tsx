@@ -2,14 +2,10 @@ import { text } from '../../text/index.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Run } from './api.ts';
+import { formatDuration } from './duration.ts';
 import { Outcome } from './states.tsx';
 
 const t = text.crawls.runs;
-
-const formatDuration = ({ startedAt, finishedAt }: Run): string =>
-  startedAt === null || finishedAt === null
-    ? ''
-    : text.crawls.seconds((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000);
 
 export const runColumns: readonly DataColumn<Run>[] = [
   {
@@ -34,6 +30,11 @@ export const runColumns: readonly DataColumn<Run>[] = [
     render: ({ trigger }) => t.triggers[trigger],
   },
   { id: 'attempts', label: t.columns.attempts, isSecondary: true, render: ({ attempts }) => attempts },
-  { id: 'duration', label: t.columns.duration, isSecondary: true, render: formatDuration },
+  {
+    id: 'duration',
+    label: t.columns.duration,
+    isSecondary: true,
+    render: ({ startedAt, finishedAt }) => formatDuration(startedAt, finishedAt),
+  },
   { id: 'reason', label: t.columns.reason, isSecondary: true, render: ({ reason }) => reason ?? '' },
 ];

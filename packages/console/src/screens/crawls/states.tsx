@@ -4,7 +4,7 @@ import type { Run, Schedule } from './api.ts';
 
 const t = text.crawls;
 
-const outcomeTones: Record<Run['outcome'], Tone> = {
+export const outcomeTones: Record<Run['outcome'], Tone> = {
   waiting: 'neutral',
   active: 'busy',
   retrying: 'notice',

@@ -1,0 +1,5 @@
+import { text } from '../../text/index.ts';
+
+/** Returns "3.2 s"; an empty text while it has not begun or not ended. */
+export const formatDuration = (from: string | null, to: string | null): string =>
+  from === null || to === null ? '' : text.crawls.seconds((Date.parse(to) - Date.parse(from)) / 1000);

@@ -1,0 +1,38 @@
+import { text } from '../../text/index.ts';
+import type { RunDetail } from './run.tsx';
+import { outcomeTones } from './states.tsx';
+
+const WIDTH = 1_000;
+const MIN_WIDTH = 6;
+
+/** When each attempt of a run was under way, from the time that it was due to its end. */
+export function RunTimeline({ run }: { run: RunDetail }) {
+  const from = Date.parse(run.requestedAt);
+  const to = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
+  const toX = (at: number): number => (WIDTH * (at - from)) / Math.max(1, to - from);
+  if (run.attemptLog.length === 0) return null;
+  return (
+    <svg
+      className="timeline"
+      viewBox={`0 0 ${WIDTH} 16`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={text.run.timeline(run.attemptLog.length, (to - from) / 1000)}
+    >
+      <rect className="track" y="7" width={WIDTH} height="2" />
+      {run.attemptLog.map(({ number, outcome, startedAt, endedAt }) => {
+        const x = toX(startedAt === null ? from : Date.parse(startedAt));
+        const width = Math.max(MIN_WIDTH, toX(endedAt === null ? to : Date.parse(endedAt)) - x);
+        return (
+          <rect
+            key={number}
+            data-tone={outcomeTones[outcome]}
+            x={Math.min(x, WIDTH - MIN_WIDTH)}
+            width={width}
+            height="16"
+          />
+        );
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { crawl, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Section } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Run, Schedule } from './api.ts';
+
+const t = text.whyNot;
+const SHOWN = 5;
+
+/** The newest times at which the schedule left a run out. */
+const useSkippedRuns = (connector: string): readonly Run[] =>
+  useQuery({
+    queryKey: ['crawls', 'skipped-runs', connector],
+    queryFn: async ({ signal }) => {
+      const params = { path: { connector }, query: { limit: SHOWN, outcome: 'skipped' as const } };
+      return (await unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal }))).data;
+    },
+  }).data ?? [];
+
+/** What keeps, or kept, a schedule from running at its times; nothing while all is well. */
+export function WhyNot({ schedule }: { schedule: Schedule }) {
+  const skipped = useSkippedRuns(schedule.data.connector);
+  const reasons = listReasons(schedule);
+  if (reasons.length === 0 && skipped.length === 0) return null;
+  return (
+    <Section title={t.title}>
+      <ul className="reasons">
+        {reasons.map(([key, reason]) => (
+          <li key={key}>{reason}</li>
+        ))}
+        {skipped.map(({ runId, scheduledFor, reason }) => (
+          <li key={runId}>
+            <Time at={scheduledFor} as="full" />: {reason}.
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function listReasons({ state, pausedAt, overdueSince, missedRuns, failedReason, data }: Schedule) {
+  const reasons: (readonly [key: string, reason: ReactNode])[] = [];
+  if (pausedAt !== null)
+    reasons.push([
+      'paused',
+      <>
+        {t.pausedSince} <Time at={pausedAt} as="full" />. {t.pausedAdvice}
+      </>,
+    ]);
+  if (overdueSince !== null)
+    reasons.push([
+      'overdue',
+      <>
+        {t.overdueSince} <Time at={overdueSince} as="full" />. {t.overdueAdvice}
+      </>,
+    ]);
+  if (state === 'waiting' && failedReason !== null) reasons.push(['waiting', `${failedReason}.`]);
+  if (missedRuns > 0)
+    reasons.push(['missed', t.missed(missedRuns, data.scheduleConfig.missedRunPolicy === 'skip')]);
+  return reasons;
+}

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describeWith, waitFor } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+
+const SECRET = 'whsec_Y29uc29sZS10ZXN0LXNlY3JldC1vZi0zMi1ieXRlcw==';
+
+describeWith('chromium', 'the page of a run', () => {
+  /** Answers of the connectors' endpoint that a test has yet to give. */
+  const held: ServerResponse[] = [];
+  const server = createServer((_request, response) => void held.push(response));
+  const using = useConsole(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return {
+      TASKS: `wiki_1=${endpoint},files_1=${endpoint}`,
+      TASK_SECRETS: `wiki_1=${SECRET},files_1=${SECRET}`,
+      RETRY_DELAY_MS: '100',
+    };
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  beforeEach(() => {
+    held.length = 0;
+  });
+
+  const answer = async (status: number) => {
+    await waitFor(() => held.length > 0, { what: 'the order', timeoutMs: 20_000 });
+    held.pop()?.writeHead(status).end();
+  };
+  const run = async (connector: string): Promise<string> => {
+    const path = `/api/v1/crawlingManager/${connector}`;
+    await using.platform.call('POST', `${path}/schedule`, { scheduleConfig });
+    const { data } = await using.platform.call<{ data: { runId: string } }>('POST', `${path}/run`);
+    return data.runId;
+  };
+
+  test('shows each attempt with its reason, and the event of the one that completed', async () => {
+    await run('wiki_1');
+    const page = await using.open('/crawls/connectors/wiki_1');
+    await page.getByRole('row').filter({ hasText: 'Running' }).click();
+    await page.getByRole('heading', { name: 'Run of wiki_1' }).waitFor();
+    await page.getByText('It has published none').waitFor();
+    await answer(503);
+    await answer(500);
+    await answer(200);
+    const attempts = page.getByRole('grid', { name: 'Attempts' });
+    await attempts.getByRole('row').filter({ hasText: 'Completed' }).waitFor({ timeout: 60_000 });
+    await attempts.getByRole('row').filter({ hasText: '500' }).getByText('Failed').waitFor();
+    await page.getByText('"eventType": "ReindexAllRecordEvent"').waitFor();
+    for (const theme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      expect(await findBarriers(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    expect(await findBarriers(page)).toEqual([]);
+  });
+
+  test('cancels a run by keyboard alone; the schedule stays', async () => {
+    const runId = await run('files_1');
+    await waitFor(() => held.length > 0, { what: 'the order', timeoutMs: 20_000 });
+    const page = await using.open(`/crawls/connectors/files_1/runs/${runId}`);
+    await page.getByRole('button', { name: 'Cancel the run…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Cancel the run of files_1?' }).waitFor();
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel the run');
+    await page.keyboard.press('Enter');
+    await page.getByText('The run of files_1 is cancelled.').waitFor();
+    await page.getByRole('note').getByText('Cancelled by an administrator').waitFor();
+    await page.getByRole('button', { name: 'Cancel the run…' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'All runs of files_1' }).click();
+    await page.getByRole('radio', { name: 'Aborted' }).click();
+    await page.waitForURL(/outcome=aborted/);
+    await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+
+  test('says of a run that is not there, or of another organisation, that it was not found', async () => {
+    using.allowFaults(/404/);
+    const page = await using.open('/crawls/connectors/wiki_1/runs/01900000-0000-7000-8000-000000000000');
+    await page.getByRole('alert').getByText('Run not found').waitFor();
+  });
+
+  test('says why a schedule did not run', async () => {
+    await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
+    await using.platform.call('POST', '/api/v1/crawlingManager/code_1/pause');
+    const page = await using.open('/crawls/connectors/code_1');
+    await page.getByRole('heading', { name: 'Why it did not run' }).waitFor();
+    await page.getByText('Times that pass meanwhile are left out.').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('heading', { name: 'Why it did not run' }).waitFor({ state: 'detached' });
+  });
+});
