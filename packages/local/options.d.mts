@@ -23,6 +23,8 @@ export interface Options {
   readonly redisUrl?: string;
   /** Comma-separated; without one, sync events stay in the feed. */
   readonly kafkaBrokers?: string;
+  /** A folder of Markdown files that a demo server makes searchable for agents. Absolute. */
+  readonly knowledgeFolder?: string;
   /** Proxies in front of the gateway that end TLS; only these are believed about the client. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;

@@ -1,5 +1,6 @@
 // The options of `npm start`. Plain JavaScript without dependencies: `--help` and faults are answered before anything
 // is installed or built.
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +49,7 @@ Usage: npm start -- [options]
 
 ${rows.join('\n')}
   ${column('--redis')}keep the job queues in an embedded Redis (or Valkey)
+  ${column('--demo-knowledge [folder]')}let agents search a folder of Markdown files; by default docs/
   ${column('--fresh')}delete the data folder first
   ${column('--help')}this text
 
@@ -102,6 +104,11 @@ export function parseOptions(args, environment) {
   if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
     faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
   }
+  const knowledgeFolder =
+    flags['demo-knowledge'] === undefined ? undefined : resolve(ROOT, flags['demo-knowledge'] || 'docs');
+  if (knowledgeFolder !== undefined && !isFolder(knowledgeFolder)) {
+    faults.push(`--demo-knowledge must be followed by a folder of Markdown files, not "${knowledgeFolder}"`);
+  }
   const trustedProxies = (given('trusted-proxies') ?? '').split(/[\s,]+/).filter(Boolean);
   if (!trustedProxies.every(isProxyRange)) {
     faults.push(
@@ -124,6 +131,7 @@ export function parseOptions(args, environment) {
       flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
     isRedisEmbedded: flags.redis ?? false,
+    ...(knowledgeFolder !== undefined && { knowledgeFolder }),
     trustedProxies,
     ...(given('admin-email') && {
       adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
@@ -145,15 +153,24 @@ function readFlags(args) {
     ...Object.fromEntries(named),
     fresh: { type: 'boolean' },
     redis: { type: 'boolean' },
+    'demo-knowledge': { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   };
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: args.map(toOptionalValue), options, strict: true, allowPositionals: false })
+      .values;
   } catch (error) {
     throw new OptionsError(`${error.message.split('. ')[0]}; npm start -- --help lists the options`);
   }
 }
 
+/** The folder of --demo-knowledge can be left out, which parseArgs has no word for. */
+function toOptionalValue(arg, index, args) {
+  const next = args[index + 1];
+  return arg === '--demo-knowledge' && (next === undefined || next.startsWith('-')) ? `${arg}=` : arg;
+}
+
+const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
 /** An address or a CIDR range, but not one that is everybody. */

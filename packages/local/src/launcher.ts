@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { showStep } from '@platform/config/progress.mjs';
 import type { Options } from '../options.mjs';
+import { findFreePort } from '@platform/embedded';
 import { type AdminChoice, chooseAdmin } from './admin.js';
+import { setUpOrganisation } from './organisation-setup.js';
 import { openDataDir } from './data-dir.js';
 import { deleteData, startDatabase } from './database-server.js';
 import { ensureDatabases } from './databases.js';
@@ -19,7 +21,6 @@ import {
   writeSecrets,
 } from './secrets.js';
 import { CLIENTS, type ServiceDefinition } from './services.js';
-import { setSmtpDefault } from './smtp-default.js';
 import { type PlannedService, planServices, startServices } from './start-services.js';
 import type { Teardown } from './teardown.js';
 
@@ -57,6 +58,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
   const planned = await planServices(services);
+  const demoUrl = options.knowledgeFolder === undefined ? undefined : await planDemoUrl(planned);
   // Both are awaited even when one fails, because everything that was opened must be known before it is closed.
   const [stores, inbox] = await Promise.allSettled([
     startStores(context, logsDir),
@@ -65,7 +67,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   if (stores.status === 'rejected') throw stores.reason;
   if (inbox.status === 'rejected') throw inbox.reason;
   signal.throwIfAborted();
-  const { ready } = await startBackend(planned, stores.value, context, logsDir, { ...keys, admin });
+  const { ready } = await startBackend(planned, stores.value, context, logsDir, { ...keys, admin, demoUrl });
   await Promise.all([
     showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, () => ready),
     startGateway(context, planned),
@@ -73,14 +75,14 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: { ...admin.kept, isCreated: true } });
   signal.throwIfAborted();
 
-  const smtpNote = await setSmtpDefault({
-    dataDir,
+  const setUp = await setUpOrganisation(context, {
     identityUrl: planned.find(({ name }) => name === 'identity')?.url ?? '',
-    adminEmail: admin.email,
-    adminPassword: admin.password,
-    smtpPort: options.smtpCatcherPort,
+    databaseServerUrl: stores.value.databaseServerUrl,
+    logsDir,
+    admin,
+    demoUrl,
   });
-  const notes = [...admin.notes, ...(smtpNote === undefined ? [] : [smtpNote])];
+  const notes = [...admin.notes, ...setUp.notes];
   if (options.databaseUrl !== undefined) {
     notes.push('a database that another data folder set up keeps the admin and the password it has.');
   }
@@ -92,7 +94,16 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     dataDir,
     logsDir,
     notes,
+    ...(setUp.knowledge && { knowledge: setUp.knowledge }),
   };
+}
+
+/** Chooses the URL of the demo server before the services start: identity is told that it may be called. */
+async function planDemoUrl(planned: readonly PlannedService[]): Promise<URL> {
+  const taken = new Set(planned.map(({ port }) => port));
+  let port = await findFreePort();
+  while (taken.has(port)) port = await findFreePort();
+  return new URL(`http://127.0.0.1:${port}/mcp`);
 }
 
 /** Starts embedded stores for those that no option names. */
@@ -114,7 +125,11 @@ async function startBackend(
   { databaseServerUrl, redisUrl }: Stores,
   context: LaunchContext,
   logsDir: string,
-  { admin, ...keys }: Omit<Secrets, 'admin'> & { readonly admin: AdminChoice },
+  {
+    admin,
+    demoUrl,
+    ...keys
+  }: Omit<Secrets, 'admin'> & { readonly admin: AdminChoice; readonly demoUrl: URL | undefined },
 ): ReturnType<typeof startServices> {
   const { options } = context;
   const newDatabases = await ensureDatabases(
@@ -132,6 +147,9 @@ async function startBackend(
       adminEmail: admin.email,
       adminPassword: admin.password,
       otherClients: options.environment['SERVICE_CLIENTS'],
+      mcpServerTargets: [options.environment['MCP_SERVER_ALLOWED_TARGETS'], demoUrl?.host]
+        .filter(Boolean)
+        .join(),
       redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },

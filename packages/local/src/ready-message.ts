@@ -1,3 +1,5 @@
+import { MOUNT_NAME } from './demo-knowledge/mount.js';
+
 /** The data that is printed once everything runs. */
 export interface ReadyFacts {
   readonly baseUrl: string;
@@ -8,24 +10,43 @@ export interface ReadyFacts {
   readonly dataDir: string;
   readonly logsDir: string;
   readonly notes: readonly string[];
+  /** What agents can search; absent without --demo-knowledge. */
+  readonly knowledge?: { readonly folder: string; readonly files: number };
   readonly seconds: string;
 }
 
-/** Returns example commands for any POSIX shell with curl and sed. */
-function curlLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts): string {
+const JSON_HEADER = "-H 'content-type: application/json'";
+const pick = (key: string): string => `sed 's/.*"${key}":"\\([^"]*\\)".*/\\1/'`;
+
+/** Returns the commands that log the admin in and create a token. */
+function tokenLines({ baseUrl, adminEmail, adminPassword }: ReadyFacts, token: object): string {
   const login = JSON.stringify({ email: adminEmail, password: adminPassword ?? '<the admin password>' });
-  const token = JSON.stringify({ name: 'first token', scopes: ['user:read'], expiryDays: 30 });
-  const json = "-H 'content-type: application/json'";
-  const pick = (key: string) => `sed 's/.*"${key}":"\\([^"]*\\)".*/\\1/'`;
-  // No comments among the lines: an interactive zsh would run them.
   return `BASE=${baseUrl}
-SESSION=$(curl -s $BASE/api/v1/auth/login ${json} -d ${quote(login)} | ${pick('accessToken')})
-CREATED=$(curl -s $BASE/api/v1/personal-access-tokens -H "authorization: Bearer $SESSION" ${json} -d ${quote(token)})
-TOKEN=$(printf %s "$CREATED" | ${pick('accessToken')})
+SESSION=$(curl -s $BASE/api/v1/auth/login ${JSON_HEADER} -d ${quote(login)} | ${pick('accessToken')})
+CREATED=$(curl -s $BASE/api/v1/personal-access-tokens -H "authorization: Bearer $SESSION" ${JSON_HEADER} -d ${quote(JSON.stringify(token))})
+TOKEN=$(printf %s "$CREATED" | ${pick('accessToken')})`;
+}
+
+/** Returns example commands for any POSIX shell with curl and sed. */
+function curlLines(facts: ReadyFacts): string {
+  // No comments among the lines: an interactive zsh would run them.
+  return `${tokenLines(facts, { name: 'first token', scopes: ['user:read'], expiryDays: 30 })}
 ID=$(printf %s "$CREATED" | ${pick('id')})
 echo "Calling with the token:"; curl -s $BASE/api/v1/users/me -H "authorization: Bearer $TOKEN"; echo
 echo "Revoking it:"; curl -s -X DELETE $BASE/api/v1/personal-access-tokens/$ID -H "authorization: Bearer $SESSION"; echo
 echo "Refused from now on:"; curl -s -w ' %{http_code}\\n' $BASE/api/v1/users/me -H "authorization: Bearer $TOKEN"`;
+}
+
+/** Returns the commands with which an agent, here curl, searches the folder. */
+function searchLines(facts: ReadyFacts): string {
+  const params = { name: `${MOUNT_NAME}__search`, arguments: { query: 'how do I revoke a token' } };
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return `
+An agent's search, to paste into a shell; any MCP client does the same with $BASE/mcp and the token.
+
+${tokenLines(facts, { name: 'agent', scopes: ['kb:read', 'semantic:write'], expiryDays: 30 })}
+curl -s $BASE/mcp -H "authorization: Bearer $TOKEN" ${JSON_HEADER} -d ${quote(call)}; echo
+`;
 }
 
 export function readyMessage(facts: ReadyFacts): string {
@@ -41,14 +62,19 @@ The platform is ready (${facts.seconds} s).
   Inbox      ${facts.inboxUrl}
   Data       ${facts.dataDir}
   Logs       ${facts.logsDir}
-${notes}
+${describeKnowledge(facts)}${notes}
 The main job, to paste into a shell: log in, create a token, call with it, revoke it, be refused.
 
 ${curlLines(facts)}
-
+${facts.knowledge ? searchLines(facts) : ''}
 Stop with Ctrl-C; the data stays.
 `;
 }
+
+const describeKnowledge = ({ knowledge }: ReadyFacts): string =>
+  knowledge
+    ? `  Knowledge  ${knowledge.files} files of ${knowledge.folder}, as the tools ${MOUNT_NAME}__…\n`
+    : '';
 
 /** Quotes any text for a shell, in single quotes. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

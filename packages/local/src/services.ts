@@ -9,6 +9,8 @@ export interface ServiceContext {
   readonly clientSecrets: Readonly<Record<string, string>>;
   /** Additional SERVICE_CLIENTS of identity from the launcher's environment. */
   readonly otherClients: string | undefined;
+  /** Where MCP servers may be that are mounted, beyond public addresses: as the operator says, and the demo server. */
+  readonly mcpServerTargets: string;
   /** When undefined, the queues are kept in PostgreSQL. */
   readonly redisUrl: string | undefined;
   /** When undefined, events stay in the feed. */
@@ -81,7 +83,15 @@ const identity: ServiceDefinition = {
   internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
   errorShape: 'standard',
   heapMb: 256,
-  env: ({ encryptionKeys, adminEmail, adminPassword, clientSecrets, otherClients, getUrl }) => ({
+  env: ({
+    encryptionKeys,
+    adminEmail,
+    adminPassword,
+    clientSecrets,
+    otherClients,
+    mcpServerTargets,
+    getUrl,
+  }) => ({
     ENCRYPTION_KEYS: encryptionKeys,
     MAIL_URL: getUrl('mail'),
     CRAWL_URL: getUrl('crawl'),
@@ -89,6 +99,7 @@ const identity: ServiceDefinition = {
       ...Object.entries(clientSecrets).map(([name, secret]) => `${name}:${secret}`),
       ...(otherClients ? [otherClients] : []),
     ].join(),
+    ...(mcpServerTargets !== '' && { MCP_SERVER_ALLOWED_TARGETS: mcpServerTargets }),
     // Without a password there is nothing to create: the first start has created the admin.
     ...(adminPassword !== undefined && {
       BOOTSTRAP_ADMIN_EMAIL: adminEmail,

@@ -1,13 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AdminSession } from './admin-session.js';
 
 /** The address of the SMTP catcher. */
-export interface SmtpDefault {
+interface SmtpDefault {
   readonly dataDir: string;
-  readonly identityUrl: string;
-  readonly adminEmail: string;
-  /** Undefined when it is not stored; the start that knew it has then set the server already. */
-  readonly adminPassword: string | undefined;
   readonly smtpPort: number;
 }
 
@@ -28,40 +25,21 @@ const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
  *
  * @returns what the person at the terminal should know, if anything
  */
-export async function setSmtpDefault(options: SmtpDefault): Promise<string | undefined> {
-  const { dataDir, identityUrl, adminEmail, adminPassword, smtpPort } = options;
-  if (adminPassword === undefined) return undefined;
-  const call = (method: string, path: string, session: string | undefined, body?: unknown) =>
-    fetch(`${identityUrl}${path}`, {
-      method,
-      headers: {
-        ...(session !== undefined && { authorization: `Bearer ${session}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  const login = await call('POST', '/api/v1/auth/login', undefined, {
-    email: adminEmail,
-    password: adminPassword,
-  });
-  if (!login.ok)
-    return `the password kept for ${adminEmail} doesn't log in any more, so the organisation's SMTP server was not looked at.`;
-  const { accessToken: session } = (await login.json()) as { accessToken: string };
-  try {
-    const current = await call('GET', CONFIG_PATH, session);
-    const smtp = current.ok ? ((await current.json()) as { smtp: SmtpConfiguration }).smtp : undefined;
-    const isOurs = smtp?.host === CATCHER.host && smtp.port === (await readKeptPort(dataDir));
-    if (smtp?.host === CATCHER.host && smtp.port === smtpPort) return await keepPort(dataDir, smtpPort);
-    if (smtp && !isOurs)
-      return `the organisation's SMTP server is ${smtp.host}:${smtp.port}, so its mail does not come to the inbox.`;
-    if (!smtp && current.status !== 404)
-      return `the organisation's SMTP server can't be read: ${current.status}.`;
-    const saved = await call('POST', CONFIG_PATH, session, { ...CATCHER, port: smtpPort });
-    if (!saved.ok) return `the organisation's SMTP server can't be set: ${await saved.text()}`;
-    return await keepPort(dataDir, smtpPort);
-  } finally {
-    await call('POST', '/api/v1/auth/logout', session);
-  }
+export async function setSmtpDefault(
+  { call }: AdminSession,
+  { dataDir, smtpPort }: SmtpDefault,
+): Promise<string | undefined> {
+  const current = await call('GET', CONFIG_PATH);
+  const smtp = current.ok ? ((await current.json()) as { smtp: SmtpConfiguration }).smtp : undefined;
+  const isOurs = smtp?.host === CATCHER.host && smtp.port === (await readKeptPort(dataDir));
+  if (smtp?.host === CATCHER.host && smtp.port === smtpPort) return keepPort(dataDir, smtpPort);
+  if (smtp && !isOurs)
+    return `the organisation's SMTP server is ${smtp.host}:${smtp.port}, so its mail does not come to the inbox.`;
+  if (!smtp && current.status !== 404)
+    return `the organisation's SMTP server can't be read: ${current.status}.`;
+  const saved = await call('POST', CONFIG_PATH, { ...CATCHER, port: smtpPort });
+  if (!saved.ok) return `the organisation's SMTP server can't be set: ${await saved.text()}`;
+  return keepPort(dataDir, smtpPort);
 }
 
 const readKeptPort = async (dataDir: string): Promise<number> =>

@@ -46,6 +46,8 @@ test.each([
     '--redis starts a server, and --redis-url (REDIS_URL) names one',
   ],
   [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
+  [['--demo-knowledge', '/no/such/folder'], 'a folder of Markdown files, not "/no/such/folder"'],
+  [['--demo-knowledge', 'README.md'], '--demo-knowledge must be followed by a folder'],
   [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
 ])('%s is one line and exit code 2', async (args, line) => {
   const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(

@@ -1,0 +1,44 @@
+import { createServer, type Server } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, type OAuthTokenVerifier, requireBearerAuth } from '@modelcontextprotocol/server';
+import type { IndexState } from './indexer.js';
+import type { Store } from './store.js';
+import { createKnowledgeServer } from './tools.js';
+
+/**
+ * Creates the HTTP server: `/mcp`, in both eras of the protocol and without state, for callers with a valid assertion,
+ * and `/health/ready`.
+ */
+export function createEndpoint(deps: {
+  readonly verifier: OAuthTokenVerifier;
+  readonly store: Store;
+  readonly getState: () => IndexState;
+  readonly log: (line: string) => void;
+}): Server {
+  const { verifier, store, getState, log } = deps;
+  const requireAssertion = requireBearerAuth({ verifier });
+  const mcp = createMcpHandler(
+    ({ authInfo }) => {
+      if (!authInfo) throw new TypeError('a request without a caller');
+      return createKnowledgeServer(store, authInfo);
+    },
+    { onerror: (error) => log(error.message) },
+  );
+  const handle = toNodeHandler({
+    async fetch(request, options) {
+      const caller = await requireAssertion(request);
+      return caller instanceof Response ? caller : mcp.fetch(request, { ...options, authInfo: caller });
+    },
+  });
+  return createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (path === '/mcp') {
+      // The adapter's types lack `undefined` under exactOptionalPropertyTypes.
+      void handle(request as Parameters<typeof handle>[0], response);
+      return;
+    }
+    const isHealth = path === '/health/ready';
+    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isHealth ? { status: 'ready', files: getState().files } : { error: 'Not found' }));
+  }); // prettier-ignore
+}

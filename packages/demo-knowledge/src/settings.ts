@@ -1,0 +1,41 @@
+import { isAbsolute } from 'node:path';
+
+/** What the server is started with, all of it from the environment. */
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  /** A PostgreSQL database of its own. */
+  readonly databaseUrl: string;
+  /** The folder of Markdown files. Absolute. */
+  readonly folder: string;
+  /** Where the platform publishes its public keys. */
+  readonly jwksUrl: URL;
+  readonly issuer: string;
+  /** The URL that the server is mounted with. */
+  readonly audience: string;
+  /** The id of the one organisation that is served. */
+  readonly org: string;
+}
+
+/** @throws Error that names every variable that is missing or wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+  const faults: string[] = [];
+  const read = (name: string, isValid: (value: string) => boolean, rule: string): string => {
+    const value = environment[name] ?? '';
+    if (!isValid(value)) faults.push(`${name} must be ${rule}`);
+    return value;
+  };
+  const isText = (value: string) => value !== '';
+  const settings = {
+    host: environment['HOST'] || '127.0.0.1',
+    port: Number(read('PORT', (value) => /^\d{1,5}$/.test(value), 'a port')),
+    databaseUrl: read('DATABASE_URL', (value) => URL.canParse(value), 'the URL of a PostgreSQL database'),
+    folder: read('KNOWLEDGE_FOLDER', isAbsolute, 'an absolute path'),
+    jwksUrl: read('JWKS_URL', (value) => URL.canParse(value), 'a URL'),
+    issuer: read('TOKEN_ISSUER', isText, 'the issuer of the assertions'),
+    audience: read('AUDIENCE', (value) => URL.canParse(value), 'the URL that the server is mounted with'),
+    org: read('ORG_ID', isText, 'the id of an organisation'),
+  };
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return { ...settings, jwksUrl: new URL(settings.jwksUrl) };
+}

@@ -1,0 +1,41 @@
+/** A session of the first admin, with which the launcher sets up what a newcomer would. */
+export interface AdminSession {
+  readonly orgId: string;
+  call(method: string, path: string, body?: object): Promise<Response>;
+}
+
+interface LoginResponse {
+  readonly accessToken?: string;
+  readonly user?: { readonly orgId: string };
+}
+
+/**
+ * Signs the admin in, runs `use`, and signs the admin out.
+ *
+ * @returns undefined when identity doesn't accept the password alone, which is so after it was changed, or once the
+ *   admin has a second factor.
+ */
+export async function withAdminSession<T>(
+  identityUrl: string,
+  admin: { readonly email: string; readonly password: string },
+  use: (session: AdminSession) => Promise<T>,
+): Promise<T | undefined> {
+  const send = (method: string, path: string, body: object | undefined, session?: string) =>
+    fetch(`${identityUrl}${path}`, {
+      method,
+      headers: {
+        ...(session !== undefined && { authorization: `Bearer ${session}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const login = await send('POST', '/api/v1/auth/login', admin);
+  const { accessToken, user } = (login.ok ? await login.json() : {}) as LoginResponse;
+  if (accessToken === undefined || user === undefined) return undefined;
+  try {
+    const { orgId } = user;
+    return await use({ orgId, call: (method, path, body) => send(method, path, body, accessToken) });
+  } finally {
+    await send('POST', '/api/v1/auth/logout', undefined, accessToken);
+  }
+}

@@ -1,0 +1,78 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AdminSession } from '../admin-session.js';
+
+/** The mount's name is the first part of its tools' names. */
+export const MOUNT_NAME = 'knowledge';
+/** Holds the id of the mount, so that a server that somebody else has mounted is never touched. */
+const ID_FILE = 'demo-knowledge-mount';
+const SERVERS = '/api/v1/mcp-servers';
+const SCOPES: Readonly<Record<string, string>> = {
+  search: 'kb:read',
+  read_page: 'kb:read',
+  add_note: 'semantic:write',
+};
+
+interface ListedTool {
+  readonly name: string;
+  readonly state: string;
+  readonly hash: string | null;
+}
+
+const readMountId = (dataDir: string): Promise<string | undefined> =>
+  readFile(join(dataDir, ID_FILE), 'utf8').then(
+    (id) => id.trim(),
+    () => undefined,
+  );
+
+async function assertOk(response: Response): Promise<Response> {
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return response;
+}
+
+/** @returns the id of the mount, which now leads to `url`. @throws Error. */
+async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
+  const fields = { url, credential: { kind: 'assertion' }, isEnabled: true };
+  const known = await readMountId(dataDir);
+  if (known !== undefined) {
+    const moved = await call('PATCH', `${SERVERS}/${known}`, fields);
+    if (moved.status !== 404) {
+      await assertOk(moved);
+      return known;
+    }
+  }
+  const created = await assertOk(await call('POST', SERVERS, { name: MOUNT_NAME, ...fields }));
+  const { server } = (await created.json()) as { server: { id: string } };
+  await writeFile(join(dataDir, ID_FILE), server.id);
+  return server.id;
+}
+
+/**
+ * Mounts the demo server and puts its tools in effect: what an administrator does by hand with a server of their own.
+ * A tool that the administrator has mapped otherwise since stays as it is.
+ *
+ * @throws Error that says what the platform answered.
+ */
+export async function mountDemoServer(session: AdminSession, dataDir: string, url: string): Promise<void> {
+  const { call } = session;
+  const id = await createOrMove(session, dataDir, url);
+  await assertOk(await call('POST', `${SERVERS}/${id}/refresh`));
+  const listed = await assertOk(await call('GET', `${SERVERS}/${id}/tools?limit=100`));
+  const { data } = (await listed.json()) as { data: ListedTool[] };
+  // The definitions come with this version of the platform, so that nobody has to look at them.
+  const tools = data
+    .filter(({ name, state }) => name in SCOPES && (state === 'new' || state === 'changed'))
+    .map(({ name, state, hash }) => ({ name, approve: hash, ...(state === 'new' && { scope: SCOPES[name] }) }));
+  if (tools.length > 0) await assertOk(await call('PATCH', `${SERVERS}/${id}/tools`, { tools }));
+} // prettier-ignore
+
+/** Disables the mount of an earlier start, whose server doesn't run now. */
+export async function disableDemoMount({ call }: AdminSession, dataDir: string): Promise<void> {
+  const id = await readMountId(dataDir);
+  if (id === undefined) return;
+  const found = await call('GET', `${SERVERS}/${id}`);
+  if (found.status === 404) await rm(join(dataDir, ID_FILE), { force: true });
+  if (!found.ok) return;
+  const { server } = (await found.json()) as { server: { isEnabled: boolean } };
+  if (server.isEnabled) await call('PATCH', `${SERVERS}/${id}`, { isEnabled: false });
+}
