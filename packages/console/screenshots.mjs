@@ -1,5 +1,6 @@
 // Renews docs/console: each screen in both themes, and some on a phone, of a platform with data in it.
 //   npm run screenshots
+//   npm run screenshots -- account apps      these only
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ const OUT = join(ROOT, 'docs/console');
 const PORT = Number(process.env['SCREENSHOTS_PORT'] ?? 8480);
 const URL_OF_PLATFORM = `http://localhost:${PORT}`;
 const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' };
+const NAMES = process.argv.slice(2);
 const BROWSER = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 async function startPlatform(folder) {
@@ -62,7 +64,10 @@ async function signIn(browser, { theme, width, height }) {
 
 async function takeAll(browser, form) {
   const page = await signIn(browser, form);
-  for (const { name, path, act } of SHOTS.filter(({ isOnPhone }) => !form.isPhone || isOnPhone)) {
+  const shots = SHOTS.filter(
+    ({ name, isOnPhone }) => (!form.isPhone || isOnPhone) && (NAMES.length === 0 || NAMES.includes(name)),
+  );
+  for (const { name, path, act } of shots) {
     await page.goto(URL_OF_PLATFORM + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await act?.(page);
@@ -79,9 +84,12 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 });
 try {
-  await fillPlatform(URL_OF_PLATFORM, ADMIN);
+  const connectApps = await fillPlatform(URL_OF_PLATFORM, ADMIN);
   await mkdir(OUT, { recursive: true });
   const desk = { width: 1280, height: 800 };
+  const page = await signIn(browser, { ...desk, theme: 'light' });
+  await connectApps(page);
+  await page.context().close();
   await takeAll(browser, { ...desk, theme: 'light' });
   await takeAll(browser, { ...desk, theme: 'dark' });
   await takeAll(browser, { width: 390, height: 844, theme: 'light', isPhone: true });

@@ -1,3 +1,5 @@
+import { appFields, connectApp } from './connect-app.mjs';
+
 const CRAWL = '/api/v1/crawlingManager';
 const TOKENS = '/api/v1/personal-access-tokens';
 
@@ -23,18 +25,34 @@ const tokens = [
   ['Grafana', ['crawl:read'], 'never'],
 ];
 
+/** Where else the administrator is signed in. */
+const userAgents = [
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0',
+];
+
+const apps = [
+  ['Editor of the docs team', ['user:read', 'kb:read', 'semantic:write']],
+  ['Release assistant', ['user:read', 'crawl:read', 'crawl:write']],
+];
+
 const members = [
   { email: 'ada@example.com', fullName: 'Ada Lovelace', password: 'correct-horse-battery' },
   { email: 'grace@example.com', fullName: 'Grace Hopper', role: 'admin' },
   { email: 'linus@example.com', fullName: 'Linus Pauling' },
 ];
 
-/** Fills a fresh platform with what an organisation might have after a while. */
+/**
+ * Fills a fresh platform with what an organisation might have after a while.
+ *
+ * @returns a function that connects applications for the person who is signed in on a page.
+ */
 export async function fillPlatform(url, admin) {
-  const send = async (method, path, body, token) => {
+  const send = async (method, path, body, token, userAgent) => {
     const response = await fetch(url + path, {
       method,
       headers: {
+        ...(userAgent && { 'user-agent': userAgent }),
         ...(token && { authorization: `Bearer ${token}` }),
         ...(body && { 'content-type': 'application/json' }),
       },
@@ -46,6 +64,7 @@ export async function fillPlatform(url, admin) {
   const { accessToken: session } = await send('POST', '/api/v1/auth/login', admin);
   const call = (method, path, body) => send(method, path, body, session);
 
+  for (const userAgent of userAgents) await send('POST', '/api/v1/auth/login', admin, undefined, userAgent);
   for (const member of members) await call('POST', '/api/v1/users', member);
   let mailer = '';
   for (const [name, scopes, expiryDays] of tokens) {
@@ -78,4 +97,20 @@ export async function fillPlatform(url, admin) {
       },
       mailer,
     );
+
+  return async (page) => {
+    for (const [name, scopes] of apps) {
+      const { application } = await call('POST', '/api/v1/oauth-applications', appFields(name, scopes));
+      const { accessToken } = await connectApp(page, { url, clientId: application.clientId, scopes });
+      await fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${accessToken}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      });
+    }
+  };
 }

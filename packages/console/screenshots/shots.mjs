@@ -11,6 +11,13 @@ export const SHOTS = [
     },
   },
   {
+    name: 'account',
+    path: '/account',
+    isOnPhone: true,
+    act: (page) => page.getByText('This session').waitFor(),
+  },
+  { name: 'apps', path: '/account/apps', isOnPhone: true, act: (page) => page.getByRole('grid').waitFor() },
+  {
     name: 'crawls',
     path: '/crawls',
     isOnPhone: true,
@@ -54,5 +61,6 @@ export const SHOTS = [
   },
   { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'audit', path: '/organisation/audit', act: (page) => page.getByRole('grid').waitFor() },
 ];

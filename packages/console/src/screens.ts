@@ -30,6 +30,16 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/tokens/tokens.tsx'),
       },
       { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
+      {
+        path: '/account/apps',
+        label: text.screens.apps,
+        load: () => import('./screens/apps/apps.tsx'),
+      },
+      {
+        path: '/account',
+        label: text.screens.account,
+        load: () => import('./screens/account/account.tsx'),
+      },
     ],
   },
   {
@@ -97,6 +107,12 @@ export const screenGroups: readonly ScreenGroup[] = [
         label: text.allTokens.title,
         isForAdmins: true,
         load: () => import('./screens/organisation/all-tokens.tsx'),
+      },
+      {
+        path: '/organisation/apps',
+        label: text.screens.allApps,
+        isForAdmins: true,
+        load: () => import('./screens/apps/all-apps.tsx'),
       },
       {
         path: '/organisation/audit',

@@ -31,7 +31,7 @@ function collectImports(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test.each(['tokens', 'crawls', 'members'])(
+test.each(['tokens', 'crawls', 'members', 'account', 'apps', 'all-apps'])(
   `the first load of the screen %s is at most ${FIRST_LOAD_MAX_BYTES} bytes in brotli`,
   (screen) => {
     const named = [...html.matchAll(/\/assets\/([\w.-]+)/g)].map(([, name = '']) => name);

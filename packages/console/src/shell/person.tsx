@@ -51,6 +51,7 @@ export function Person() {
               {me.email}
               <small>{text.roles[me.role as keyof typeof text.roles]}</small>
             </Header>
+            <MenuItem href="/account">{text.screens.account}</MenuItem>
             <MenuItem onAction={() => signOut.mutate()}>{text.signOut}</MenuItem>
           </MenuSection>
         </Menu>

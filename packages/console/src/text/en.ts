@@ -60,6 +60,16 @@ export const en = {
     mail: 'Mail',
     organisation: 'Organisation',
   },
+  /** The names of screens in the navigation whose other texts are in `en/`. */
+  screens: {
+    account: 'My account',
+    apps: 'Connected apps',
+    allApps: 'Connected apps',
+    applications: 'Applications',
+    serviceAccounts: 'Service accounts',
+    tokenPolicy: 'Token policy',
+    mcpServers: 'MCP servers',
+  },
   tokens: {
     title: 'My tokens',
     intro: 'A token acts as you. Give each one only the permissions that it needs.',

@@ -34,9 +34,18 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 );
 
-export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+interface SectionProps {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export const Section = ({ title, actions, children }: SectionProps) => (
   <section className="section">
-    <h2>{title}</h2>
+    <header>
+      <h2>{title}</h2>
+      {actions !== undefined && <div className="actions">{actions}</div>}
+    </header>
     {children}
   </section>
 );
@@ -51,4 +60,24 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Rea
       </div>
     ))}
   </dl>
+);
+
+/** What can be set, a row each. */
+export const Settings = ({ children }: { children: ReactNode }) => <ul className="settings">{children}</ul>;
+
+interface SettingProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** The button that changes it. */
+  readonly action: ReactNode;
+}
+
+export const Setting = ({ title, children, action }: SettingProps) => (
+  <li>
+    <div>
+      <h3>{title}</h3>
+      <p>{children}</p>
+    </div>
+    {action}
+  </li>
 );

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
+import { scopesQuery } from '../../api/scopes.ts';
 import { text } from '../../text/index.ts';
 import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { RadioCards, SelectInput, TextInput } from '../../ui/fields.tsx';
@@ -17,11 +18,7 @@ const EXPIRIES = { '30': 30, '90': 90, '365': 365, never: 'never' } as const;
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
-  const groups = useQuery({
-    queryKey: ['grantable-scopes'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(identity.GET('/api/v1/personal-access-tokens/scopes', { signal }))).scopes,
-  });
+  const groups = useQuery(scopesQuery);
   const [expiry, setExpiry] = useState<Expiry>('30');
   const create = useMutation({
     mutationFn: (body: { name: string; scopes: string[]; expiryDays: (typeof EXPIRIES)[Expiry] }) =>

@@ -1,0 +1,54 @@
+import { apps as t } from '#text/apps';
+import type { IdentitySchemas } from '@platform/clients/types';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { createMenuColumn } from '../../ui/menu.tsx';
+import { ScopeWords } from '../../ui/scope-words.tsx';
+import { Time } from '../../ui/time.tsx';
+
+export type ConnectedApp = IdentitySchemas['schemas']['ConnectedApp'];
+
+/** The host of the client is verified, its name is not always. */
+const describeClient = ({ host, kind }: ConnectedApp['client']): string =>
+  host ?? t.kinds[kind as keyof typeof t.kinds] ?? kind;
+
+function LastUse({ lastUsedAt, lastAddress }: ConnectedApp) {
+  if (lastUsedAt === null) return t.neverUsed;
+  return (
+    <span className="stack">
+      <Time at={lastUsedAt} />
+      {lastAddress !== null && <small>{t.from(lastAddress)}</small>}
+    </span>
+  );
+}
+
+export const clientColumn: DataColumn<ConnectedApp> = {
+  id: 'client',
+  label: t.columns.client,
+  render: ({ client }) => (
+    <span className="stack">
+      <span className="strong">{client.name}</span>
+      <small>{describeClient(client)}</small>
+    </span>
+  ),
+};
+
+export const createUseColumns = <Item extends ConnectedApp>(
+  onEnd: (app: Item) => void,
+): readonly DataColumn<Item>[] => [
+  {
+    id: 'may',
+    label: t.columns.may,
+    render: ({ scopes }) => <ScopeWords scopes={scopes} />,
+  },
+  { id: 'lastUsed', label: t.columns.lastUsed, isSecondary: true, render: (app) => <LastUse {...app} /> },
+  {
+    id: 'until',
+    label: t.columns.until,
+    isSecondary: true,
+    render: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
+  },
+  createMenuColumn({
+    getName: ({ client }) => client.name,
+    listActions: (app) => [{ label: t.end, isDangerous: true, run: () => onEnd(app) }],
+  }),
+];

@@ -1,0 +1,36 @@
+import { apps as t } from '#text/apps';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { Empty, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { clientColumn, type ConnectedApp, createUseColumns } from './app-columns.tsx';
+
+const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
+
+/** The applications that act for oneself. */
+export function Screen() {
+  const [ending, setEnding] = useState<ConnectedApp>();
+  const query = useQuery({
+    queryKey: ['apps', 'own'],
+    queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/connected-apps', { signal }))).data,
+  });
+  return (
+    <Page title={t.title} intro={t.intro}>
+      <QueryView query={query}>
+        {(found) => (
+          <DataTable
+            label={t.title}
+            columns={[clientColumn, ...createUseColumns(setEnding)]}
+            items={found}
+            getId={({ id }) => id}
+            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+          />
+        )}
+      </QueryView>
+      {ending && <EndApp app={ending} onClose={() => setEnding(undefined)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,44 @@
+/** The texts of a person's own account. */
+export const account = {
+  title: 'My account',
+  intro: 'How you sign in, and where you are signed in.',
+  name: 'Name',
+  email: 'E-mail',
+  role: 'Role',
+  signIn: 'Sign-in',
+  password: {
+    title: 'Password',
+    intro: 'Changing it ends all your other sessions. Your tokens keep working.',
+    change: 'Change password…',
+    dialog: 'Change your password',
+    current: 'Current password',
+    next: 'New password',
+    nextHint: 'At least 8 characters. A long phrase is better than a short riddle.',
+    again: 'New password, again',
+    mismatch: 'The two new passwords differ.',
+    submit: 'Change password',
+    changed: (count: number) =>
+      count === 0
+        ? 'Your password is changed.'
+        : `Your password is changed, and ${count === 1 ? 'one other session has' : `${count} other sessions have`} ended.`,
+  },
+  sessions: {
+    title: 'Sessions',
+    columns: { client: 'Where', address: 'Address', opened: 'Signed in', ends: 'Ends' },
+    unknownAddress: 'Unknown',
+    current: 'This session',
+    end: 'End the session…',
+    endTitle: (client: string) => `End the session of ${client}?`,
+    endWarning: 'It is signed out at once. What is not saved there is lost.',
+    endSubmit: 'End the session',
+    ended: 'The session has ended.',
+    endOthers: 'End all others…',
+    endOthersTitle: 'End all your other sessions?',
+    endOthersWarning:
+      'You stay signed in here, and are signed out everywhere else. Your tokens keep working.',
+    endOthersSubmit: 'End all others',
+    othersEnded: (count: number) =>
+      count === 1 ? 'One session has ended.' : `${count} sessions have ended.`,
+    emptyTitle: 'There are no open sessions',
+  },
+};
