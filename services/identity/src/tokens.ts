@@ -3,6 +3,7 @@ import type { IdentityConfig } from './config.js';
 import type { RefusedUses } from './features/liveness/refused-uses.js';
 import type { Outbox } from './features/outgoing-mails/outbox.js';
 import { registerTokens } from './features/personal-access-tokens/feature.js';
+import { registerServiceAccounts } from './features/service-accounts/feature.js';
 import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
 import { createReuseReaction } from './features/token-alerts/reuse.js';
 import { registerTokenDetails } from './features/token-details/feature.js';
@@ -23,7 +24,7 @@ export interface TokenFeatureDeps extends Resources {
 }
 
 /**
- * Registers personal access tokens, from their creation to their end.
+ * Registers personal access tokens, from their creation to their end, and the service accounts that can own some.
  *
  * @returns what `/mcp` offers of them as tools.
  */
@@ -36,5 +37,7 @@ export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   const tokens = registerTokens(app, { ...common, search: tokenSearch, defaultScopes: config.MCP_SCOPES });
   registerTokenDetails(app, { ...deps, tokens });
   registerTokenLeaks(app, deps);
-  return { tokens, tokenSearch, tokenRotation: registerTokenRotation(app, common) };
+  const tokenRotation = registerTokenRotation(app, common);
+  registerServiceAccounts(app, { ...common, tokens, rotation: tokenRotation });
+  return { tokens, tokenSearch, tokenRotation };
 }

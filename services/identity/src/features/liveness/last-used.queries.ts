@@ -19,7 +19,7 @@ const writeUses = `
     returning token_id, last_used_at, (xmax = 0) as is_first
   )
   insert into audit_entries (id, org_id, action, actor_id, credential_kind, credential_id, subject_id, created_at)
-  select used.audit_id, tokens.org_id, 'token.first_used', tokens.owner_id, 'pat', tokens.id, tokens.id, written.last_used_at
+  select used.audit_id, tokens.org_id, 'token.first_used', coalesce(tokens.owner_id, tokens.service_account_id), 'pat', tokens.id, tokens.id, written.last_used_at
   from written
     join used using (token_id)
     join personal_access_tokens tokens on tokens.id = written.token_id

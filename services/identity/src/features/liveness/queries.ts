@@ -37,14 +37,17 @@ const hasLiveParent = `(o.parent_id is null or exists (
  * compared here: a join with the addresses can be planned as a scan of all tokens of an owner.
  */
 const liveCredentials = `
-  select t.id::text, t.token_hash, u.role, u.email, u.full_name,
+  select t.id::text, t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
-         nullif(t.allow_list, '{}')::text[], nullif(p.allow_list, '{}')::text[], false, m.version::float8
+         nullif(t.allow_list, '{}')::text[], nullif(p.allow_list, '{}')::text[], t.service_account_id is not null,
+         m.version::float8
   from personal_access_tokens t
-    join users u on u.id = t.owner_id
+    -- Exactly one of them is the owner.
+    left join users u on u.id = t.owner_id
+    left join service_accounts a on a.id = t.service_account_id
     left join token_policies p on p.org_id = t.org_id
     left join mcp_catalogues m on m.org_id = t.org_id
-  where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null
+  where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null and a.removed_at is null
     and (t.expires_at is null or t.expires_at > $5)
   union all
   select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, null, null, false, m.version::float8

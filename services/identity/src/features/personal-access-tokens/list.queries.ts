@@ -1,5 +1,6 @@
 import type { PageWindow } from '@platform/service-kit';
 import type pg from 'pg';
+import type { TokenOwner } from './insert.queries.js';
 
 export interface TokenRow {
   readonly id: string;
@@ -16,6 +17,7 @@ export interface OwnedTokenRow extends TokenRow {
   readonly email: string;
   readonly full_name: string;
   readonly is_owner_removed: boolean;
+  readonly is_service_account: boolean;
 }
 
 /**
@@ -24,26 +26,29 @@ export interface OwnedTokenRow extends TokenRow {
  */
 export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
-const ownTokens = `
+const tokensOf = (ownerColumn: 'owner_id' | 'service_account_id') => `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at
   from (
-    select id from personal_access_tokens where owner_id = $1 and ${isActive} order by id desc limit $3
+    select id from personal_access_tokens where ${ownerColumn} = $1 and ${isActive} order by id desc limit $3
   ) page
     join personal_access_tokens t using (id)
     left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 
+const tokensOfMember = tokensOf('owner_id');
+const tokensOfAccount = tokensOf('service_account_id');
+
 /** Finds the owner's active tokens, newest first. */
-export async function findOwnTokens(
+export async function findTokensOf(
   db: pg.Pool,
-  ownerId: string,
+  owner: TokenOwner,
   now: Date,
   limit: number,
 ): Promise<TokenRow[]> {
   const { rows } = await db.query<TokenRow>({
-    name: 'own_tokens',
-    text: ownTokens,
-    values: [ownerId, now, limit],
+    name: owner.isServiceAccount ? 'tokens_of_account' : 'own_tokens',
+    text: owner.isServiceAccount ? tokensOfAccount : tokensOfMember,
+    values: [owner.id, now, limit],
   });
   return rows;
 }
@@ -68,16 +73,25 @@ export async function countActiveTokens(db: pg.Pool, orgId: string, now: Date): 
   return Number(rows[0]?.total ?? 0);
 }
 
+/** The owner of the token `t`, of which exactly one join finds a row. */
+export const ownerFields = `
+  coalesce(t.owner_id, t.service_account_id) as owner_id, coalesce(u.email, '') as email,
+  coalesce(u.full_name, a.name) as full_name, coalesce(u.removed_at, a.removed_at) is not null as is_owner_removed,
+  t.service_account_id is not null as is_service_account`;
+export const ownerJoins = `
+  left join users u on u.id = t.owner_id
+  left join service_accounts a on a.id = t.service_account_id`;
+
 /* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
 const orgTokens = (direction: 'asc' | 'desc') => `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at,
-    t.owner_id, u.email, u.full_name, u.removed_at is not null as is_owner_removed
+    ${ownerFields}
   from (
     select id from personal_access_tokens
     where org_id = $1 and ${isActive} order by id ${direction} limit $3 offset $4
   ) page
     join personal_access_tokens t using (id)
-    join users u on u.id = t.owner_id
+    ${ownerJoins}
     left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 const orgTokensFromStart = orgTokens('desc');

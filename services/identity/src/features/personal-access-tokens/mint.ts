@@ -19,13 +19,13 @@ export function mintToken(
   token: {
     readonly id: string;
     readonly orgId: string;
-    readonly userId: string;
+    readonly ownerId: string;
     readonly scopes: readonly string[];
     readonly now: number;
     readonly expiresAt: number | null;
   },
 ): MintedToken {
-  const { id: jti, orgId: org, userId: sub, scopes, now, expiresAt } = token;
+  const { id: jti, orgId: org, ownerId: sub, scopes, now, expiresAt } = token;
   const claims = { sub, org, jti, kind: 'pat' as const, scope: scopes.join(' ') };
   const times = {
     iat: Math.floor(now / 1_000),

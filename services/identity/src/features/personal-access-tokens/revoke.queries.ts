@@ -43,10 +43,15 @@ const LOCK_TIMEOUT_MS = 1_000;
  * sees every token that was created before it.
  */
 const lockOwner = `
+  with member as (
+    select owner.id from personal_access_tokens token join users owner on owner.id = token.owner_id
+    where token.id = $1 and token.org_id = $2 for no key update of owner
+  ), account as (
+    select owner.id from personal_access_tokens token join service_accounts owner on owner.id = token.service_account_id
+    where token.id = $1 and token.org_id = $2 for no key update of owner
+  )
   select set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
-  from personal_access_tokens token join users owner on owner.id = token.owner_id
-  where token.id = $1 and token.org_id = $2
-  for no key update of owner`;
+  from (select id from member union all select id from account) owner`;
 
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
@@ -57,7 +62,7 @@ const lockOwner = `
 const revoke = `
   with recursive family as (
     select id from personal_access_tokens
-    where id = $1 and org_id = $3 and ($4::uuid is null or owner_id = $4) and ${isActive}
+    where id = $1 and org_id = $3 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}
     union
     select member.id from family cross join lateral (
       select id, status, expires_at from personal_access_tokens

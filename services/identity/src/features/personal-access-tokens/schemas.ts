@@ -74,6 +74,12 @@ export const AdminToken = Type.Object(
     ownerEmail: Type.String(),
     ownerFullName: Type.String(),
     ownerDeleted: Type.Boolean(),
+    isServiceAccount: Type.Optional(
+      Type.Boolean({
+        description:
+          'True when a service account owns it: `userId` is that of the account, and there is no e-mail.',
+      }),
+    ),
   },
   { title: 'OwnedPersonalAccessToken' },
 );

@@ -1,35 +1,19 @@
-import {
-  invalidCredential,
-  type Scope,
-  scopeCatalogue,
-  standardAuthErrors,
-  type UserPrincipal,
-} from '@platform/auth';
-import {
-  type Clock,
-  type Page,
-  type PageQuery,
-  pageWindow,
-  toPagination,
-  validationError,
-} from '@platform/service-kit';
-import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { readAllowList } from '../allow-lists/ranges.js';
+import { type Scope, scopeCatalogue, type UserPrincipal } from '@platform/auth';
+import { type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type { Caller } from '../audit/actor.js';
-import { sessionRequiredToKeepDescendants, tokenAlreadyRotated, tokenNotFound } from './errors.js';
-import { canGrant, grantExpiry, grantScopes } from './grant.js';
-import { type InsertOutcome, insertToken } from './insert.queries.js';
+import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
+import { canGrant, grantScopes } from './grant.js';
+import type { TokenOwner } from './insert.queries.js';
+import { type IssueDeps, issueToken } from './issue.js';
 import {
   countActiveTokens,
   findOrgTokens,
-  findOwnTokens,
+  findTokensOf,
   type OwnedTokenRow,
   type TokenRow,
 } from './list.queries.js';
-import { type MintDeps, mintToken } from './mint.js';
 import { revokeTokens } from './revoke.queries.js';
-import { assertScopesAllowed, limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
+import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
@@ -45,6 +29,8 @@ export interface TokenService {
   create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
   /** Lists the caller's 100 newest active tokens, newest first. */
   listOwn(principal: UserPrincipal): Promise<Token[]>;
+  /** Lists the 100 newest active tokens of an owner, newest first. */
+  listOf(owner: TokenOwner): Promise<Token[]>;
   listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
   grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
   /**
@@ -55,7 +41,9 @@ export interface TokenService {
    * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
    */
   revokeOwn(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
-  /** Does the same for a token of any member of the organisation. @throws AppError 404. */
+  /** Does the same for a token of another owner. @throws AppError 404. */
+  revokeOf(owner: TokenOwner, caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
+  /** Does the same for a token of any member or service account of the organisation. @throws AppError 404. */
   revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
 }
 
@@ -75,22 +63,12 @@ export const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
   ownerEmail: row.email,
   ownerFullName: row.full_name,
   ownerDeleted: row.is_owner_removed,
+  ...(row.is_service_account && { isServiceAccount: true }),
 });
 
-export interface TokenServiceDeps extends MintDeps {
-  readonly pool: pg.Pool;
-  readonly clock: Clock;
+export interface TokenServiceDeps extends IssueDeps {
   readonly defaultScopes: readonly Scope[];
   readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
-}
-
-function assertCreated(outcome: InsertOutcome): void {
-  if (outcome === 'ended') throw invalidCredential(standardAuthErrors);
-  if (outcome === 'rotated') throw tokenAlreadyRotated();
-  if (outcome === 'outside of the allow list')
-    throw validationError([
-      { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
-    ]);
 }
 
 export function createTokenService(deps: TokenServiceDeps): TokenService {
@@ -116,49 +94,21 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
     return count;
   }
 
+  const list = async (owner: TokenOwner): Promise<Token[]> =>
+    (await findTokensOf(pool, owner, new Date(clock()), MAX_OWN_LIST)).map(toToken);
+
   return {
     async create(caller, { name, description, scopes: requested, expiryDays, allowList }) {
-      const now = clock();
       const policy = await deps.getPolicy(caller.orgId);
       assertScopesAllowed(policy, requested ?? []);
       const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
       const scopes = grantScopes(caller, requested, allowed);
-      const granted = grantExpiry(caller, expiryDays, now);
-      const expiresAt = limitExpiry(policy, {
-        expiresAt: granted,
-        isRequested: expiryDays !== undefined,
-        now,
-      });
-      const { userId, orgId } = caller;
-      const id = uuidv7();
-      const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });
-      const createdAt = new Date(now);
-      const expiry = expiresAt === null ? null : new Date(expiresAt);
-      const row = {
-        id,
-        orgId,
-        ownerId: userId,
-        name,
-        description: description ?? null,
-        allowList: readAllowList(allowList ?? []),
-        scopes,
-        ...minted,
-      };
-      assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller));
-      return {
-        id,
-        name,
-        scopes,
-        lastUsedAt: null,
-        createdAt: createdAt.toISOString(),
-        expiresAt: expiry?.toISOString() ?? null,
-        parentId: caller.kind === 'pat' ? caller.credentialId : null,
-        accessToken,
-      };
+      const owner = { id: caller.userId, isServiceAccount: false };
+      return issueToken(deps, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
     },
 
-    listOwn: async ({ userId }) =>
-      (await findOwnTokens(pool, userId, new Date(clock()), MAX_OWN_LIST)).map(toToken),
+    listOwn: ({ userId }) => list({ id: userId, isServiceAccount: false }),
+    listOf: list,
 
     async listForOrganisation({ orgId }, query) {
       const now = new Date(clock());
@@ -184,6 +134,7 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
         .filter(({ scopes }) => scopes.length > 0),
 
     revokeOwn: (caller, tokenId, options) => revoke(caller, caller.userId, tokenId, options),
+    revokeOf: ({ id }, caller, tokenId, options) => revoke(caller, id, tokenId, options),
     revokeAny: (caller, tokenId, options) => revoke(caller, undefined, tokenId, options),
   };
 }

@@ -3,7 +3,8 @@ import type { Transaction } from '../../resources.js';
 
 export interface ReusedToken {
   readonly orgId: string;
-  readonly ownerId: string;
+  /** Null for a service account, which gets no mail. */
+  readonly ownerId: string | null;
   readonly name: string;
   /** The newest token of its lineage. */
   readonly newestId: string;

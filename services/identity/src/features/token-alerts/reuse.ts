@@ -1,13 +1,14 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
+import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
 import { describeReuse } from './alerts.js';
 import { claimReuseNotice, findReusedToken } from './reuse.queries.js';
 
-/** The owner is told once in this time, however often the old token is tried. */
+/** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */
 const NOTICE_EVERY_MS = 24 * 60 * 60_000;
 
 /**
@@ -40,11 +41,10 @@ export const createReuseReaction =
     await prisma.$transaction(async (tx) => {
       if (!(await claimReuseNotice(tx, tokenId, at, new Date(at.getTime() - NOTICE_EVERY_MS)))) return;
       const detail = describeReuse(token.name, revokeFamilyOnReuse);
-      await outbox.add(
-        tx,
-        { kind: 'token_alert', to: { userId: token.ownerId }, detail, requestId: null },
-        at,
-      );
+      const recipients =
+        token.ownerId === null ? await findAdministrators(tx, token.orgId) : [{ id: token.ownerId }];
+      for (const { id: userId } of recipients)
+        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
     });
     outbox.wake();
   };

@@ -22,7 +22,7 @@ const ownToken = `
     t.successor_id, t.revoked_at, t.revoked_reason,
     used.last_used_at, used.address, used.user_agent
   from personal_access_tokens t left join token_last_used used on used.token_id = t.id
-  where t.id = $1 and t.owner_id = $2`;
+  where t.id = $1 and $2 in (t.owner_id, t.service_account_id)`;
 
 /** Finds a token of the owner, in any state. */
 export async function findOwnToken(

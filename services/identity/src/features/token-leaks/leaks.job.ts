@@ -43,7 +43,8 @@ export function createLeaksJob(deps: {
       await insertAuditEntry(tx, { ...entry, ...(url !== null && { detail: { url } }) });
       const administrators = await findAdministrators(tx, orgId);
       const detail = describeLeak(token.name, token.ownerName, url);
-      for (const userId of new Set([ownerId, ...administrators.map(({ id }) => id)]))
+      const owners = ownerId === null ? [] : [ownerId];
+      for (const userId of new Set([...owners, ...administrators.map(({ id }) => id)]))
         await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
     });
     outbox.wake();

@@ -35,17 +35,19 @@ export interface LeakedToken {
   readonly tokenId: string;
   readonly url: string | null;
   readonly orgId: string;
-  readonly ownerId: string;
+  /** Null for a service account, which gets no mail. */
+  readonly ownerId: string | null;
   readonly name: string;
   readonly ownerName: string;
 }
 
 const leakedTokens = `
   select report.id as "reportId", token.id as "tokenId", report.url, token.org_id as "orgId",
-    token.owner_id as "ownerId", token.name, owner.full_name as "ownerName"
+    token.owner_id as "ownerId", token.name, coalesce(owner.full_name, account.name) as "ownerName"
   from (select * from leak_reports order by id limit $2) report
     join personal_access_tokens token on ${isLeaked}
-    join users owner on owner.id = token.owner_id
+    left join users owner on owner.id = token.owner_id
+    left join service_accounts account on account.id = token.service_account_id
   order by report.id`;
 
 /** @returns the reported tokens that are alive, of at most `limit` reports. */

@@ -38,15 +38,15 @@ export interface ActiveToken {
 }
 
 const activeTokens = `
-  select t.id, t.name, t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt", t.owner_id as "ownerId",
-    u.email as "ownerEmail"
+  select t.id, t.name, t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt",
+    coalesce(t.owner_id, t.service_account_id) as "ownerId", coalesce(u.email, '') as "ownerEmail"
   from (
     select id from personal_access_tokens
     where org_id = $1 and status = 'active' and (expires_at is null or expires_at > $2) and id < $3
     order by id desc limit $4
   ) page
     join personal_access_tokens t using (id)
-    join users u on u.id = t.owner_id
+    left join users u on u.id = t.owner_id
   order by t.id desc`;
 
 /** Finds a batch of the organisation's active tokens, newest first, by the index `tokens_of_org`. */

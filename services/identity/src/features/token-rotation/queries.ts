@@ -3,9 +3,15 @@ import { runInTransaction } from '../../transaction.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { createAuditId } from '../audit/queries.js';
-import { ownerAndSession, ownerAndToken } from '../personal-access-tokens/insert.queries.js';
+import {
+  accountAndSession,
+  ownerAndSession,
+  ownerAndToken,
+  type TokenOwner,
+} from '../personal-access-tokens/insert.queries.js';
 
 export interface Rotation {
+  readonly owner: TokenOwner;
   /** The token that is replaced. */
   readonly tokenId: string;
   readonly id: string;
@@ -23,7 +29,8 @@ export interface Rotation {
  * The lock on the owner's row serialises rotations with creations and revocations, so that the next statement sees every
  * child that was created before it.
  */
-const lockOwner = `select from users where id = $1 and org_id = $2 for no key update`;
+const lockOwner = (owners: 'users' | 'service_accounts') =>
+  `select from ${owners} where id = $1 and org_id = $2 for no key update`;
 
 /*
  * The tokens whose revocation would revoke the token `$16`: itself, its ancestors and their successors. A token rotates
@@ -47,9 +54,13 @@ const isOwnFamily = `${liesWithin('target.allow_list', 'maker.allow_list')} and 
  * revocation finds them. With a grace (`$17`) the old token keeps its children until it ends; the expiry job then moves
  * them to the new token.
  */
-const rotateBy = (locks: string, isPermitted: string) => `
+const rotateBy = (
+  locks: string,
+  isPermitted: string,
+  ownerColumn: 'owner_id' | 'service_account_id' = 'owner_id',
+) => `
   with ${locks}, target as materialized (
-    select token.* from maker, owner join personal_access_tokens token on token.owner_id = owner.id
+    select token.* from maker, owner join personal_access_tokens token on token.${ownerColumn} = owner.id
     where token.id = $16 and token.status = 'active' and (token.expires_at is null or token.expires_at > $8)
       and token.successor_id is null
     for no key update of token
@@ -62,7 +73,7 @@ const rotateBy = (locks: string, isPermitted: string) => `
     select target.* from target, verdict where outcome = 'rotated'
   ), token as (
     insert into personal_access_tokens
-      (id, org_id, owner_id, name, description, allow_list, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
+      (id, org_id, ${ownerColumn}, name, description, allow_list, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
        parent_id)
     select $1::uuid, $2, $3, name, description, allow_list, scopes, scopes <> $5::text[], $6, $7, $8, $9, parent_id from old
     returning id
@@ -72,7 +83,7 @@ const rotateBy = (locks: string, isPermitted: string) => `
         expires_at = least(predecessor.expires_at, $17::timestamptz),
         status = case when $17 is null then 'revoked'::token_status else predecessor.status end,
         revoked_at = case when $17 is null then $8 end,
-        revoked_by = case when $17 is null then $3::uuid end,
+        revoked_by = case when $17 is null then $20::uuid end,
         revoked_reason = case when $17 is null then 'rotated' end
     from old where predecessor.id = old.id
   ), predecessors as (
@@ -84,7 +95,7 @@ const rotateBy = (locks: string, isPermitted: string) => `
   ), entries as (
     insert into audit_entries
       (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
-    select entry.id, $2, entry.action, $3, $11, $12, $13, $14, entry.subject_id, entry.reason, entry.detail, $8
+    select entry.id, $2, entry.action, $20, $11, $12, $13, $14, entry.subject_id, entry.reason, entry.detail, $8
     from old, (values
       ($10::uuid, 'token.rotated', $16::uuid, null,
        jsonb_build_object('replacedBy', $1::text, 'graceEndsAt', $18::text)),
@@ -97,21 +108,28 @@ const rotateBy = (locks: string, isPermitted: string) => `
   select outcome from verdict`;
 
 const rotateBySession = rotateBy(ownerAndSession, 'true');
+const rotateForAccount = rotateBy(accountAndSession, 'true', 'service_account_id');
 const rotateByToken = rotateBy(ownerAndToken, isOwnFamily);
 
 /** Why a token wasn't rotated: the caller's credential has ended or was rotated, or the token is none that it may rotate. */
 export type RotationOutcome = 'rotated' | 'ended' | 'caller rotated' | 'not active' | 'not permitted';
 
+/** @returns the prepared statement for the owner and the credential. A token rotates none of a service account. */
+function selectRotate({ isServiceAccount }: TokenOwner, by: Caller): { name: string; text: string } {
+  if (isServiceAccount) return { name: 'rotate_token_for_account', text: rotateForAccount };
+  return by.kind === 'pat'
+    ? { name: 'rotate_token_by_token', text: rotateByToken }
+    : { name: 'rotate_token_by_session', text: rotateBySession };
+}
+
 export async function rotateToken(pool: pg.Pool, rotation: Rotation, by: Caller): Promise<RotationOutcome> {
-  const { at, expiresAt, graceEndsAt } = rotation;
-  const isByToken = by.kind === 'pat';
+  const { at, expiresAt, graceEndsAt, owner } = rotation;
   const query = {
-    name: isByToken ? 'rotate_token_by_token' : 'rotate_token_by_session',
-    text: isByToken ? rotateByToken : rotateBySession,
+    ...selectRotate(owner, by),
     values: [
       rotation.id,
       by.orgId,
-      by.userId,
+      owner.id,
       createAuditId(at),
       rotation.scopes,
       rotation.tokenHash,
@@ -128,10 +146,14 @@ export async function rotateToken(pool: pg.Pool, rotation: Rotation, by: Caller)
       graceEndsAt ?? null,
       graceEndsAt?.toISOString() ?? null,
       createAuditId(at),
+      by.userId,
     ],
   };
   return runInTransaction(pool, async (client) => {
-    await client.query(lockOwner, [by.userId, by.orgId]);
+    await client.query(lockOwner(owner.isServiceAccount ? 'service_accounts' : 'users'), [
+      owner.id,
+      by.orgId,
+    ]);
     const { rows } = await client.query<{ outcome: RotationOutcome }>(query);
     return rows[0]?.outcome ?? 'ended';
   });

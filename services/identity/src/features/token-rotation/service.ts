@@ -14,6 +14,7 @@ import {
   tokenAlreadyRotated,
   tokenNotFound,
 } from '../personal-access-tokens/errors.js';
+import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import { grantExpiry } from '../personal-access-tokens/grant.js';
 import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
 import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
@@ -32,6 +33,13 @@ export interface TokenRotation {
    *   expiry; 401 when its credential has ended since it was verified.
    */
   rotate(caller: Caller, tokenId: string, options?: RotateOptions): Promise<RotatedToken>;
+  /** Does the same for a token of a service account; only the session of an administrator can. */
+  rotateOf(
+    caller: Caller,
+    owner: TokenOwner,
+    tokenId: string,
+    options?: RotateOptions,
+  ): Promise<RotatedToken>;
 }
 
 /** @throws AppError 403 when the new token would have a scope that the calling token lacks. */
@@ -55,55 +63,70 @@ export function createTokenRotation(
 ): TokenRotation {
   const { pool, clock } = deps;
 
-  async function findRotatable(caller: Caller, tokenId: string, now: number): Promise<TokenDetailsRow> {
-    const row = await findOwnToken(pool, tokenId, caller.userId);
+  async function findRotatable(owner: TokenOwner, tokenId: string, now: number): Promise<TokenDetailsRow> {
+    const row = await findOwnToken(pool, tokenId, owner.id);
     if (row?.successor_id) throw tokenAlreadyRotated();
     if (!row || toState(row, now) !== 'active') throw tokenNotFound();
     return row;
   }
 
+  const rotateOf: TokenRotation['rotateOf'] = async (
+    caller,
+    owner,
+    tokenId,
+    { graceSeconds = 0, expiryDays } = {},
+  ) => {
+    const now = clock();
+    const old = await findRotatable(owner, tokenId, now);
+    const { scopes } = old;
+    assertCanHold(caller, scopes);
+    const policy = await deps.getPolicy(caller.orgId);
+    assertScopesAllowed(policy, scopes);
+    const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
+    const expiresAt = limitExpiry(policy, {
+      expiresAt: granted,
+      isRequested: expiryDays !== undefined,
+      now,
+    });
+    const id = uuidv7();
+    const { orgId } = caller;
+    const { accessToken, ...minted } = mintToken(deps, {
+      id,
+      orgId,
+      ownerId: owner.id,
+      scopes,
+      now,
+      expiresAt,
+    });
+    const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
+    const at = new Date(now);
+    const rotation = { owner, tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
+    const outcome = await rotateToken(pool, rotation, caller);
+    if (outcome === 'caller rotated') throw tokenAlreadyRotated();
+    if (outcome === 'not permitted') throw sessionRequiredToRotate();
+    if (outcome !== 'rotated') {
+      // Another rotation or a revocation came first, or else the caller's credential has ended.
+      await findRotatable(owner, tokenId, now);
+      throw invalidCredential(standardAuthErrors);
+    }
+    const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
+    return {
+      token: {
+        id,
+        name: old.name,
+        scopes,
+        createdAt: at.toISOString(),
+        expiresAt: toDate(expiresAt)?.toISOString() ?? null,
+        lastUsedAt: null,
+        parentId: old.parent_id,
+        accessToken,
+      },
+      replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
+    };
+  };
   return {
-    async rotate(caller, tokenId, { graceSeconds = 0, expiryDays } = {}) {
-      const now = clock();
-      const old = await findRotatable(caller, tokenId, now);
-      const { scopes } = old;
-      assertCanHold(caller, scopes);
-      const policy = await deps.getPolicy(caller.orgId);
-      assertScopesAllowed(policy, scopes);
-      const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
-      const expiresAt = limitExpiry(policy, {
-        expiresAt: granted,
-        isRequested: expiryDays !== undefined,
-        now,
-      });
-      const id = uuidv7();
-      const { userId, orgId } = caller;
-      const { accessToken, ...minted } = mintToken(deps, { id, orgId, userId, scopes, now, expiresAt });
-      const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
-      const at = new Date(now);
-      const rotation = { tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
-      const outcome = await rotateToken(pool, rotation, caller);
-      if (outcome === 'caller rotated') throw tokenAlreadyRotated();
-      if (outcome === 'not permitted') throw sessionRequiredToRotate();
-      if (outcome !== 'rotated') {
-        // Another rotation or a revocation came first, or else the caller's credential has ended.
-        await findRotatable(caller, tokenId, now);
-        throw invalidCredential(standardAuthErrors);
-      }
-      const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
-      return {
-        token: {
-          id,
-          name: old.name,
-          scopes,
-          createdAt: at.toISOString(),
-          expiresAt: toDate(expiresAt)?.toISOString() ?? null,
-          lastUsedAt: null,
-          parentId: old.parent_id,
-          accessToken,
-        },
-        replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
-      };
-    },
+    rotateOf,
+    rotate: (caller, tokenId, options) =>
+      rotateOf(caller, { id: caller.userId, isServiceAccount: false }, tokenId, options),
   };
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { OwnedTokenRow } from '../personal-access-tokens/list.queries.js';
+import { type OwnedTokenRow, ownerFields, ownerJoins } from '../personal-access-tokens/list.queries.js';
 import type { TokenDetailsRow } from '../token-details/queries.js';
 import type { TokenState } from '../token-details/state.js';
 
@@ -40,12 +40,12 @@ const search = (owners: 'one' | 'all', isActive: boolean) => `
     order by id desc limit ${MAX_SEARCHED}
   ), found as (
     select t.id, t.org_id, t.name, t.description, t.allow_list, t.scopes, t.created_at, t.expires_at, t.parent_id,
-      t.status::text, t.successor_id, t.revoked_at, t.revoked_reason, t.owner_id,
-      u.email, u.full_name, u.removed_at is not null as is_owner_removed,
+      t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
+      ${ownerFields},
       used.last_used_at, used.address, used.user_agent
     -- The offset keeps the planner from reading the whole table instead of these tokens.
     from searched cross join lateral (select * from personal_access_tokens where id = searched.id offset 0) t
-      join users u on u.id = t.owner_id
+      ${ownerJoins}
       left join token_last_used used on used.token_id = t.id
     where t.org_id = $1 and t.status::text = $5
       and ($6::text is null or strpos(lower(concat_ws(' ', t.name, t.description)), lower($6)) > 0)

@@ -1,0 +1,82 @@
+import { invalidCredential, standardAuthErrors } from '@platform/auth';
+import { type Clock, validationError } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { readAllowList } from '../allow-lists/ranges.js';
+import type { Caller } from '../audit/actor.js';
+import { limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
+import { tokenAlreadyRotated } from './errors.js';
+import { type ExpiryDays, grantExpiry } from './grant.js';
+import { type InsertOutcome, insertToken, type TokenOwner } from './insert.queries.js';
+import { type MintDeps, mintToken } from './mint.js';
+import type { Token } from './schemas.js';
+
+export interface IssueDeps extends MintDeps {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+}
+
+/** What a token is created with, once its scopes are known to be grantable. */
+export interface TokenRequest {
+  readonly owner: TokenOwner;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly scopes: readonly string[];
+  readonly expiryDays: ExpiryDays | undefined;
+  readonly allowList: readonly string[] | undefined;
+}
+
+export type CreatedToken = Token & { readonly accessToken: string };
+
+function assertCreated(outcome: InsertOutcome): void {
+  if (outcome === 'ended') throw invalidCredential(standardAuthErrors);
+  if (outcome === 'rotated') throw tokenAlreadyRotated();
+  if (outcome === 'outside of the allow list')
+    throw validationError([
+      { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
+    ]);
+}
+
+/**
+ * Signs and stores a token within the policy.
+ *
+ * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
+ *   verified; 409 when it is a token that has been rotated.
+ */
+export async function issueToken(
+  { pool, clock, ...mint }: IssueDeps,
+  caller: Caller,
+  policy: TokenPolicy,
+  { owner, name, description, scopes, expiryDays, allowList }: TokenRequest,
+): Promise<CreatedToken> {
+  const now = clock();
+  const granted = grantExpiry(caller, expiryDays, now);
+  const expiresAt = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
+  const { orgId } = caller;
+  const id = uuidv7();
+  const ownerId = owner.id;
+  const { accessToken, ...minted } = mintToken(mint, { id, orgId, ownerId, scopes, now, expiresAt });
+  const createdAt = new Date(now);
+  const expiry = expiresAt === null ? null : new Date(expiresAt);
+  const row = {
+    id,
+    orgId,
+    owner,
+    name,
+    description: description ?? null,
+    allowList: readAllowList(allowList ?? []),
+    scopes,
+    ...minted,
+  };
+  assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller));
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    lastUsedAt: null,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiry?.toISOString() ?? null,
+    parentId: caller.kind === 'pat' ? caller.credentialId : null,
+    accessToken,
+  };
+}

@@ -1,0 +1,80 @@
+import { canServiceAccountHoldScope, isScope, type Role } from '@platform/auth';
+import { type FaultDetail, validationError } from '@platform/service-kit';
+import type { Caller } from '../audit/actor.js';
+import { type CreatedToken, type IssueDeps, issueToken } from '../personal-access-tokens/issue.js';
+import type { RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
+import type { TokenService } from '../personal-access-tokens/service.js';
+import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
+import type { RotatedToken, RotateOptions } from '../token-rotation/schemas.js';
+import type { TokenRotation } from '../token-rotation/service.js';
+import type { CreateAccountTokenBody } from './schemas.js';
+import type { ServiceAccounts } from './service.js';
+
+function describeFault(scope: string): string {
+  if (!isScope(scope)) return `unknown scope ${JSON.stringify(scope)}`;
+  return canServiceAccountHoldScope(scope, 'admin')
+    ? `${scope} can be held only by a service account that is an administrator`
+    : `${scope} depends on a person`;
+}
+
+/** @throws AppError 400 that names each scope that a service account with the role can't hold. */
+function assertHoldable(scopes: readonly string[], role: Role): void {
+  const faults: FaultDetail[] = scopes.flatMap((scope, index) =>
+    canServiceAccountHoldScope(scope, role)
+      ? []
+      : [{ field: `scopes.${index}`, message: describeFault(scope) }],
+  );
+  if (faults.length > 0) throw validationError(faults);
+}
+
+/** Creates the service with which administrators manage the tokens of service accounts. */
+export function createAccountTokens(
+  deps: IssueDeps & {
+    readonly accounts: Pick<ServiceAccounts, 'get'>;
+    readonly tokens: Pick<TokenService, 'listOf' | 'revokeOf'>;
+    readonly rotation: Pick<TokenRotation, 'rotateOf'>;
+    readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+  },
+) {
+  const { accounts, tokens, rotation } = deps;
+
+  /** @throws AppError 404. */
+  async function findOwner(caller: { readonly orgId: string }, accountId: string) {
+    const { id, role } = await accounts.get(caller, accountId);
+    return { id, isServiceAccount: true, role: role as Role };
+  }
+
+  return {
+    list: async (caller: { readonly orgId: string }, accountId: string): Promise<Token[]> =>
+      tokens.listOf(await findOwner(caller, accountId)),
+
+    /** Creates a token that acts as the account. Its value is returned only here. @throws AppError 400; 404. */
+    async create(caller: Caller, accountId: string, body: CreateAccountTokenBody): Promise<CreatedToken> {
+      const owner = await findOwner(caller, accountId);
+      const policy = await deps.getPolicy(caller.orgId);
+      assertHoldable(body.scopes, owner.role);
+      assertScopesAllowed(policy, body.scopes);
+      const { name, description, expiryDays, allowList } = body;
+      const scopes = [...new Set(body.scopes)];
+      return issueToken(deps, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
+    },
+
+    /** Replaces a token by a new one. @throws AppError 400; 404; 409. */
+    rotate: async (
+      caller: Caller,
+      accountId: string,
+      tokenId: string,
+      options: RotateOptions | undefined,
+    ): Promise<RotatedToken> =>
+      rotation.rotateOf(caller, await findOwner(caller, accountId), tokenId, options),
+
+    /** @returns how many tokens were revoked. @throws AppError 404. */
+    revoke: async (
+      caller: Caller,
+      accountId: string,
+      tokenId: string,
+      options: RevokeOptions | undefined,
+    ): Promise<number> => tokens.revokeOf(await findOwner(caller, accountId), caller, tokenId, options),
+  };
+}
+export type AccountTokens = ReturnType<typeof createAccountTokens>;
