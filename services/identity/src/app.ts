@@ -100,7 +100,13 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerConnectedApps(app, common);
   registerApplications(app, common);
   registerAudit(app, common);
-  const oauth = registerOauth(app, { ...common, ...signing, ...toOauthSettings(config), fetchDocument });
+  const oauth = registerOauth(app, {
+    ...common,
+    ...signing,
+    ...toOauthSettings(config),
+    outbox,
+    fetchDocument,
+  });
   registerConsent(app, { ...common, ...oauth });
   const findCatalogue = registerMcpServers(app, {
     ...common,

@@ -126,6 +126,11 @@ export const consent = (
   form?: Record<string, string | string[]>,
 ): Promise<URL> => consentAt(browser, url, form);
 
+/** Lets 31 seconds pass for all refresh tokens that were used: their overlap has ended then. */
+export const endOverlap = ({ db }: IdentityUnderTest): Promise<unknown> =>
+  db.query(`with used as (update oauth_artifacts set consumed_at = consumed_at - interval '31 seconds')
+    update oauth_grants set refreshed_at = refreshed_at - interval '31 seconds'`);
+
 /** Posts a form to an endpoint of the authorization server, as a public client. */
 export const postForm = (
   identity: IdentityUnderTest,

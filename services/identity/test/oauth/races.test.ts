@@ -9,6 +9,7 @@ import {
   consent,
   createAuthorization,
   createBrowser,
+  endOverlap,
   exchangeCode,
   refresh,
 } from './flow.js';
@@ -83,6 +84,56 @@ test('a refresh token that two replicas get at once gives a token in both', asyn
   const answers = await Promise.all([identity, other].map((one) => refresh(one, clientId, refreshToken)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   for (const { body } of answers) expect(await listStatus(body.access_token as string)).toBe(200);
+});
+
+const refreshAt = async (one: IdentityUnderTest, token: string) => {
+  const { status, body } = await refresh(one, clientId, token);
+  return {
+    status,
+    error: body.error as string | undefined,
+    token: body.access_token as string,
+    refreshToken: body.refresh_token as string,
+  };
+};
+
+test('what two replicas issue for one refresh token works on, as long as it is refreshed together', async () => {
+  let tokens = [(await connect()).refreshToken];
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all(
+      [identity, other].map((one, index) => refreshAt(one, tokens[index] ?? tokens[0] ?? '')),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    tokens = answers.map(({ refreshToken }) => refreshToken);
+    await endOverlap(identity);
+  }
+});
+
+test.each(['the client', 'the thief'])(
+  'OAUTH-6: a refresh token that was stolen and used in its overlap ends the connection, when %s refreshes first',
+  async (first) => {
+    const { refreshToken } = await connect();
+    const [client, thief] = await Promise.all([
+      refreshAt(identity, refreshToken),
+      refreshAt(other, refreshToken),
+    ]);
+    expect([client.status, thief.status]).toEqual([200, 200]);
+    const [earlier, later] = first === 'the client' ? [client, thief] : [thief, client];
+    const next = await refreshAt(other, earlier.refreshToken);
+    expect(next.status).toBe(200);
+    await endOverlap(identity);
+    expect((await refreshAt(identity, later.refreshToken)).error).toBe('invalid_grant');
+    expect((await refreshAt(other, next.refreshToken)).error).toBe('invalid_grant');
+    for (const { token } of [client, thief, next]) expect(await listStatus(token)).toBe(401);
+  },
+);
+
+test('the refresh tokens of before the last but one are refused even in the overlap', async () => {
+  const one = await connect();
+  const two = await refreshAt(identity, one.refreshToken);
+  const three = await refreshAt(other, two.refreshToken);
+  expect(three.status).toBe(200);
+  expect((await refreshAt(other, one.refreshToken)).error).toBe('invalid_grant');
+  expect(await listStatus(three.token)).toBe(401);
 });
 
 test('no token outlives a revocation that comes in the middle of refreshes', async () => {

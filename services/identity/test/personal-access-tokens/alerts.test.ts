@@ -2,6 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { waitFor } from '@platform/testing';
 import { type Platform, startPlatform } from '../account-flows/platform.js';
 import type { CreatedToken, Member } from '../identity.js';
+import { createApplication } from '../oauth/applications.js';
+import {
+  consent,
+  createAuthorization,
+  createBrowser,
+  endOverlap,
+  exchangeCode,
+  refresh,
+} from '../oauth/flow.js';
 
 const path = '/api/v1/personal-access-tokens';
 let platform: Platform;
@@ -80,6 +89,36 @@ test('a reaction that fails is repeated, and delays neither the audit nor other 
     what: 'its mail',
     timeoutMs: 15_000,
   });
+});
+
+test('the reuse of a refresh token of an application is mailed to its owner once, and audited', async () => {
+  const { identity, session } = platform;
+  const { application } = await createApplication(identity, session, {
+    name: 'Desk agent',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['http://127.0.0.1/callback'],
+    authMethod: 'none',
+  });
+  const browser = createBrowser(identity);
+  await browser.signIn(member);
+  const authorization = createAuthorization(application.clientId, { scope: 'user:read' });
+  const target = await consent(browser, authorization, { scope: 'user:read' });
+  const { body } = await exchangeCode(identity, authorization, target.searchParams.get('code') ?? '');
+  const reuse = () => refresh(identity, application.clientId, body.refresh_token as string);
+  await reuse();
+  await endOverlap(identity);
+  for (let attempt = 0; attempt < 2; attempt += 1) expect((await reuse()).status).toBe(400);
+  const mail = await platform.mailTo(member.email, /^An application was disconnected$/);
+  expect(mail.text).toContain('"Desk agent"');
+  await platform.drained();
+  const mails = platform.mailsTo(member.email).filter(({ subject }) => subject === mail.subject);
+  expect(mails).toHaveLength(1);
+  const { rows } = await identity.db.query(
+    `select reason, detail from audit_entries where action = 'connected_app.revoked' order by id desc limit 1`,
+  );
+  expect(rows).toEqual([
+    { reason: 'refresh token used again', detail: { clientId: application.clientId, userId: member.id } },
+  ]);
 });
 
 test('with revokeFamilyOnReuse, the reuse of a token ends its whole family', async () => {

@@ -4,12 +4,14 @@ import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type pg from 'pg';
 import {
   consumeArtifact,
+  consumeRefreshToken,
   deleteArtifact,
   deleteArtifactsOfGrant,
   findArtifact,
   insertArtifact,
   saveArtifact,
 } from './artifacts.queries.js';
+import { findEndOfUse, getGeneration, REFRESH_OVERLAP_MS } from './refresh-generations.js';
 import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
 import { findClient, insertRegisteredClient } from './clients.queries.js';
 
@@ -18,6 +20,7 @@ import { findClient, insertRegisteredClient } from './clients.queries.js';
  *
  *   Client                          the table of clients
  *   Grant                           the table of grants, which the consent page writes
+ *   RefreshToken                    oauth_artifacts; the grant has the generation that is current
  *   AccessToken, ClientCredentials  nothing: access tokens are recorded when they are signed
  *   all others                      oauth_artifacts, under the SHA-256 of their secret id
  */
@@ -36,9 +39,6 @@ const nothing: Adapter = {
 
 /** The ids of clients: UUIDs, and URLs of documents. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/;
-
-/** How long a rotated refresh token still works: agents refresh in parallel, and lose answers. */
-const REFRESH_OVERLAP_MS = 30_000;
 
 /** The provider's session only ties an interaction to a browser. It must not remember who signed in. */
 function toStoredPayload(model: string, { jti: _jti, ...payload }: AdapterPayload): object {
@@ -80,20 +80,17 @@ export function createAdapters(deps: {
     async find(id) {
       const found = await findArtifact(pool, model, toIdHash(id));
       if (!found) return undefined;
-      const { payload, consumed_at: consumedAt } = found;
-      const isInOverlap =
-        model === 'RefreshToken' &&
-        consumedAt !== null &&
-        clock() - consumedAt.getTime() < REFRESH_OVERLAP_MS;
+      const { payload, consumed_at: usedAt } = found;
+      const consumedAt = model === 'RefreshToken' ? findEndOfUse(found, clock()) : usedAt;
       return {
         ...payload,
         jti: id,
-        ...(consumedAt !== null && !isInOverlap && { consumed: Math.floor(consumedAt.getTime() / 1_000) }),
+        ...(consumedAt !== null && { consumed: Math.floor(consumedAt.getTime() / 1_000) }),
       };
     },
     async consume(id) {
       const consumed = await consumeArtifact(pool, model, toIdHash(id), new Date(clock()));
-      if (consumed?.isFirst || (consumed && model === 'RefreshToken')) return;
+      if (consumed?.isFirst) return;
       // Another request has used the code in the same moment (RFC 6749 §4.1.2).
       if (consumed?.grantId) await grants.end(consumed.grantId);
       throw new errors.InvalidGrant('authorization code already consumed');
@@ -105,6 +102,19 @@ export function createAdapters(deps: {
       await deleteArtifactsOfGrant(pool, model, grantId);
     },
   });
+
+  const artifacts = createArtifactAdapter('RefreshToken');
+  const refreshTokens: Adapter = {
+    ...artifacts,
+    async consume(id) {
+      const found = await findArtifact(pool, 'RefreshToken', toIdHash(id));
+      const now = clock();
+      const use = { idHash: toIdHash(id), generation: found ? getGeneration(found) : 0, at: new Date(now) };
+      const overlapFrom = new Date(now - REFRESH_OVERLAP_MS);
+      if (!found || !(await consumeRefreshToken(pool, { ...use, overlapFrom })))
+        throw new errors.InvalidGrant('refresh token already used');
+    },
+  };
 
   const clients: Adapter = {
     ...nothing,
@@ -130,6 +140,7 @@ export function createAdapters(deps: {
   return (model) => {
     if (model === 'Client') return clients;
     if (model === 'Grant') return grantAdapter;
+    if (model === 'RefreshToken') return refreshTokens;
     return model === 'AccessToken' || model === 'ClientCredentials' ? nothing : createArtifactAdapter(model);
   };
 }

@@ -3,6 +3,9 @@ import type pg from 'pg';
 export interface ArtifactRow {
   readonly payload: Record<string, unknown>;
   readonly consumed_at: Date | null;
+  /** The newest generation of refresh tokens of the grant, and when the one before was first used. */
+  readonly refresh_generation: number | null;
+  readonly refreshed_at: Date | null;
 }
 
 export interface NewArtifact {
@@ -41,7 +44,7 @@ export async function findArtifact(
   const { rows } = await db.query<ArtifactRow>({
     name: 'find_oauth_artifact',
     text: `
-      select a.payload, a.consumed_at
+      select a.payload, a.consumed_at, g.refresh_generation, g.refreshed_at
       from oauth_artifacts a left join oauth_grants g on g.id = a.grant_id
       where a.model = $1 and a.id_hash = $2 and g.revoked_at is null`,
     values: [model, idHash],
@@ -68,6 +71,43 @@ export async function consumeArtifact(
   );
   const [row] = rows;
   return row && { isFirst: row.is_first, grantId: row.grant_id };
+}
+
+/*
+ * Marks a refresh token as used, and its generation as superseded. Of two that are used at once, the second waits for the
+ * first on the row of the grant, and finds the generation superseded in this moment.
+ */
+const consumeRefresh = `
+  with token as (
+    update oauth_artifacts set consumed_at = coalesce(consumed_at, $3)
+    where model = 'RefreshToken' and id_hash = $1
+    returning grant_id
+  )
+  update oauth_grants g
+  set refreshed_at = case when g.refresh_generation <= $2 then $3 else g.refreshed_at end,
+      refresh_generation = greatest(g.refresh_generation, $2 + 1)
+  from token
+  where g.id = token.grant_id and (g.refresh_generation <= $2 or (g.refresh_generation = $2 + 1 and g.refreshed_at > $4))`;
+
+/**
+ * @param use.overlapFrom - a generation that was superseded after this time can still be used.
+ * @returns false when a newer generation has been used meanwhile.
+ */
+export async function consumeRefreshToken(
+  db: pg.Pool,
+  use: {
+    readonly idHash: string;
+    readonly generation: number;
+    readonly at: Date;
+    readonly overlapFrom: Date;
+  },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'consume_refresh_token',
+    text: consumeRefresh,
+    values: [use.idHash, use.generation, use.at, use.overlapFrom],
+  });
+  return rowCount === 1;
 }
 
 export const deleteArtifact = (db: pg.Pool, model: string, idHash: string): Promise<unknown> =>

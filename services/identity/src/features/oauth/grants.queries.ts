@@ -73,6 +73,12 @@ export async function revokeGrant(
   return ended ?? null;
 }
 
+/** Returns the name that a client is known by: its host, or the name that it was registered with. */
+export async function findClientName(db: Transaction, id: string): Promise<string> {
+  const client = await db.oauthClient.findUnique({ where: { id }, select: { kind: true, name: true } });
+  return client?.kind === 'document' ? new URL(id).host : (client?.name ?? id);
+}
+
 /** @returns whether the member exists and has not been removed. */
 export async function isMember(db: pg.Pool, userId: string): Promise<boolean> {
   const { rowCount } = await db.query({

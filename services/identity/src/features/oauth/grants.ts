@@ -4,27 +4,33 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { describeGrantReuse } from '../token-alerts/alerts.js';
 import type { GrantStore } from './adapter.js';
-import { findGrantPayload, revokeGrant } from './grants.queries.js';
+import { findClientName, findGrantPayload, revokeGrant } from './grants.queries.js';
 
-/** Says why the provider ends a grant: the client asked for it (RFC 7009), or a used code or token came again. */
-const getReason = (): string =>
-  OidcProvider.ctx?.oidc.route === 'revocation'
-    ? 'revoked by the client'
-    : 'code or refresh token used again';
+/** Whether the client has asked to end the grant (RFC 7009); else a used code or token came again. */
+const isRevocation = (): boolean => OidcProvider.ctx?.oidc.route === 'revocation';
+
+const getReuseReason = (): string =>
+  OidcProvider.ctx?.oidc.params?.['grant_type'] === 'refresh_token'
+    ? 'refresh token used again'
+    : 'authorization code used again';
 
 /** Creates the store of grants for the provider. */
 export function createGrantStore(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }): GrantStore {
-  const { pool, prisma, clock } = deps;
+  const { pool, prisma, outbox, clock } = deps;
   return {
     find: (id) => findGrantPayload(pool, id),
     async end(id) {
       const at = new Date(clock());
-      const reason = getReason();
+      const isReuse = !isRevocation();
+      const reason = isReuse ? getReuseReason() : 'revoked by the client';
       await prisma.$transaction(async (tx) => {
         const revocation = { id, orgId: undefined, userId: undefined, by: null, reason, at };
         const ended = await revokeGrant(tx, revocation);
@@ -39,7 +45,11 @@ export function createGrantStore(deps: {
           detail: { clientId, userId },
           at,
         });
+        if (!isReuse) return;
+        const detail = describeGrantReuse(await findClientName(tx, clientId));
+        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
       });
+      outbox.wake();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { BoxKey } from '../../secret-box.js';
 import type { Prisma } from '../../resources.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import type { SignedCredential } from '@platform/auth';
 import { createAccessTokens } from './access-tokens.js';
@@ -20,6 +21,7 @@ import { createTokenExchange } from './token-exchange.js';
 export interface OauthDeps {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
+  readonly outbox: Outbox;
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly publicUrl: string;

@@ -15,6 +15,15 @@ export const describeReuse = (name: string, isFamilyRevoked: boolean): Alert => 
   ].join(' '),
 });
 
+export const describeGrantReuse = (client: string): Alert => ({
+  headline: 'An application was disconnected',
+  message: [
+    `Somebody used an old token or code of the application "${client}" again, after it had been replaced.`,
+    'It may have been stolen, so the access of the application to your account has ended.',
+    'If you use the application, connect it again.',
+  ].join(' '),
+});
+
 export const describeLeak = (name: string, owner: string, url: string | null): Alert => ({
   headline: 'A leaked access token was revoked',
   message: [
