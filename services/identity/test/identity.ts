@@ -62,7 +62,10 @@ export const createIdentityDatabase = (adminUrl?: string) =>
     ...(adminUrl === undefined ? {} : { adminUrl }),
   });
 
-const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
+/** The database may be slow on a busy machine. */
+export const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
+/** The default in production. */
+const IMPATIENT = { DATABASE_TIMEOUT_MS: '1000' };
 
 /** Starts the service with a database, on a port of its own. */
 export async function start(
@@ -74,6 +77,7 @@ export async function start(
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,
     SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret}`,
+    ...PATIENT,
     ...environment,
   });
   let written = '';
@@ -155,7 +159,7 @@ export async function startIdentity(
 ): Promise<IdentityUnderTest> {
   const database = await createIdentityDatabase(options.adminUrl);
   // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.
-  const patience = options.adminUrl === undefined ? PATIENT : {};
+  const patience = options.adminUrl === undefined ? PATIENT : IMPATIENT;
   const running = await start(database.url, { ...patience, ...options.environment }, options);
   const organisations = createOrganisationService({
     prisma: running.resources.prisma,

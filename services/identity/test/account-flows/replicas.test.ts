@@ -1,6 +1,6 @@
 import { callUrl, waitFor } from '@platform/testing';
-import { encryptionKeys, serviceClient } from '../identity.js';
-import { startServer } from '../process/process.js';
+import { serviceClient } from '../identity.js';
+import { environmentFor, startServer } from '../process/process.js';
 import { mailClientSecret } from './mail-service.js';
 import { type Platform, startPlatform } from './platform.js';
 
@@ -15,10 +15,7 @@ afterAll(() => platform.close());
 /** A second replica over the same database and mail service, as a process that can be killed. */
 const startReplica = () =>
   startServer({
-    DATABASE_URL: platform.identity.databaseUrl,
-    ENCRYPTION_KEYS: encryptionKeys,
-    HOST: '127.0.0.1',
-    PORT: '0',
+    ...environmentFor(platform.identity.databaseUrl),
     MAIL_URL: platform.mail.url,
     SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret},mail:${mailClientSecret}`,
   });

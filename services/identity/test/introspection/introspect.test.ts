@@ -177,9 +177,9 @@ test('verifies the caller and the introspected token in one statement', async ()
   const query = jest.spyOn(pg.Client.prototype, 'query');
   const { body } = await askMany([session]);
   expect(body.results).toEqual([expect.objectContaining({ active: true })]);
-  expect(query.mock.calls.map(([config]) => (config as { name?: string }).name)).toEqual([
-    'live_credentials',
-  ]);
+  const statements = query.mock.calls.map(([config]) => (config as { name?: string }).name);
+  // Background work asks now and then, too.
+  expect(statements.filter((name) => !name?.startsWith('claim_'))).toEqual(['live_credentials']);
   query.mockRestore();
 });
 

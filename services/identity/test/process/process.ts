@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
-import { admin, encryptionKeys } from '../identity.js';
+import { admin, encryptionKeys, PATIENT } from '../identity.js';
 
 // Tests of the process run the built service, because Jest can't transform another process.
 const dist = join(__dirname, '../../dist');
@@ -27,6 +27,7 @@ export const environmentFor = (databaseUrl: string): NodeJS.ProcessEnv => ({
   PORT: '0',
   BOOTSTRAP_ADMIN_EMAIL: admin.email,
   BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+  ...PATIENT,
 });
 
 /** Starts a program of the service with exactly this environment. */
