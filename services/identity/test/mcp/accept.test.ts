@@ -71,7 +71,7 @@ describe.each(eras)('%s', (era) => {
     send(era, accept, 'tools/call', { name: 'test_tool_with_progress' }, { progressToken: 'p' });
 
   test.each([...withJson, ...withEither])(
-    'answers JSON to Accept: %s, directly and by the SDK',
+    'answers JSON to Accept: %s',
     async (accept) => {
       const list = await send(era, accept, 'tools/list');
       expect(list).toMatchObject({ status: 200, type: JSON_TYPE, messages: [{ id: 1, result: { tools: [{}, {}, {}] } }] });

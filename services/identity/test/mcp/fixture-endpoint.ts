@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { authPlugin, createIdentityClient } from '@platform/auth';
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
 import { AppError, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
 import { createToolEndpoint } from '../../src/features/mcp/endpoint.js';
 import { mcpRoutes } from '../../src/features/mcp/routes.js';
-import type { CreateServer } from '../../src/features/mcp/protocol-handler.js';
+import type { Exchange, Method, Methods } from '../../src/features/mcp/methods.js';
+import type { ProtocolEra } from '../../src/features/mcp/protocol-era.js';
+import { type Json, RpcFault } from '../../src/features/mcp/rpc-message.js';
 import { READ_ONLY, type Tool } from '../../src/features/mcp/tool.js';
 import { serviceClient } from '../identity.js';
 import {
@@ -45,30 +47,71 @@ const registered = [
   }),
 ];
 
-/** The platform's server with all else that the suite asks for. */
-const withFixtures =
-  (create: CreateServer): CreateServer =>
-  (caller) => {
-    const server = create(caller);
-    server.registerCapabilities({ prompts: {}, resources: { subscribe: true }, completions: {}, logging: {} });
-    // The platform's own handler, for what is in the registry. The SDK has no public way to ask for it.
-    const callRegistered = server['_getRequestHandler']('tools/call');
-    server.setRequestHandler('tools/call', async ({ method, params }, extra) => {
-      const call = fixtureTools[params.name];
-      if (call) return call(extra);
-      return (await callRegistered?.({ jsonrpc: '2.0', id: extra.mcpReq.id, method, params }, extra)) as CallToolResult;
-    });
-    server.setRequestHandler('prompts/list', listPrompts);
-    server.setRequestHandler('prompts/get', ({ params }, extra) => getPrompt(params.name, params.arguments ?? {}, extra));
-    server.setRequestHandler('resources/list', listResources);
-    server.setRequestHandler('resources/templates/list', listTemplates);
-    server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri));
-    server.setRequestHandler('resources/subscribe', () => ({}));
-    server.setRequestHandler('resources/unsubscribe', () => ({}));
-    server.setRequestHandler('completion/complete', () => ({ completion: { values: [], total: 0, hasMore: false } }));
-    server.setRequestHandler('logging/setLevel', () => ({}));
-    return server;
+type Respond = (params: Json, context: ServerContext) => object | Promise<object>;
+
+/** What the fixtures read of the SDK's context. */
+function toServerContext({ request: { id, method, params } }: Exchange): ServerContext {
+  const { _meta, inputResponses, requestState } = params;
+  const mcpReq = { id, method, envelope: _meta, inputResponses, requestState: () => requestState };
+  return { mcpReq: { ...mcpReq, log: () => Promise.resolve() } } as unknown as ServerContext;
+}
+
+const UNCACHEABLE = new Set(['tools/call', 'prompts/get', 'completion/complete']);
+const MISSING_CAPABILITY = -32_021;
+
+/** Makes a method of a fixture, whose results get what every result of the stateless revision has. */
+const toMethod =
+  (era: ProtocolEra, respond: Respond): Method =>
+  async (exchange) => {
+    const { method, params } = exchange.request;
+    const cache = UNCACHEABLE.has(method) ? {} : { ttlMs: 0, cacheScope: 'private' };
+    try {
+      const result = await respond(params, toServerContext(exchange));
+      return JSON.stringify(era === 'modern' ? { resultType: 'complete', ...cache, ...result } : result);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const { code, message, data } = error;
+      throw new RpcFault(code, message, { status: code === MISSING_CAPABILITY ? 400 : 200, data: data as object });
+    }
   }; // prettier-ignore
+
+const fixtures: Readonly<Record<string, Respond>> = {
+  'prompts/list': listPrompts,
+  'prompts/get': ({ name, arguments: args }, context) => getPrompt(name as string, (args ?? {}) as Record<string, string>, context),
+  'resources/list': listResources,
+  'resources/templates/list': listTemplates,
+  'resources/read': ({ uri }) => readResource(uri as string),
+  'completion/complete': () => ({ completion: { values: [], total: 0, hasMore: false } }),
+}; // prettier-ignore
+const legacyFixtures = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'];
+
+/** The platform's methods with all else that the suite asks for. */
+function withFixtures(methods: Methods): Methods {
+  const extend = (era: ProtocolEra, more: readonly string[]): Map<string, Method> => {
+    const callOwn = methods[era].get('tools/call');
+    const callTool: Method = (exchange) => {
+      const call = fixtureTools[exchange.request.params['name'] as string];
+      return call
+        ? toMethod(era, (_params, context) => call(context))(exchange)
+        : (callOwn?.(exchange) ?? '');
+    };
+    const declareAll: Method = async (exchange) => {
+      const own = JSON.parse((await methods[era].get('server/discover')?.(exchange)) ?? '{}');
+      return JSON.stringify({
+        ...own,
+        capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+      });
+    };
+    return new Map<string, Method>([
+      ...methods[era],
+      ...(era === 'modern' ? [['server/discover', declareAll] as const] : []),
+      ...Object.entries(fixtures).map(([name, respond]) => [name, toMethod(era, respond)] as const),
+      ...more.map((name) => [name, () => '{}'] as const),
+      ['tools/call', callTool],
+    ]);
+  };
+  return { legacy: extend('legacy', legacyFixtures), modern: extend('modern', []) };
+}
 
 /** The suite's valid `Origin` is that of the endpoint, which has to know it before it listens. */
 async function findFreePort(): Promise<number> {
@@ -109,7 +152,7 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     publicUrl,
   });
   const endpoint = createToolEndpoint({ tools: registered, recordCall: () => undefined, log, version: '0' });
-  const withAll = { ...endpoint, createServer: withFixtures(endpoint.createServer) };
+  const withAll = { ...endpoint, methods: withFixtures(endpoint.methods) };
   mcpRoutes(app, { endpoint: withAll, countRequest: () => undefined, publicUrl, log });
   await identity.start();
   await app.listen({ host: '127.0.0.1', port });

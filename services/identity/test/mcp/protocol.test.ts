@@ -20,7 +20,7 @@ const legacy = (method: string, params?: object, version = '2025-06-18') =>
     'mcp-protocol-version': version,
   });
 
-/** Any code, because the SDK chooses it. */
+/** Any code: the protocol leaves the choice. */
 const CODE = expect.any(Number) as number;
 const VERSION = '2026-07-28';
 /** A request of the stateless revision: its metadata in the body, repeated in headers. */

@@ -1,4 +1,4 @@
-import type { ListedTool, ToolEntry } from '../mcp/catalogue.js';
+import type { ToolEntry } from '../mcp/catalogue.js';
 import { passedResult } from '../mcp/tool-result.js';
 import { parseDefinition } from './definition.js';
 import { getEffectiveScope } from './gate.js';
@@ -26,11 +26,9 @@ export function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): Too
     idempotentHint: hints?.idempotentHint ?? readOnlyHint,
     openWorldHint: hints?.openWorldHint ?? true,
   };
-  const listed: ListedTool = { ...definition, name, annotations };
   return {
     tool: { name, scopes: [scope], isAdminOnly: false, annotations },
-    listed,
-    json: JSON.stringify(listed),
+    json: JSON.stringify({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
     call: async (args, context) =>

@@ -1,15 +1,12 @@
 import { type AccountPrincipal, hasScope } from '@platform/auth';
-import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
-import { type ListToolsResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
 import { canCall } from './authority.js';
+import type { ProtocolEra } from './protocol-era.js';
+import { compileCheck, type SchemaCheck } from './schema-check.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
 import { type ToolResult, toolResult } from './tool-result.js';
-import type { Tool, ToolContext, ToolSchema } from './tool.js';
-
-/** The protocol revision of a request: `modern` is the stateless one, 2026-07-28; `legacy` is any earlier one. */
-export type ProtocolEra = 'modern' | 'legacy';
-export type ListedTool = ListToolsResult['tools'][number];
+import type { Tool, ToolContext } from './tool.js';
 
 /** The name and version that the server reports to clients. */
 export interface ServerInfo {
@@ -20,11 +17,10 @@ export interface ServerInfo {
 /** A tool as it is listed and called, together with what is derived from it once. */
 export interface ToolEntry {
   readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
-  readonly listed: ListedTool;
-  /** `listed` as JSON. */
+  /** The definition that `tools/list` shows, as JSON. */
   readonly json: string;
   /** Returns the faults of the arguments, and fills in the defaults. */
-  check(args: unknown): FaultDetail[];
+  readonly check: SchemaCheck;
   /** @throws AppError or ServiceFault, whose message is shown to the caller. */
   call(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>;
 }
@@ -32,7 +28,6 @@ export interface ToolEntry {
 /** The tools that a caller can list and call. */
 export interface ToolView {
   readonly entries: readonly ToolEntry[];
-  readonly listed: readonly ListedTool[];
   readonly names: ReadonlySet<string>;
   /** Returns the result of `tools/list` as JSON, which is serialised on first use. */
   listJson(era: ProtocolEra): string;
@@ -48,30 +43,11 @@ export interface Catalogue {
 const MAX_VIEWS = 256;
 /** A view's key is a number with one bit for each tool; a double holds 53 bits exactly. */
 const MAX_TOOLS = 53;
-/** The cache fields of a list in the stateless revision: it depends on the caller and must not be cached. */
-const MODERN_LIST = { ttlMs: 0, cacheScope: 'private' } as const;
+/** The cache fields of a result in the stateless revision: it depends on the caller and must not be cached. */
+export const UNCACHED = { ttlMs: 0, cacheScope: 'private' } as const;
 
-const toListed = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): ListedTool =>
-  // The copy is plain JSON, without the non-enumerable properties in which TypeBox keeps its kinds.
-  structuredClone({
-    name,
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations,
-  }) as unknown as ListedTool;
-
-interface Validate {
-  (value: unknown): boolean;
-  readonly errors?: Parameters<typeof describeFaults>[0];
-}
-
-function compileCheck(schema: ToolSchema): ToolEntry['check'] {
-  const compile = createValidatorCompiler();
-  const validate = compile({ schema, httpPart: 'body', method: 'POST', url: '/mcp' }) as Validate;
-  return (args) => (validate(args) ? [] : describeFaults(validate.errors ?? [], 'arguments'));
-}
+const toListedJson = ({ name, title, description, inputSchema, outputSchema, annotations }: Tool): string =>
+  JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations });
 
 /** Returns the fields that every result of the stateless revision contains. */
 export const modernFields = (server: ServerInfo) => ({
@@ -80,29 +56,23 @@ export const modernFields = (server: ServerInfo) => ({
 });
 
 function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView {
-  const listed = entries.map((entry) => entry.listed);
   const made: Partial<Record<ProtocolEra, string>> = {};
   return {
     entries,
-    listed,
-    names: new Set(listed.map(({ name }) => name)),
+    names: new Set(entries.map(({ tool }) => tool.name)),
     listJson(era) {
       const more =
-        era === 'modern'
-          ? `,${JSON.stringify({ ...MODERN_LIST, ...modernFields(server) }).slice(1, -1)}`
-          : '';
+        era === 'modern' ? `,${JSON.stringify({ ...UNCACHED, ...modernFields(server) }).slice(1, -1)}` : '';
       return (made[era] ??= `{"tools":[${entries.map(({ json }) => json).join(',')}]${more}}`);
     },
   };
 }
 
 function toEntry(tool: Tool): ToolEntry {
-  const listed = toListed(tool);
   return {
     tool,
-    listed,
-    json: JSON.stringify(listed),
-    check: compileCheck(tool.checkedSchema ?? tool.inputSchema),
+    json: toListedJson(tool),
+    check: compileCheck(tool.checkedSchema ?? tool.inputSchema, 'arguments'),
     call: async (args, context) => toolResult(await tool.call(args, context)),
   };
 }

@@ -2,6 +2,7 @@ import type { AccountPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../known-devices/client.js';
 import { getClientName } from './client-name.js';
+import type { ReportProgress } from './message-handler.js';
 import type { ToolContext } from './tool.js';
 
 const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\x21-\x7e]{1,128})?$/;
@@ -20,18 +21,27 @@ function getTrace({ headers, body }: FastifyRequest) {
   };
 }
 
-/** The context of a call that is answered with JSON, so that its progress can't be reported. */
+const ignore = (): Promise<void> => Promise.resolve();
+
+/** The context of a call, read from its request when it is needed. */
 export class RequestContext implements ToolContext {
   readonly principal: AccountPrincipal;
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
-  readonly isStreamed = false;
+  readonly isStreamed: boolean;
+  readonly report: ToolContext['report'];
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #controller: AbortController | undefined;
 
-  constructor(principal: AccountPrincipal, request: FastifyRequest, reply: FastifyReply) {
+  /** @param report - undefined when the client doesn't receive progress. */
+  constructor(
+    principal: AccountPrincipal,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    report: ReportProgress | undefined,
+  ) {
     this.principal = principal;
     this.requestId = request.id;
     const { traceparent, tracestate } = getTrace(request);
@@ -39,6 +49,8 @@ export class RequestContext implements ToolContext {
     this.tracestate = tracestate;
     this.#request = request;
     this.#reply = reply;
+    this.isStreamed = report !== undefined;
+    this.report = report ? async (progress) => report(progress) : ignore;
   }
 
   get client(): string | undefined {
@@ -56,9 +68,5 @@ export class RequestContext implements ToolContext {
     if (raw.destroyed) controller.abort();
     else raw.once('close', () => controller.abort());
     return controller.signal;
-  }
-
-  report(): Promise<void> {
-    return Promise.resolve();
   }
 }

@@ -16,13 +16,11 @@ import type { Catalogue } from './catalogue.js';
 import { negotiateResponseForm } from './response-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
-import { readPlainMessage } from './plain-message.js';
-import { toAuthInfo, createProtocolHandler } from './protocol-handler.js';
+import { createMessageHandler } from './message-handler.js';
 import { RequestContext } from './request-context.js';
 import { type CountRequest, toLimitKey } from './request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { messageSchema } from './schemas.js';
-import { sendWebResponse, toWebRequest } from './web-exchange.js';
 
 const PATH = '/mcp';
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
@@ -75,8 +73,8 @@ function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message
     throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
 }
 
-function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRouteDeps): void {
-  const { fetch } = createProtocolHandler(endpoint.createServer, log);
+function postRoute(scope: App, { endpoint, countRequest, log }: McpRouteDeps): void {
+  const handleMessage = createMessageHandler(endpoint.methods, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
     countRequest(toLimitKey(getAccount(request)));
     next();
@@ -87,15 +85,12 @@ function postRoute(scope: App, { endpoint, publicUrl, countRequest, log }: McpRo
     const principal = getAccount(request);
     const toolFilter = parseToolFilter(request);
     const catalogue = await endpoint.getCatalogue(principal);
-    const view = catalogue.getView(principal, toolFilter);
-    const caller = { catalogue, view, form, context: new RequestContext(principal, request, reply) };
     assertScopes(catalogue, principal, request.body);
-    const plain = readPlainMessage(request.body, request.headers, form);
-    const rpcResponse = plain && endpoint.respond(plain, caller);
-    if (rpcResponse !== undefined) return reply.type('application/json').send(await rpcResponse);
-    const webRequest = toWebRequest(request, publicUrl + PATH, caller.context.signal);
-    const response = await fetch(webRequest, { authInfo: toAuthInfo(caller), parsedBody: request.body });
-    return sendWebResponse(reply, response);
+    return handleMessage(request, reply, form, (report) => ({
+      catalogue,
+      view: catalogue.getView(principal, toolFilter),
+      context: new RequestContext(principal, request, reply, report),
+    }));
   }
   scope.post(
     PATH,

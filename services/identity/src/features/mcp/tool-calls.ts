@@ -1,5 +1,4 @@
 import type { Logger } from '@platform/service-kit';
-import type { ResponseForm } from './response-form.js';
 import { canCall, describeMissingAuthority } from './authority.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
@@ -8,12 +7,11 @@ import { createFailures, type DescribeFailure } from './failures.js';
 import { isPassedError, toolError, type ToolResult } from './tool-result.js';
 import type { ToolContext } from './tool.js';
 
-/** The context of a caller, the tools visible to it, and the form of response that it accepts. */
+/** The context of a caller, and the tools that it can find and see. */
 export interface Caller {
   readonly catalogue: Pick<Catalogue, 'find'>;
   readonly view: ToolView;
   readonly context: ToolContext;
-  readonly form: ResponseForm;
 }
 
 /** Calls a tool and records the call. Failures are returned as results too, because the model has to read them. */

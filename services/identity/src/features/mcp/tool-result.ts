@@ -39,15 +39,6 @@ export const passedResult = ({ content, structuredContent, isError }: CallToolRe
 export const isPassedError = (result: ToolResult): boolean =>
   'passed' in result && result.passed.isError === true;
 
-/** Converts a result to the SDK's type. */
-export const toCallToolResult = (result: ToolResult): CallToolResult =>
-  'passed' in result
-    ? result.passed
-    : {
-        content: [{ type: 'text', text: result.text }],
-        ...(result.structured ? { structuredContent: result.structured } : { isError: true }),
-      };
-
 /** Converts a result to JSON. @param more - further members as JSON, each preceded by a comma. */
 export function toResultJson(result: ToolResult, more: string): string {
   if ('passed' in result) return `${JSON.stringify(result.passed).slice(0, -1)}${more}}`;

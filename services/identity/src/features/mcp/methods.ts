@@ -1,0 +1,111 @@
+import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import { Type } from 'typebox';
+import { modernFields, type ServerInfo, UNCACHED } from './catalogue.js';
+import { LEGACY_VERSIONS, MODERN_VERSION, type ProtocolEra } from './protocol-era.js';
+import { type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
+import { compileCheck } from './schema-check.js';
+import type { Caller, CallTool } from './tool-calls.js';
+import type { ToolSchema } from './tool.js';
+import { toResultJson } from './tool-result.js';
+
+/** A request, its caller, and the way to notify the client before the response. */
+export interface Exchange {
+  readonly request: RpcRequest;
+  readonly caller: Caller;
+  /** Sends a notification. It is dropped when the response isn't an event stream. */
+  notify(method: string, params: Json): void;
+}
+
+/** Returns the result as JSON. @throws RpcFault. */
+export type Method = (exchange: Exchange) => string | Promise<string>;
+
+/** The methods that each revision has, by name. */
+export type Methods = Readonly<Record<ProtocolEra, ReadonlyMap<string, Method>>>;
+
+const InitializeParams = Type.Object({
+  protocolVersion: Type.String(),
+  capabilities: Type.Object({}),
+  clientInfo: Type.Object({ name: Type.String(), version: Type.String() }),
+});
+const ListParams = Type.Object({ cursor: Type.Optional(Type.String()) });
+const CallParams = Type.Object({
+  name: Type.String(),
+  arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+const ListenParams = Type.Object({ notifications: Type.Object({}) });
+
+/** Reads the parameters of a method. @throws RpcFault -32602 that names the first fault. */
+function createReader<T extends ToolSchema>(schema: T) {
+  const check = compileCheck(schema, '');
+  return ({ method, params }: RpcRequest): Type.Static<T & Type.TSchema> => {
+    const [fault] = check(params);
+    if (!fault) return params as Type.Static<T & Type.TSchema>;
+    const field = ['params', fault.field].filter((part) => part !== '').join('.');
+    throw new RpcFault(RpcCode.invalidParams, `Invalid ${method} request: ${field}: ${fault.message}`);
+  };
+}
+
+const capabilities = { tools: {} };
+
+/** Creates the methods of a stateless server that has tools. */
+export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
+  const readInitialize = createReader(InitializeParams);
+  const readList = createReader(ListParams);
+  const readCall = createReader(CallParams);
+  const readListen = createReader(ListenParams);
+  const modernMembers = `,${JSON.stringify(modernFields(server)).slice(1, -1)}`;
+
+  const initialize: Method = ({ request }) => {
+    const { protocolVersion: requested } = readInitialize(request);
+    const protocolVersion = LEGACY_VERSIONS.includes(requested) ? requested : LEGACY_VERSIONS[0];
+    return JSON.stringify({ protocolVersion, capabilities, serverInfo: server });
+  };
+  const discover: Method = () =>
+    JSON.stringify({
+      supportedVersions: [MODERN_VERSION],
+      capabilities,
+      ...UNCACHED,
+      ...modernFields(server),
+    });
+
+  const createListTools =
+    (era: ProtocolEra): Method =>
+    ({ request, caller }) => {
+      // The list always fits on one page, so no cursor is ever valid.
+      if (readList(request).cursor !== undefined) throw new RpcFault(RpcCode.invalidParams, 'Unknown cursor');
+      return caller.view.listJson(era);
+    };
+
+  const createCallTool =
+    (members: string): Method =>
+    async ({ request, caller }) => {
+      const { name, arguments: args = {} } = readCall(request);
+      const entry = caller.catalogue.find(name);
+      if (!entry) throw new RpcFault(RpcCode.invalidParams, `Unknown tool: ${name.slice(0, 64)}`);
+      return toResultJson(await callTool(caller, entry, args), members);
+    };
+
+  /** Ends a subscription at once: a stateless server reports no changes. */
+  const listen: Method = ({ request, notify }) => {
+    readListen(request);
+    const subscription = { [SUBSCRIPTION_ID_META_KEY]: request.id };
+    notify('notifications/subscriptions/acknowledged', { notifications: {}, _meta: subscription });
+    const _meta = { ...subscription, [SERVER_INFO_META_KEY]: server };
+    return JSON.stringify({ resultType: 'complete', _meta });
+  };
+
+  return {
+    legacy: new Map([
+      ['initialize', initialize],
+      ['ping', () => '{}'],
+      ['tools/list', createListTools('legacy')],
+      ['tools/call', createCallTool('')],
+    ]),
+    modern: new Map([
+      ['server/discover', discover],
+      ['tools/list', createListTools('modern')],
+      ['tools/call', createCallTool(modernMembers)],
+      ['subscriptions/listen', listen],
+    ]),
+  };
+}
