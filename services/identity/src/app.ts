@@ -12,6 +12,7 @@ import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
 import { registerAudit } from './features/audit/feature.js';
 import { registerConnectedApps } from './features/connected-apps/feature.js';
+import { registerConnectionPolicy } from './features/connection-policy/feature.js';
 import { consoleRoutes } from './features/console/routes.js';
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
@@ -98,6 +99,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const tokenTools = registerTokenFeatures(app, { ...common, ...signing, outbox, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
+  registerConnectionPolicy(app, common);
   registerApplications(app, common);
   registerAudit(app, common);
   const oauth = registerOauth(app, {

@@ -104,6 +104,7 @@ test('records every listed action once, with the actor and the subject', async (
     'application.removed',
     'application.secret_created',
     'application.secret_revoked',
+    'configuration.connection_policy_saved',
     'configuration.token_policy_saved',
     'connected_app.authorized',
     'connected_app.revoked',

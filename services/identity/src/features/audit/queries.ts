@@ -12,6 +12,7 @@ export const auditActions = [
   'application.removed',
   'application.secret_created',
   'application.secret_revoked',
+  'configuration.connection_policy_saved',
   'configuration.sign_in_saved',
   'configuration.smtp_saved',
   'configuration.smtp_removed',

@@ -51,11 +51,14 @@ export interface StoredClient {
   readonly kind: string;
   readonly org_id: string | null;
   readonly name: string;
+  /** Whether it was disabled or removed. */
+  readonly is_ended: boolean;
 }
 
 export async function findStoredClient(db: pg.Pool, id: string): Promise<StoredClient | undefined> {
   const { rows } = await db.query<StoredClient>(
-    'select kind, org_id, name from oauth_clients where id = $1 and disabled_at is null and removed_at is null',
+    `select kind, org_id, name, disabled_at is not null or removed_at is not null as is_ended
+     from oauth_clients where id = $1`,
     [id],
   );
   return rows[0];

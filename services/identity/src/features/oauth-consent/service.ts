@@ -4,6 +4,8 @@ import type Provider from 'oidc-provider';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../../resources.js';
+import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
+import { findConnectionPolicy } from '../connection-policy/queries.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { isLoopbackRedirect } from '../oauth/client-metadata.js';
@@ -40,6 +42,12 @@ const unknownClient = (): AppError =>
   new AppError({ status: 400, code: 'UNKNOWN_CLIENT', message: 'Unknown application' });
 const notAllowed = (message: string): AppError =>
   new AppError({ status: 403, code: 'CLIENT_NOT_ALLOWED', message });
+const refusals: Readonly<Record<ConnectionBreach, string>> = {
+  client_kind: 'Your organisation does not allow applications of this kind',
+  host: 'Your organisation does not allow applications of this host',
+  member: 'In your organisation, only administrators connect applications',
+  lifetime: 'Your organisation does not allow this connection',
+};
 const readText = (params: Record<string, unknown>, name: string): string => {
   const value = params[name];
   return typeof value === 'string' ? value : '';
@@ -60,11 +68,20 @@ export function createConsentService(deps: {
     const client = await provider.Client.find(clientId);
     if (!client) throw unknownClient();
     const stored = await findStoredClient(pool, clientId);
+    if (stored?.is_ended) throw unknownClient();
     const kind = stored?.kind === 'application' || stored?.kind === 'registered' ? stored.kind : 'document';
     if (stored?.org_id && stored.org_id !== member.orgId)
       throw notAllowed('This application belongs to another organisation');
-    // A registered client that was disabled meanwhile is not found.
     if (kind === 'document' && !clientId.startsWith('https:')) throw unknownClient();
+    const now = clock();
+    const connections = await findConnectionPolicy(prisma, member.orgId);
+    const { role } = member;
+    const [breach] = findConnectionBreaches(
+      connections,
+      { clientId, kind, role, createdAt: new Date(now) },
+      now,
+    );
+    if (breach !== undefined) throw notAllowed(refusals[breach]);
     const policy = await findTokenPolicy(prisma, member.orgId);
     const redirectUri = readText(params, 'redirect_uri');
     const resource = resources.find(readText(params, 'resource') || resources.mcp);
@@ -84,7 +101,11 @@ export function createConsentService(deps: {
       scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
       audiences: resource?.audiences ?? [],
       expiresAt: new Date(
-        clock() + Math.min(GRANT_SECONDS * 1_000, (policy.maxLifetimeDays ?? Infinity) * DAY_MS),
+        Math.min(
+          now + GRANT_SECONDS * 1_000,
+          now + (policy.maxLifetimeDays ?? Infinity) * DAY_MS,
+          getLatestEnd(connections, now),
+        ),
       ),
     };
   }

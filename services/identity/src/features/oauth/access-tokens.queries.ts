@@ -1,5 +1,10 @@
 import type { Role } from '@platform/auth';
 import type pg from 'pg';
+import {
+  type Connection,
+  type ConnectionPolicy,
+  DEFAULT_CONNECTION_POLICY,
+} from '../connection-policy/policy.js';
 
 /** Whoever an access token acts as. */
 export interface AccessTokenOwner {
@@ -9,6 +14,8 @@ export interface AccessTokenOwner {
   readonly isServiceAccount: boolean;
   /** The scopes that the organisation's policy denies. */
   readonly deniedScopes: readonly string[];
+  /** The connection, with the policy that it is subject to; null for a service account. */
+  readonly connection: (Connection & { readonly policy: ConnectionPolicy }) | null;
   /** Milliseconds since the epoch; null when nothing bounds the token's lifetime. */
   readonly expiresAt: number | null;
 }
@@ -21,12 +28,25 @@ interface OwnerRow {
   readonly expires_at: Date | null;
 }
 
+interface GrantOwnerRow extends OwnerRow {
+  readonly client_id: string;
+  readonly kind: string;
+  readonly created_at: Date;
+  /** Null, as all of the policy, when the organisation has none. */
+  readonly client_kinds: string[] | null;
+  readonly hosts: string[];
+  readonly connectable_by: string;
+  readonly max_lifetime_days: number | null;
+}
+
 const liveClient = 'c.disabled_at is null and c.removed_at is null';
 
 const grantOwner = `
-  select u.id, g.org_id, u.role, g.expires_at, p.denied_scopes
+  select u.id, g.org_id, u.role, g.expires_at, p.denied_scopes, g.client_id, c.kind, g.created_at,
+    connections.client_kinds, connections.hosts, connections.connectable_by, connections.max_lifetime_days
   from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
+    left join connection_policies connections on connections.org_id = g.org_id
   where g.id = $1 and g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and ${liveClient}`;
 
 const accountOwner = `
@@ -40,28 +60,46 @@ export type AccessTokenSource =
   | { readonly grantId: string; readonly clientId: string }
   | { readonly grantId?: undefined; readonly clientId: string };
 
+const toConnectionPolicy = (row: GrantOwnerRow): ConnectionPolicy =>
+  row.client_kinds === null
+    ? DEFAULT_CONNECTION_POLICY
+    : {
+        clientKinds: row.client_kinds,
+        hosts: row.hosts,
+        connectableBy: row.connectable_by,
+        maxLifetimeDays: row.max_lifetime_days,
+      };
+
+const toOwner = (row: OwnerRow) => ({
+  id: row.id,
+  orgId: row.org_id,
+  role: row.role,
+  deniedScopes: row.denied_scopes ?? [],
+  expiresAt: row.expires_at?.getTime() ?? null,
+});
+
+async function findAccountOwner(db: pg.Pool, clientId: string): Promise<AccessTokenOwner | undefined> {
+  const query = { name: 'oauth_account_owner', text: accountOwner, values: [clientId] };
+  const [row] = (await db.query<OwnerRow>(query)).rows;
+  return row && { ...toOwner(row), isServiceAccount: true, connection: null };
+}
+
+async function findGrantOwner(db: pg.Pool, id: string, now: Date): Promise<AccessTokenOwner | undefined> {
+  const query = { name: 'oauth_grant_owner', text: grantOwner, values: [id, now] };
+  const [row] = (await db.query<GrantOwnerRow>(query)).rows;
+  if (!row) return undefined;
+  const { client_id: clientId, kind, role, created_at: createdAt } = row;
+  const connection = { clientId, kind, role, createdAt, policy: toConnectionPolicy(row) };
+  return { ...toOwner(row), isServiceAccount: false, connection };
+}
+
 /** @returns undefined when the grant, its member, the client or its service account has ended. */
-export async function findOwner(
+export const findOwner = (
   db: pg.Pool,
   { grantId, clientId }: AccessTokenSource,
   now: Date,
-): Promise<AccessTokenOwner | undefined> {
-  const { rows } =
-    grantId === undefined
-      ? await db.query<OwnerRow>({ name: 'oauth_account_owner', text: accountOwner, values: [clientId] })
-      : await db.query<OwnerRow>({ name: 'oauth_grant_owner', text: grantOwner, values: [grantId, now] });
-  const [row] = rows;
-  return (
-    row && {
-      id: row.id,
-      orgId: row.org_id,
-      role: row.role,
-      isServiceAccount: grantId === undefined,
-      deniedScopes: row.denied_scopes ?? [],
-      expiresAt: row.expires_at?.getTime() ?? null,
-    }
-  );
-}
+): Promise<AccessTokenOwner | undefined> =>
+  grantId === undefined ? findAccountOwner(db, clientId) : findGrantOwner(db, grantId, now);
 
 export interface NewAccessToken {
   readonly id: string;

@@ -2,6 +2,7 @@ import { canDelegateScope, canServiceAccountHoldScope, toDigest } from '@platfor
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import {
   type AccessTokenOwner,
@@ -36,12 +37,22 @@ const canHold = ({ isServiceAccount, role, deniedScopes }: AccessTokenOwner, sco
   !deniedScopes.includes(scope) &&
   (isServiceAccount ? canServiceAccountHoldScope(scope, role) : canDelegateScope(scope, role));
 
+/** @returns when the owner's tokens end at the latest, in milliseconds since the epoch; undefined when it is over. */
+function findEnd({ connection, expiresAt }: AccessTokenOwner, now: number): number | undefined {
+  const granted = expiresAt ?? Number.POSITIVE_INFINITY;
+  if (!connection) return granted;
+  const { policy, createdAt } = connection;
+  if (findConnectionBreaches(policy, connection, now).length > 0) return undefined;
+  return Math.min(granted, getLatestEnd(policy, createdAt.getTime()));
+}
+
 export interface AccessTokens {
   /**
    * Issues an access token and stores its hash before it returns, so that liveness, revocation and last use hold for it
    * as for every credential. It is signed with the key that is active now.
    *
-   * @returns undefined when the grant, its member, the client or its service account has ended.
+   * @returns undefined when the grant, its member, the client or its service account has ended, or the organisation does
+   *   not allow the connection any more.
    */
   issue(request: AccessTokenRequest): Promise<IssuedAccessToken | undefined>;
 }
@@ -57,12 +68,11 @@ export function createAccessTokens(deps: {
     async issue({ source, scopes, audiences, parentId, maxSeconds = ACCESS_TOKEN_SECONDS, address }) {
       const now = clock();
       const owner = await findOwner(pool, source, new Date(now));
-      if (!owner) return undefined;
+      const end = owner && findEnd(owner, now);
+      if (!owner || end === undefined) return undefined;
       const granted = scopes.filter((scope) => canHold(owner, scope));
       const iat = Math.floor(now / 1_000);
-      const latest =
-        owner.expiresAt === null ? Number.POSITIVE_INFINITY : Math.floor(owner.expiresAt / 1_000);
-      const exp = Math.min(iat + maxSeconds, latest);
+      const exp = Math.min(iat + maxSeconds, Math.floor(end / 1_000));
       const id = uuidv7();
       const { clientId } = source;
       const { token } = keys.mint(

@@ -1,0 +1,60 @@
+/* Pure rules: which applications an organisation lets its members connect. */
+
+export const clientKinds = ['application', 'document', 'registered'] as const;
+
+export const connectorChoices = ['members', 'administrators'] as const;
+
+export interface ConnectionPolicy {
+  /** The kinds of clients that may connect. */
+  readonly clientKinds: readonly string[];
+  /** The hosts whose documents describe clients that may connect; empty for all that the operator allows. */
+  readonly hosts: readonly string[];
+  /** Who may connect an application. */
+  readonly connectableBy: string;
+  /** The longest lifetime of a connection in days; null for that of the platform. */
+  readonly maxLifetimeDays: number | null;
+}
+
+export const DEFAULT_CONNECTION_POLICY: ConnectionPolicy = {
+  clientKinds,
+  hosts: [],
+  connectableBy: 'members',
+  maxLifetimeDays: null,
+};
+
+const DAY_MS = 86_400_000;
+
+/** Returns the host of a client that its document describes; null for any other client. */
+const getDocumentHost = (kind: string, clientId: string): string | null =>
+  kind === 'document' ? new URL(clientId).hostname : null;
+
+/** @returns when a connection ends at the latest, in milliseconds since the epoch. */
+export const getLatestEnd = ({ maxLifetimeDays }: ConnectionPolicy, createdAt: number): number =>
+  maxLifetimeDays === null ? Number.POSITIVE_INFINITY : createdAt + maxLifetimeDays * DAY_MS;
+
+export const connectionBreaches = ['client_kind', 'host', 'member', 'lifetime'] as const;
+export type ConnectionBreach = (typeof connectionBreaches)[number];
+
+/** A connection of a member, or one that a member wants to make now. */
+export interface Connection {
+  readonly clientId: string;
+  readonly kind: string;
+  /** The role of the member. */
+  readonly role: string;
+  readonly createdAt: Date;
+}
+
+/** Returns what the policy does not allow about the connection. */
+export function findConnectionBreaches(
+  policy: ConnectionPolicy,
+  { clientId, kind, role, createdAt }: Connection,
+  now: number,
+): ConnectionBreach[] {
+  const host = getDocumentHost(kind, clientId);
+  return [
+    ...(policy.clientKinds.includes(kind) ? [] : (['client_kind'] as const)),
+    ...(host === null || policy.hosts.length === 0 || policy.hosts.includes(host) ? [] : (['host'] as const)),
+    ...(policy.connectableBy === 'members' || role === 'admin' ? [] : (['member'] as const)),
+    ...(now < getLatestEnd(policy, createdAt.getTime()) ? [] : (['lifetime'] as const)),
+  ];
+}

@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Connection, type ConnectionPolicy, DEFAULT_CONNECTION_POLICY } from './policy.js';
+
+const fields = { clientKinds: true, hosts: true, connectableBy: true, maxLifetimeDays: true } as const;
+
+export const findConnectionPolicy = async (
+  db: Prisma | Transaction,
+  orgId: string,
+): Promise<ConnectionPolicy> =>
+  (await db.connectionPolicy.findUnique({ where: { orgId }, select: fields })) ?? DEFAULT_CONNECTION_POLICY;
+
+export async function saveConnectionPolicy(
+  db: Transaction,
+  orgId: string,
+  { clientKinds, hosts, ...policy }: ConnectionPolicy,
+  updatedAt: Date,
+): Promise<void> {
+  const data = { ...policy, clientKinds: [...clientKinds], hosts: [...hosts], updatedAt };
+  await db.connectionPolicy.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
+}
+
+export interface ActiveConnection extends Connection {
+  readonly id: string;
+  readonly name: string;
+  readonly userId: string;
+  readonly email: string;
+  /** Whether the member or the client was removed. */
+  readonly isEnded: boolean;
+}
+
+const activeConnections = `
+  select g.id, g.client_id as "clientId", c.kind, c.name, u.role, g.created_at as "createdAt", g.user_id as "userId", u.email,
+    u.removed_at is not null or c.removed_at is not null as "isEnded"
+  from (
+    select * from oauth_grants
+    where org_id = $1 and revoked_at is null and expires_at > $2 and id < $3
+    order by id desc limit $4
+  ) g
+    join oauth_clients c on c.id = g.client_id
+    join users u on u.id = g.user_id
+  order by g.id desc`;
+
+/** Finds a batch of the organisation's connections, newest first, by the index `oauth_grants_of_org`. */
+export async function findActiveConnections(
+  db: pg.Pool,
+  batch: { readonly orgId: string; readonly now: Date; readonly before: string; readonly limit: number },
+): Promise<ActiveConnection[]> {
+  const { orgId, now, before, limit } = batch;
+  const { rows } = await db.query<ActiveConnection>(activeConnections, [orgId, now, before, limit]);
+  return rows;
+}

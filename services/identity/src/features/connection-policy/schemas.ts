@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+import { clientKinds, connectionBreaches, connectorChoices } from './policy.js';
+
+const Id = Type.String({ format: 'uuid' });
+
+export const ConnectionPolicyBody = Type.Object(
+  {
+    clientKinds: Type.Array(Type.Enum([...clientKinds]), {
+      maxItems: clientKinds.length,
+      description:
+        'Which clients may connect: an `application` that an administrator registered, one that a `document` at a host describes, or one that `registered` itself.',
+    }),
+    hosts: Type.Array(
+      Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }),
+      {
+        maxItems: 100,
+        description:
+          'The hosts whose documents describe clients that may connect. Empty: all that the operator allows.',
+      },
+    ),
+    connectableBy: Type.Enum([...connectorChoices], {
+      description: 'Who may connect an application. Connections of others end.',
+    }),
+    maxLifetimeDays: Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Null()], {
+      description: 'How long a connection lasts at most. Null: 90 days.',
+    }),
+  },
+  { additionalProperties: false, title: 'ConnectionPolicy' },
+);
+export type ConnectionPolicyBody = Type.Static<typeof ConnectionPolicyBody>;
+
+export const ConnectionPolicyAnswer = Type.Object({ policy: ConnectionPolicyBody });
+
+const AffectedConnection = Type.Object({
+  id: Id,
+  clientId: Type.String(),
+  name: Type.String(),
+  userId: Id,
+  ownerEmail: Type.String(),
+  breaches: Type.Array(Type.Enum([...connectionBreaches])),
+});
+export type AffectedConnection = Type.Static<typeof AffectedConnection>;
+
+export const SavedConnectionPolicy = Type.Object({
+  ...ConnectionPolicyAnswer.properties,
+  endedCount: Type.Integer({ description: 'How many connections ended, or would end.' }),
+  ended: Type.Array(AffectedConnection, { description: 'At most the 1,000 newest of them.' }),
+});
+export type SavedConnectionPolicy = Type.Static<typeof SavedConnectionPolicy>;
