@@ -82,6 +82,16 @@ test.each([
   expect((await browser.get(url)).status).toBe(400);
 });
 
+test('a document that could not be fetched is not asked for again for half a minute', async () => {
+  const id = 'https://agents.example/missing';
+  const ask = async () => (await browser.get(createAuthorization(id).url)).status;
+  const countFetches = () => fetched.filter((url) => url === id).length;
+  expect([await ask(), await ask(), countFetches()]).toEqual([400, 400, 1]);
+  identity.advance(31_000);
+  describeClient(id);
+  expect([await ask(), countFetches()]).toEqual([303, 2]);
+});
+
 test('a document cannot get the client credentials grant', async () => {
   const id = 'https://agents.example/greedy';
   describeClient(id, { grant_types: ['client_credentials', 'authorization_code'] });

@@ -11,6 +11,7 @@ import { recordSecretUse } from './clients.queries.js';
 import { createGrantStore } from './grants.js';
 import { isMember } from './grants.queries.js';
 import type { FetchDocument } from './document-fetch.js';
+import { rememberFailures } from './failed-fetches.js';
 import { correctMetadata } from './metadata.js';
 import { createProtectedResources } from './protected-resources.js';
 import { createProvider } from './provider.js';
@@ -52,7 +53,7 @@ export function createOauth(deps: OauthDeps) {
     },
     encryptionKeys,
     clientHosts: deps.clientHosts,
-    fetchDocument: deps.fetchDocument,
+    fetchDocument: rememberFailures(deps.fetchDocument, clock),
     isRegistrationOpen: deps.isRegistrationOpen,
     clock,
     log,
