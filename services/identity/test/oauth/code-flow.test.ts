@@ -192,6 +192,31 @@ test.each(['access_token', 'refresh_token'])(
   },
 );
 
+test('a connection is deleted with all that belongs to it, after the retention of the audit', async () => {
+  const { answer } = await connect();
+  const { grant_id: id } = (
+    await identity.db.query('select grant_id from oauth_access_tokens where id = $1', [
+      decode(answer.body.access_token as string).jti,
+    ])
+  ).rows[0];
+  // A refresh token that is issued at the end of a connection expires after it.
+  await identity.db.query(
+    `update oauth_artifacts set expires_at = now() + interval '10 years' where grant_id = $1`,
+    [id],
+  );
+  const expire = async (days: number) => {
+    await identity.db.query(
+      `update oauth_grants set expires_at = now() - make_interval(days => $2) where id = $1`,
+      [id, days],
+    );
+    await identity.sweep();
+    return (await identity.db.query('select from oauth_grants where id = $1', [id])).rowCount;
+  };
+  expect([await expire(729), await expire(731)]).toEqual([1, 0]);
+  for (const table of ['oauth_artifacts', 'oauth_access_tokens'])
+    expect((await identity.db.query(`select from ${table} where grant_id = $1`, [id])).rowCount).toBe(0);
+});
+
 test('another client cannot revoke a token', async () => {
   const { answer } = await connect();
   const other = await createApplication(identity, session, {

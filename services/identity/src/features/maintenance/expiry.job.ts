@@ -4,6 +4,7 @@ import { firstIdAt } from '../audit/first-id.js';
 import {
   deleteAccessTokens,
   deleteArtifacts,
+  deleteGrants,
   deleteAuditEntries,
   deleteMails,
   deleteSecrets,
@@ -21,7 +22,8 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
- * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls and audit entries past their retention.
+ * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, connections and audit
+ * entries past their retention.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
 export function createExpiryJob(deps: {
@@ -48,6 +50,8 @@ export function createExpiryJob(deps: {
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);
+    const endedBefore = new Date(deps.clock() - deps.auditDays * DAY_MS);
+    while ((await deleteGrants(deps.pool, endedBefore, BATCH)) === BATCH);
     const registeredBefore = new Date(deps.clock() - DAY_MS);
     while ((await deleteUnusedClients(deps.pool, registeredBefore, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);

@@ -141,6 +141,23 @@ export async function deleteArtifacts(db: pg.Pool, now: Date, limit: number): Pr
   return rowCount ?? 0;
 }
 
+/* A refresh token can expire after its grant. */
+const purgeGrants = `
+  with due as materialized (
+    select id from oauth_grants where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  ), tokens as (
+    delete from oauth_access_tokens where grant_id in (select id from due)
+  ), artifacts as (
+    delete from oauth_artifacts where grant_id in (select id from due)
+  )
+  delete from oauth_grants where id in (select id from due)`;
+
+/** @returns how many connections were deleted, with all that belongs to them, that would have expired before then. */
+export async function deleteGrants(db: pg.Pool, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeGrants, [before, limit]);
+  return rowCount ?? 0;
+}
+
 const purgeClients = `
   delete from oauth_clients where id in (
     select id from oauth_clients c
