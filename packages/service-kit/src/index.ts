@@ -19,6 +19,7 @@ export {
   parsedList,
   port,
   text,
+  origin,
   url,
   type Values,
   type Variable,

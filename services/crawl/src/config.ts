@@ -4,6 +4,7 @@ import {
   oneOf,
   serviceVariables,
   text,
+  origin,
   url,
   type Values,
   type Variable,
@@ -35,7 +36,10 @@ export const crawlVariables = {
   SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
   SERVICE_CLIENT_SECRET: clientSecret,
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  PUBLIC_URL: withDefault(
+    origin(['http:', 'https:'], 'https://knowledge.example.com'),
+    'http://127.0.0.1:8080',
+  ),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
   /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */

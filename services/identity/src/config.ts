@@ -10,6 +10,7 @@ import {
   readEmailAddress,
   serviceVariables,
   text,
+  origin,
   url,
   type Values,
   type Variable,
@@ -109,7 +110,10 @@ export const identityVariables = {
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
   ENCRYPTION_KEYS: encryptionKeys,
   /** The URL at which clients reach the platform: it identifies the `/mcp` resource and is the base of links in responses. */
-  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  PUBLIC_URL: withDefault(
+    origin(['http:', 'https:'], 'https://knowledge.example.com'),
+    'http://127.0.0.1:8080',
+  ),
   /** The URL of the mail service. Without it, no invitations, codes or links are sent. */
   MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
   /** The URL of the crawl service. Without it, there are no crawl tools. */

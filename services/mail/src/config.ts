@@ -6,6 +6,7 @@ import {
   type RangeTarget,
   serviceVariables,
   text,
+  origin,
   url,
   type Variable,
   withDefault,
@@ -48,7 +49,10 @@ export const mailVariables = {
   TOKEN_ISSUER: withDefault(text('the "iss" of credentials, as in identity'), 'workspace-platform'),
   /** The name in EHLO. It defaults to the host of PUBLIC_URL, or else to this machine's name. */
   SMTP_CLIENT_NAME: withDefault(clientName, undefined),
-  PUBLIC_URL: withDefault(url(['http:', 'https:'], 'https://knowledge.example.com'), 'http://127.0.0.1:8080'),
+  PUBLIC_URL: withDefault(
+    origin(['http:', 'https:'], 'https://knowledge.example.com'),
+    'http://127.0.0.1:8080',
+  ),
   SMTP_POOLS_MAX: withDefault(integer(1, 10_000), 1_000),
   SMTP_CONNECTIONS_PER_POOL: withDefault(integer(1, 100), 5),
   SMTP_IDLE_MS: withDefault(integer(1_000, 3_600_000), 60_000),

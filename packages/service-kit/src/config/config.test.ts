@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, integer, list, loadConfig, oneOf, text, url, withDefault } from './config.js';
+import { ConfigError, integer, list, origin, loadConfig, oneOf, text, url, withDefault } from './config.js';
 import { serviceVariables } from './service-variables.js';
 import { describeVariables } from './config-description.js';
 
@@ -65,6 +65,22 @@ test('the configuration is frozen', () => {
 test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('rejects %j as a whole number from 0 to 5', (value) => {
   expect(integer(0, 5).parse(value)).toBeUndefined();
 }); // prettier-ignore
+
+test('the address of a site has no path', () => {
+  const { parse } = origin(['https:'], 'https://knowledge.example.com');
+  expect(['https://a.example', 'https://A.example/', 'https://a.example:8443'].map(parse)).toEqual([
+    'https://a.example',
+    'https://a.example',
+    'https://a.example:8443',
+  ]);
+  const wrong = [
+    'https://a.example/wiki',
+    'https://a.example/?x',
+    'https://a.example/#x',
+    'https://me@a.example',
+  ];
+  expect([...wrong, 'http://a.example', 'a.example'].map(parse)).toEqual(Array(6).fill(undefined));
+});
 
 test('drops blanks and empty items of lists', () => {
   expect(list('').parse(' a, ,b,,')).toEqual(['a', 'b']);

@@ -104,6 +104,17 @@ export const url = (protocols: readonly string[], example: string): Variable<str
   },
 });
 
+/** The address of a site: without a path, because the platform's own paths begin at its root. */
+export const origin = (protocols: readonly string[], example: string): Variable<string> => ({
+  mustBe: `a URL without a path, such as ${example}`,
+  parse(value) {
+    const address = URL.parse(value);
+    if (!address || !protocols.includes(address.protocol)) return undefined;
+    // The address is its origin and a slash: nothing else is in it.
+    return address.href === `${address.origin}/` ? address.origin : undefined;
+  },
+});
+
 /** Parses a comma-separated list; blanks around the items and empty items are dropped. */
 export const list = (mustBe: string): Variable<readonly string[]> => ({
   mustBe,
