@@ -119,7 +119,12 @@ describeWith('kustomize', 'the manifests', () => {
       for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
         const [container] = spec.template.spec.containers;
         const env = toEnvironment(container, manifests());
-        const { names, faults } = await askConfig(container.name, secrets.redirect(env));
+        // An operator has to name the proxies: any default would let strangers claim an address.
+        const { faults: asBuilt } = await askConfig(container.name, secrets.redirect(env));
+        const missing = [...asBuilt.matchAll(/^ {2}- (\w+)/gm)].map(([, name]) => name);
+        expect([metadata.name, missing]).toEqual([metadata.name, overlay === 'dev' ? [] : ['TRUST_PROXY']]);
+        const ready = { ...env, ...(overlay !== 'dev' && { TRUST_PROXY: '10.4.7.0/24' }) };
+        const { names, faults } = await askConfig(container.name, secrets.redirect(ready));
         expect([metadata.name, faults]).toEqual([metadata.name, '']);
         const unknown = Object.keys(env).filter((key) => !names.includes(key.replace(/_FILE$/, '')));
         expect([metadata.name, unknown]).toEqual([metadata.name, []]);
