@@ -14,9 +14,12 @@ const names = [
   'smtpServerChanged',
   'tokenAlert',
   'passwordChanged',
+  'tokenExpiring',
 ];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();
+const lists = new Set();
+const itemSlots = new Set();
 
 /**
  * The longest line of the HTML. A part in ASCII with short lines is sent as it is (7bit), which saves the work and the
@@ -55,10 +58,13 @@ function wrapLine(line) {
 const getWidth = (text) =>
   text
     .replaceAll('{{link}}', '-'.repeat(LINK_WIDTH))
-    .replace(/\{\{\w+\}\}/g, '-'.repeat(SLOT_WIDTH))
+    .replace(/\{\{[\w.]+\}\}/g, '-'.repeat(SLOT_WIDTH))
     .trimEnd().length;
 
-/** Translates `{{slot}}` and `{{#if slot}}…{{/if}}` into the source of an expression over `v`. */
+/**
+ * Translates `{{slot}}`, `{{#if slot}}…{{/if}}` and `{{#each list}}…{{item.slot}}…{{/each}}` into the source of an
+ * expression over `v`.
+ */
 function toExpression(source) {
   const tokens = source.split(/(\{\{[^}]+\}\})/);
   let depth = 0;
@@ -66,8 +72,19 @@ function toExpression(source) {
   for (const token of tokens) {
     const [, condition] = /^\{\{#if\s+(\w+)\}\}$/.exec(token) ?? [];
     const [, slot] = /^\{\{(\w+)\}\}$/.exec(token) ?? [];
+    const [, list] = /^\{\{#each\s+(\w+)\}\}$/.exec(token) ?? [];
+    const [, itemSlot] = /^\{\{item\.(\w+)\}\}$/.exec(token) ?? [];
     if (condition || slot) slots.add(condition ?? slot);
-    if (condition) {
+    if (list) lists.add(list);
+    if (itemSlot) itemSlots.add(itemSlot);
+    if (list) {
+      depth += 1;
+      expression += ` + v.${list}.map((item) => ''`;
+    } else if (token === '{{/each}}') {
+      depth -= 1;
+      expression += `).join('')`;
+    } else if (itemSlot) expression += ` + item.${itemSlot}`;
+    else if (condition) {
       depth += 1;
       expression += ` + (v.${condition} === '' ? '' : ''`;
     } else if (token === '{{/if}}') {
@@ -77,7 +94,7 @@ function toExpression(source) {
     else if (token.startsWith('{{')) throw new Error(`unknown tag ${token}`);
     else if (token !== '') expression += ` + ${JSON.stringify(token)}`;
   }
-  if (depth !== 0) throw new Error('an {{#if}} is not closed');
+  if (depth !== 0) throw new Error('an {{#if}} or {{#each}} is not closed');
   return expression;
 }
 
@@ -99,18 +116,25 @@ async function compile(name) {
 
 const compiled = [];
 for (const name of names) compiled.push(await compile(name));
+const toUnion = (set) =>
+  [...set]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((name) => `'${name}'`)
+    .join(' | ');
 const source = `// Made by scripts/compile-templates.mjs from templates/. Do not edit.
 
-export type Slot = ${[...slots]
+export type Slot = ${toUnion(slots)};
+export type List = ${toUnion(lists)};
+export type ItemSlot = ${toUnion(itemSlots)};
 
-  .toSorted((a, b) => a.localeCompare(b))
-  .map((slot) => `'${slot}'`)
-  .join(' | ')};
+/** The values of a template. A list is a part that is repeated for each of its items. */
+export type TemplateValues = Readonly<Record<Slot, string>> &
+  Readonly<Record<List, readonly Readonly<Record<ItemSlot, string>>[]>>;
 
 interface CompiledTemplate {
   /** The values must be escaped for HTML. */
-  readonly html: (v: Readonly<Record<Slot, string>>) => string;
-  readonly text: (v: Readonly<Record<Slot, string>>) => string;
+  readonly html: (v: TemplateValues) => string;
+  readonly text: (v: TemplateValues) => string;
 }
 
 export const compiledTemplates = {

@@ -86,6 +86,7 @@ test('a template that is missing, unknown or not a string fails with 400', async
     'smtpServerChanged',
     'passwordChanged',
     'tokenAlert',
+    'tokenExpiring',
     'toString',
     '',
     5,

@@ -16,11 +16,17 @@ export interface RenderedTemplate {
   readonly text: string;
 }
 
+const escapeValues = <T extends Readonly<Record<string, unknown>>>(values: T): T =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? escapeHtml(value) : value,
+    ]),
+  ) as T;
+
 /** Joins the precompiled literals with the values. This takes a few microseconds and does no I/O. */
 export function renderTemplate(type: InternalTemplateType, view: View): RenderedTemplate {
-  const escaped = Object.fromEntries(
-    Object.entries(view).map(([slot, value]) => [slot, escapeHtml(value)]),
-  ) as Record<keyof View, string>;
   const template = compiledTemplates[type];
+  const escaped = { ...escapeValues(view), tokens: view.tokens.map(escapeValues) };
   return { html: template.html(escaped), text: template.text(view) };
 }

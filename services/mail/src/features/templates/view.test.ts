@@ -60,6 +60,11 @@ test.each(internalTemplateTypes)(
       newServer: 'none',
       headline: 'A revoked token of yours was used',
       message: 'Somebody used the token “Zoë”, which has ended.',
+      more: 'And 12 more.',
+      tokens: [
+        { name: 'Zoë’s <token>', end: 'expires on 2026-12-06' },
+        { name: 'CI', end: 'has expired' },
+      ],
     };
     const result = createView(type, data, 'Ätlas');
     if ('faults' in result) throw new Error('no view');
@@ -70,6 +75,31 @@ test.each(internalTemplateTypes)(
     expect(html).not.toMatch(/<(?:script|link|img)|@import|url\(/);
   },
 );
+
+test('a list is repeated for each of its items, escaped in HTML', () => {
+  const tokens = [
+    { name: 'a <b>', end: 'expires tomorrow' },
+    { name: 'CI', end: 'has expired' },
+  ];
+  const result = createView('tokenExpiring', { headline: 'Tokens expire', tokens });
+  if ('faults' in result) throw new Error('no view');
+  const { html, text } = renderTemplate('tokenExpiring', result.view);
+  expect(text).toContain('\na <b>\n  expires tomorrow\n\nCI\n  has expired\n');
+  expect(html).toContain('a &#60;b&#62;');
+});
+
+test.each([
+  [undefined, 'templateData.tokens'],
+  [[], 'templateData.tokens'],
+  ['x', 'templateData.tokens'],
+  [Array.from({ length: 51 }, () => ({ name: 'a', end: 'b' })), 'templateData.tokens'],
+  [[null], 'templateData.tokens.0.name'],
+  [[{ name: 'a' }], 'templateData.tokens.0.end'],
+  [[{ name: 'a\n', end: 'b\nc' }], 'templateData.tokens.0.end'],
+])('tokens %j are a fault of %s', (tokens, field) => {
+  const result = createView('tokenExpiring', { headline: 'x', tokens });
+  expect('faults' in result && result.faults.map((fault) => fault.field)).toContain(field);
+});
 
 test('rendering takes less than 100 microseconds of processor time', () => {
   const result = createView('loginWithOTP', { otp: '1', userName: 'Ada', companyName: 'Example' }, 'Atlas');

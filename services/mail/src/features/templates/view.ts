@@ -1,5 +1,5 @@
 import type { FaultDetail } from '@platform/service-kit';
-import type { Slot } from '../../generated/templates.js';
+import type { ItemSlot, TemplateValues } from '../../generated/templates.js';
 
 export const templateTypes = [
   'loginWithOTP',
@@ -19,6 +19,7 @@ export const internalTemplateTypes = [
   'smtpServerChanged',
   'passwordChanged',
   'tokenAlert',
+  'tokenExpiring',
 ] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 
@@ -26,7 +27,8 @@ export const isInternalTemplateType = (value: unknown): value is InternalTemplat
   (internalTemplateTypes as readonly unknown[]).includes(value);
 
 /** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
-export type View = Readonly<Record<Slot, string>>;
+export type View = TemplateValues;
+type Item = View['tokens'][number];
 
 /** The keys of `templateData` that may provide a value. The first one that is present is used. */
 interface Source {
@@ -74,6 +76,10 @@ const sources: Readonly<
     required: ['headline', 'message'],
     optional: { headline: text(100, 'headline'), message: text(1_000, 'message'), ...facts },
   },
+  tokenExpiring: {
+    required: ['headline'],
+    optional: { headline: text(200, 'headline'), more: text(100, 'more'), link: link('tokensLink') },
+  },
   smtpServerChanged: {
     required: ['changedBy'],
     optional: {
@@ -117,9 +123,39 @@ function readValue(data: Readonly<Record<string, unknown>>, source: Source): Rea
   return source.kind === 'link' ? readLink(value, field) : { value };
 }
 
+const MAX_ITEMS = 50;
+const itemSources: Readonly<Record<ItemSlot, Source>> = {
+  name: text(300, 'name'),
+  end: text(200, 'end'),
+};
+
+/** Reads the list of the template `tokenExpiring`. */
+function readTokens(given: unknown): { readonly tokens: Item[]; readonly faults: FaultDetail[] } {
+  const field = 'templateData.tokens';
+  if (!Array.isArray(given) || given.length === 0 || given.length > MAX_ITEMS)
+    return { tokens: [], faults: [{ field, message: `must be a list of 1 to ${MAX_ITEMS} tokens` }] };
+  const faults: FaultDetail[] = [];
+  const tokens = given.map((item: unknown, index) => {
+    const data = typeof item === 'object' && item !== null ? { ...item } : {};
+    const read = (name: ItemSlot): string => {
+      const result = readValue(data, itemSources[name]);
+      if ('value' in result && result.value !== '') return result.value;
+      const message = 'fault' in result ? result.fault.message : 'is required';
+      faults.push({ field: `${field}.${index}.${name}`, message });
+      return '';
+    };
+    return { name: read('name'), end: read('end') };
+  });
+  return { tokens, faults };
+}
+
 const DEFAULT_BRAND = 'Workspace';
 
-function toView(values: Readonly<Record<string, string>>, productName: string | undefined): View {
+function toView(
+  values: Readonly<Record<string, string>>,
+  tokens: readonly Item[],
+  productName: string | undefined,
+): View {
   const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
   const product = productName?.trim() || companyName || DEFAULT_BRAND;
   const isForCompany = companyName !== '' && companyName !== product;
@@ -143,6 +179,8 @@ function toView(values: Readonly<Record<string, string>>, productName: string | 
     changedBy: values.changedBy ?? '',
     oldServer: values.oldServer ?? '',
     newServer: values.newServer ?? '',
+    more: values.more ?? '',
+    tokens,
   };
 }
 
@@ -166,5 +204,7 @@ export function createView(
     else if (required.includes(name))
       faults.push({ field: `templateData.${source.keys[0] ?? name}`, message: 'is required' });
   }
-  return faults.length > 0 ? { faults } : { view: toView(values, productName) };
+  const list = type === 'tokenExpiring' ? readTokens(data['tokens']) : { tokens: [], faults: [] };
+  faults.push(...list.faults);
+  return faults.length > 0 ? { faults } : { view: toView(values, list.tokens, productName) };
 }
