@@ -44,7 +44,11 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
     secrets,
     mailUrl: config.MAIL_URL,
     serviceToken: createMailServiceToken(deps),
-    links: { appUrl: config.APP_URL, pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH },
+    links: {
+      appUrl: config.APP_URL,
+      pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH,
+      tokensUrl: `${config.PUBLIC_URL}/account/tokens`,
+    },
   });
   const common = { ...deps, passwords, secrets, outbox };
   const { sessions, openSession, limits, failures } = registerSessions(app, common);

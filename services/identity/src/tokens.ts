@@ -8,6 +8,7 @@ import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
 import { createReuseReaction } from './features/token-alerts/reuse.js';
 import { registerTokenDetails } from './features/token-details/feature.js';
 import { registerTokenLeaks } from './features/token-leaks/feature.js';
+import { startTokenNotices } from './features/token-notices/feature.js';
 import { registerTokenPolicy } from './features/token-policy/feature.js';
 import { registerTokenRotation } from './features/token-rotation/feature.js';
 import { createTokenSearch } from './features/token-search/service.js';
@@ -37,6 +38,7 @@ export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   const tokens = registerTokens(app, { ...common, search: tokenSearch, defaultScopes: config.MCP_SCOPES });
   registerTokenDetails(app, { ...deps, tokens });
   registerTokenLeaks(app, deps);
+  startTokenNotices(deps);
   const tokenRotation = registerTokenRotation(app, common);
   registerServiceAccounts(app, { ...common, tokens, rotation: tokenRotation });
   return { tokens, tokenSearch, tokenRotation };

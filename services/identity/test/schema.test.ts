@@ -12,7 +12,9 @@ const typeOfScalar: Record<string, string> = {
   Json: 'jsonb',
 };
 const typeOfNative: Record<string, string> = {
+  Date: 'date',
   Inet: 'inet',
+  SmallInt: 'int2',
   Uuid: 'uuid',
   'Timestamptz(3)': 'timestamptz',
   'VarChar(255)': 'varchar',

@@ -26,6 +26,7 @@ test('shows an own token in every state, but not to others', async () => {
       description: 'for the pipeline',
       allowList: [],
       lastUse: null,
+      noticesMuted: false,
       state: 'active',
       replacedBy: null,
       revokedAt: null,

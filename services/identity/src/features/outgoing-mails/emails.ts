@@ -12,13 +12,21 @@ export interface SendEmailRequest {
     | 'resetPassword'
     | 'smtpServerChanged'
     | 'suspiciousLoginAttempt'
-    | 'tokenAlert';
+    | 'tokenAlert'
+    | 'tokenExpiring';
   readonly sendEmailTo: readonly string[];
   readonly subject: string;
-  readonly templateData: Readonly<Record<string, string>>;
+  readonly templateData: Readonly<Record<string, string | readonly EndingToken[]>>;
   readonly isAutoEmail: true;
   /** The SMTP server to send through, when it isn't the organisation's current one. */
   readonly smtp?: SmtpSnapshot;
+}
+
+/** A line of the template `tokenExpiring`. */
+export interface EndingToken {
+  readonly name: string;
+  /** When and how the token ends, in words. */
+  readonly end: string;
 }
 
 /** A whole SMTP configuration including the password. It is only ever stored sealed. */
@@ -32,13 +40,14 @@ export interface SmtpSnapshot {
 }
 
 const MAX_TEXT_LENGTH = 200;
+const MAX_MESSAGE_LENGTH = 1_000;
 
 /** Replaces control characters, which the mail service rejects: a name that contains one must not prevent the mail. */
-const asLine = (text: string): string =>
+const asLine = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
   text
     .replaceAll(/[\p{Cc}\p{Cs}\p{Z}]+/gu, ' ')
     .trim()
-    .slice(0, MAX_TEXT_LENGTH)
+    .slice(0, maxLength)
     .toWellFormed();
 
 type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
@@ -67,6 +76,8 @@ const toEmail = (
 export interface LinkBase {
   readonly appUrl: string | undefined;
   readonly pagesUrl: string;
+  /** Where members see their tokens in the console. */
+  readonly tokensUrl: string;
 }
 
 /** Puts the secret into the fragment, which browsers never send to a server, so that no access log contains it. */
@@ -185,5 +196,17 @@ export const toTokenAlertEmail = (to: Addressee, detail: MailDetail): SendEmailR
   toEmail(to, {
     emailTemplateType: 'tokenAlert',
     subject: asLine(detail['headline'] ?? ''),
-    templateData: detail,
+    templateData: { ...detail, message: asLine(detail['message'] ?? '', MAX_MESSAGE_LENGTH) },
+  });
+
+/** @param detail - contains the result of `describeDigest`. */
+export const toTokenExpiringEmail = (
+  to: Addressee,
+  { headline = '', tokens = '[]', more = '' }: MailDetail,
+  { tokensUrl }: LinkBase,
+): SendEmailRequest =>
+  toEmail(to, {
+    emailTemplateType: 'tokenExpiring',
+    subject: asLine(headline),
+    templateData: { headline, more, tokens: JSON.parse(tokens) as EndingToken[], tokensLink: tokensUrl },
   });

@@ -11,6 +11,7 @@ const mailLifetimes = {
   // The notice survives a server's outage over a weekend.
   smtp_changed: 72 * HOUR,
   token_alert: 72 * HOUR,
+  token_expiring: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
@@ -19,6 +20,7 @@ const NOTICES: ReadonlySet<MailKind> = new Set([
   'suspicious_login',
   'smtp_changed',
   'password_changed',
+  'token_expiring',
 ]);
 
 /** Whether the mail has no code or link: a notice is sent at most once, every other mail at least once. */

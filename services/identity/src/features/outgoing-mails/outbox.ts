@@ -3,7 +3,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { SendEmailRequest } from './emails.js';
-import { insertMail, insertMails } from './queries.js';
+import { insertMail, insertMails, type NewMail } from './queries.js';
 
 export interface MailRequest {
   readonly kind: MailKind;
@@ -21,6 +21,11 @@ export interface Outbox {
   readonly isEnabled: boolean;
   /** Stores a mail in the transaction that causes it. After the commit, `wake` has it sent at once; polling finds it too. */
   add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
+  /**
+   * Returns a mail for `insertMailFrom`, with which statements store it together with what causes it. Null when there is
+   * no mail service.
+   */
+  toRow(mail: MailRequest, at: Date): string | null;
   /** Stores complete messages, each to a member. They are sealed, and sent unchanged. */
   addMessages(
     db: Transaction,
@@ -35,23 +40,34 @@ export interface Outbox {
 /** The context that binds a sealed message to its row. */
 export const messageContext = (id: string): string => `outgoing-mail:${id}`;
 
+const toNewMail = ({ kind, to, detail = {}, requestId }: MailRequest, at: Date): NewMail => ({
+  id: uuidv7(),
+  kind,
+  userId: 'userId' in to ? to.userId : null,
+  email: 'email' in to ? to.email : null,
+  detail,
+  requestId,
+  createdAt: at,
+  expiresAt: new Date(at.getTime() + getLifetime(kind)),
+  nextAttemptAt: at,
+});
+
+const toColumns = ({ userId, requestId, createdAt, expiresAt, nextAttemptAt, ...mail }: NewMail) => ({
+  ...mail,
+  user_id: userId,
+  request_id: requestId,
+  created_at: createdAt,
+  expires_at: expiresAt,
+  next_attempt_at: nextAttemptAt,
+});
+
 /** @param wake - wakes the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
   isEnabled: wake !== undefined,
-  async add(db, { kind, to, detail = {}, requestId }, at) {
-    if (!wake) return;
-    await insertMail(db, {
-      id: uuidv7(),
-      kind,
-      userId: 'userId' in to ? to.userId : null,
-      email: 'email' in to ? to.email : null,
-      detail,
-      requestId,
-      createdAt: at,
-      expiresAt: new Date(at.getTime() + getLifetime(kind)),
-      nextAttemptAt: at,
-    });
+  async add(db, mail, at) {
+    if (wake) await insertMail(db, toNewMail(mail, at));
   },
+  toRow: (mail, at) => (wake ? JSON.stringify(toColumns(toNewMail(mail, at))) : null),
   async addMessages(db, kind, messages, requestId, at) {
     if (!wake || messages.length === 0) return;
     const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };

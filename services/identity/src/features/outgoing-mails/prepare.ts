@@ -11,6 +11,7 @@ import {
   toResetEmail,
   toSuspiciousLoginEmail,
   toTokenAlertEmail,
+  toTokenExpiringEmail,
 } from './emails.js';
 import { messageContext } from './outbox.js';
 import {
@@ -88,6 +89,7 @@ async function compose(
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
   if (mail.kind === 'token_alert') return toTokenAlertEmail(to, mail.detail);
+  if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;

@@ -33,6 +33,20 @@ export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
   db.outgoingMail.create({ data: mail, select: { id: true } });
 
+const mailFields = 'id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at';
+
+/**
+ * Returns the SQL that inserts the mail that `Outbox.toRow` returned as `parameter`; null inserts none. It can be a part
+ * of the statement that causes the mail.
+ *
+ * @param cause - the table expression whose rows cause the mail; one row at most.
+ */
+export const insertMailFrom = (parameter: string, cause = '(select) cause'): string => `
+  insert into outgoing_mails (${mailFields})
+  select mail.* from ${cause} cross join jsonb_to_record(${parameter}::jsonb) as mail
+    (id uuid, kind text, user_id uuid, email text, detail jsonb, request_id text, created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz)
+  where ${parameter}::jsonb is not null`;
+
 /** Stands for the organisation of an address that has no account. */
 const NO_ORGANISATION = '00000000-0000-0000-0000-000000000000';
 

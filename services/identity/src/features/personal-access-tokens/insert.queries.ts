@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
+import { insertMailFrom } from '../outgoing-mails/queries.js';
 
 /** Whoever a token acts as. */
 export interface TokenOwner {
@@ -55,7 +56,7 @@ export const ownerAndToken = ownerAndMaker(
 );
 
 /*
- * Inserts a token and its audit entry in one statement, so that neither exists without the other. A token that has been
+ * Inserts a token, its audit entry and the mail about it in one statement, so that none exists without the others. A token that has been
  * rotated creates none. The new token has the allow list of the creating token, or one that lies within it.
  */
 const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;
@@ -77,6 +78,7 @@ const insertBy = (
     select $10, org_id, 'token.created', $18::uuid, $11, $12::uuid, $13, $14, id,
            jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
     from token
+  ), mail as (${insertMailFrom('$19', 'token')}
   )
   select case when maker.successor_id is not null then 'rotated'
               when not ${isAllowed} then 'outside of the allow list' else 'created' end as outcome
@@ -97,7 +99,13 @@ function selectInsert({ isServiceAccount }: TokenOwner, maker: Caller): { name: 
     : { name: 'insert_token_by_session', text: insertBySession };
 }
 
-export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): Promise<InsertOutcome> {
+/** @param mail - the mail about the new token, for `insertMailFrom`. */
+export async function insertToken(
+  db: pg.Pool,
+  token: NewToken,
+  maker: Caller,
+  mail: string | null,
+): Promise<InsertOutcome> {
   const { rows } = await db.query<{ outcome: InsertOutcome }>({
     ...selectInsert(token.owner, maker),
     values: [
@@ -119,6 +127,7 @@ export async function insertToken(db: pg.Pool, token: NewToken, maker: Caller): 
       token.description,
       token.allowList,
       maker.userId,
+      mail,
     ],
   });
   return rows[0]?.outcome ?? 'ended';

@@ -4,6 +4,8 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { readAllowList } from '../allow-lists/ranges.js';
 import type { Caller } from '../audit/actor.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { describeCreation, toAlertMail } from '../token-alerts/alerts.js';
 import { limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
 import { tokenAlreadyRotated } from './errors.js';
 import { type ExpiryDays, grantExpiry } from './grant.js';
@@ -14,6 +16,7 @@ import type { Token } from './schemas.js';
 export interface IssueDeps extends MintDeps {
   readonly pool: pg.Pool;
   readonly clock: Clock;
+  readonly outbox: Outbox;
 }
 
 /** What a token is created with, once its scopes are known to be grantable. */
@@ -44,7 +47,7 @@ function assertCreated(outcome: InsertOutcome): void {
  *   verified; 409 when it is a token that has been rotated.
  */
 export async function issueToken(
-  { pool, clock, ...mint }: IssueDeps,
+  { pool, clock, outbox, ...mint }: IssueDeps,
   caller: Caller,
   policy: TokenPolicy,
   { owner, name, description, scopes, expiryDays, allowList }: TokenRequest,
@@ -68,7 +71,11 @@ export async function issueToken(
     scopes,
     ...minted,
   };
-  assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller));
+  const alert = describeCreation(row, expiry);
+  // A service account reads no mail.
+  const mail = owner.isServiceAccount ? null : toAlertMail(outbox, owner.id, caller, alert, createdAt);
+  assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller, mail));
+  outbox.wake();
   return {
     id,
     name,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
+import { insertMailFrom } from '../outgoing-mails/queries.js';
 import { isActive } from './list.queries.js';
 
 /** The caller who revokes, or the platform, which has no user and no credential. */
@@ -31,6 +32,15 @@ export interface Revocation {
   readonly reason: string | null;
   readonly keepsDescendants: boolean;
   readonly at: Date;
+  /** Returns the mail about the revocation of a member's token, for `insertMailFrom`. */
+  readonly toMail?: (token: RevokedToken) => string | null;
+}
+
+export interface RevokedToken {
+  readonly ownerId: string;
+  readonly name: string;
+  /** How many tokens were revoked, including this one. */
+  readonly count: number;
 }
 
 /** Revoking a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
@@ -44,14 +54,15 @@ const LOCK_TIMEOUT_MS = 1_000;
  */
 const lockOwner = `
   with member as (
-    select owner.id from personal_access_tokens token join users owner on owner.id = token.owner_id
+    select owner.id, token.name from personal_access_tokens token join users owner on owner.id = token.owner_id
     where token.id = $1 and token.org_id = $2 for no key update of owner
   ), account as (
     select owner.id from personal_access_tokens token join service_accounts owner on owner.id = token.service_account_id
     where token.id = $1 and token.org_id = $2 for no key update of owner
   )
-  select set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
-  from (select id from member union all select id from account) owner`;
+  select member.id as "ownerId", member.name,
+    set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
+  from (select id from member union all select id from account) owner left join member using (id)`;
 
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
@@ -88,12 +99,17 @@ const revoke = `
          case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
   from revoked`;
 
+/** Both are null for a token of a service account. */
+type LockedToken =
+  { readonly ownerId: string; readonly name: string } | { readonly ownerId: null; readonly name: null };
+
 /** @returns how many tokens were revoked; 0 when there was no such active token. */
 export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promise<number> {
-  const { tokenId, ownerId, by, reason, keepsDescendants, at } = revocation;
+  const { tokenId, ownerId, by, reason, keepsDescendants, at, toMail } = revocation;
   const { kind, credentialId, client: from } = by;
   return runInTransaction(pool, async (client) => {
-    await client.query(lockOwner, [tokenId, by.orgId, String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)]);
+    const timeouts = [String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)];
+    const found = await client.query<LockedToken>(lockOwner, [tokenId, by.orgId, ...timeouts]);
     const query: pg.QueryConfig & { query_timeout: number } = {
       text: revoke,
       values: [
@@ -113,6 +129,10 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
       query_timeout: REVOKE_TIMEOUT_MS,
     };
     const { rowCount } = await client.query(query);
-    return rowCount ?? 0;
+    const count = rowCount ?? 0;
+    const { ownerId: memberId, name } = found.rows[0] ?? { ownerId: null, name: null };
+    if (count > 0 && memberId !== null && toMail)
+      await client.query(insertMailFrom('$1'), [toMail({ ownerId: memberId, name, count })]);
+    return count;
   });
 }

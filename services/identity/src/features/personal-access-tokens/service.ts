@@ -13,6 +13,7 @@ import {
   type TokenRow,
 } from './list.queries.js';
 import { revokeTokens } from './revoke.queries.js';
+import { describeRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
@@ -72,7 +73,7 @@ export interface TokenServiceDeps extends IssueDeps {
 }
 
 export function createTokenService(deps: TokenServiceDeps): TokenService {
-  const { pool, clock, defaultScopes } = deps;
+  const { pool, clock, outbox, defaultScopes } = deps;
 
   async function revoke(
     caller: Caller,
@@ -89,8 +90,13 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       reason: reason ?? null,
       keepsDescendants,
       at,
+      toMail: (token) =>
+        token.ownerId === caller.userId
+          ? null
+          : toAlertMail(outbox, token.ownerId, caller, describeRevocation(token, caller, reason), at),
     });
     if (count === 0) throw tokenNotFound();
+    outbox.wake();
     return count;
   }
 

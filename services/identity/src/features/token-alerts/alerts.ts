@@ -1,8 +1,30 @@
+import type { Caller } from '../audit/actor.js';
+import { describeRequest } from '../known-devices/client.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+
 /** The text of an alert about a token, for `toTokenAlertEmail`. */
 interface Alert extends Record<string, string> {
   readonly headline: string;
   readonly message: string;
 }
+
+/** Returns the mail about what a request did to a token of the member, for `insertMailFrom`. */
+export const toAlertMail = (
+  outbox: Pick<Outbox, 'toRow'>,
+  userId: string,
+  { client }: Pick<Caller, 'client'>,
+  alert: Alert,
+  at: Date,
+): string | null =>
+  outbox.toRow(
+    {
+      kind: 'token_alert',
+      to: { userId },
+      detail: { ...alert, ...describeRequest(client, at) },
+      requestId: client.requestId,
+    },
+    at,
+  );
 
 export const describeReuse = (name: string, isFamilyRevoked: boolean): Alert => ({
   headline: 'A replaced access token was used',
@@ -32,3 +54,48 @@ export const describeLeak = (name: string, owner: string, url: string | null): A
     ...(url === null ? [] : [`It was found at ${url}`]),
   ].join(' '),
 });
+
+export const describeCreation = (
+  { name, scopes }: { readonly name: string; readonly scopes: readonly string[] },
+  expiresAt: Date | null,
+): Alert => ({
+  headline: 'A new access token was created',
+  message: [
+    `The access token "${name}" acts as you, with the scopes ${scopes.join(', ')}.`,
+    expiresAt === null ? 'It never expires.' : `It expires on ${expiresAt.toISOString().slice(0, 10)}.`,
+    'If you did not create it, revoke it, and change your password.',
+  ].join(' '),
+});
+
+export const describeRevocation = (
+  { name, count }: { readonly name: string; readonly count: number },
+  { fullName, email }: { readonly fullName: string; readonly email: string },
+  reason: string | undefined,
+): Alert => ({
+  headline: 'An access token of yours was revoked',
+  message: [
+    `${fullName} (${email}) revoked the access token "${name}"${toOthers(count - 1)}.`,
+    ...(reason === undefined ? [] : [`The reason: ${reason}`]),
+  ].join(' '),
+});
+
+const toOthers = (count: number): string =>
+  count === 0 ? '' : `, with ${count} ${count === 1 ? 'token' : 'tokens'} that it created`;
+
+const MAX_NAMED = 5;
+
+export const describePolicyRevocation = (
+  names: readonly string[],
+  { fullName, email }: { readonly fullName: string; readonly email: string },
+): Alert => {
+  const moreCount = names.length - MAX_NAMED;
+  const named = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
+  return {
+    headline: 'Access tokens of yours were revoked',
+    message: [
+      `${fullName} (${email}) saved a policy for your organisation that does not allow these access tokens:`,
+      `${named.join(', ')}${moreCount > 0 ? ` and ${moreCount} more` : ''}.`,
+      'They were revoked, with the tokens that they created.',
+    ].join(' '),
+  };
+};

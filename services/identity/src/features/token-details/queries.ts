@@ -8,6 +8,7 @@ export interface TokenDetailsRow extends TokenRow {
   readonly org_id: string;
   readonly description: string | null;
   readonly allow_list: string[];
+  readonly mutes_notices: boolean;
   readonly status: TokenState;
   readonly successor_id: string | null;
   readonly revoked_at: Date | null;
@@ -18,7 +19,7 @@ export interface TokenDetailsRow extends TokenRow {
 }
 
 const ownToken = `
-  select t.id, t.org_id, t.name, t.description, t.allow_list, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
+  select t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
     t.successor_id, t.revoked_at, t.revoked_reason,
     used.last_used_at, used.address, used.user_agent
   from personal_access_tokens t left join token_last_used used on used.token_id = t.id
@@ -42,6 +43,7 @@ export interface EditableToken {
   readonly name: string;
   readonly description: string | null;
   readonly allow_list: string[];
+  readonly mutes_notices: boolean;
   readonly scopes: string[];
   readonly expires_at: Date | null;
   readonly status: TokenState;
@@ -55,7 +57,7 @@ export async function lockToken(
   ownerId: string,
 ): Promise<EditableToken | undefined> {
   const [row] = await tx.$queryRaw<EditableToken[]>(Prisma.sql`
-    select name, description, allow_list, scopes, expires_at, status::text, successor_id from personal_access_tokens
+    select name, description, allow_list, mutes_notices, scopes, expires_at, status::text, successor_id from personal_access_tokens
     where id = ${tokenId}::uuid and owner_id = ${ownerId}::uuid for update`);
   return row;
 }
@@ -66,6 +68,7 @@ export interface TokenEdit {
   readonly scopes?: string[];
   readonly isNarrowed?: true;
   readonly allowList?: string[];
+  readonly mutesNotices?: boolean;
 }
 
 export const updateToken = (tx: Transaction, id: string, edit: TokenEdit): Promise<unknown> =>

@@ -22,6 +22,7 @@ export const TokenDetails = Type.Object(
       Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
       Type.Null(),
     ]),
+    noticesMuted: Type.Boolean({ description: 'Whether nobody is told that the token expires.' }),
     state: Type.Enum([...tokenStates]),
     replacedBy: Type.Union([Id, Type.Null()], {
       description:
@@ -46,6 +47,7 @@ export const EditTokenBody = Type.Object(
     scopes: Type.Optional(
       Type.Unsafe<string[]>({ ...RequestedScopes, description: 'Some of the current scopes, never others.' }),
     ),
+    noticesMuted: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false, minProperties: 1 },
 );

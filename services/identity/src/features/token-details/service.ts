@@ -42,6 +42,7 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
         ? null
         : { at: row.last_used_at.toISOString(), address: row.address, userAgent: row.user_agent },
     allowList: readAllowList(row.allow_list),
+    noticesMuted: row.mutes_notices,
     state,
     replacedBy: row.successor_id,
     revokedAt: (isDue ? row.expires_at : row.revoked_at)?.toISOString() ?? null,
@@ -76,23 +77,25 @@ function narrowAllowList(current: readonly string[], wanted: readonly string[]):
 
 function toEdit(
   token: EditableToken & { readonly allowList: string[] },
-  { name, description, scopes: wanted, allowList }: EditTokenBody,
+  { name, description, scopes: wanted, allowList, noticesMuted }: EditTokenBody,
 ): TokenEdit {
   const scopes = wanted && narrowScopes(token.scopes, wanted);
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(allowList && { allowList: narrowAllowList(token.allowList, allowList) }),
+    ...(noticesMuted !== undefined && { mutesNotices: noticesMuted }),
     ...(scopes && scopes.length < token.scopes.length && { scopes, isNarrowed: true }),
   };
 }
 
 /** The form in which the audit shows what an edit can change. */
-const toAuditForm = ({ name, description, scopes, allowList }: TokenEdit) => ({
+const toAuditForm = ({ name, description, scopes, allowList, mutesNotices }: TokenEdit) => ({
   name: name ?? null,
   description: description ?? null,
   scopes: scopes?.join(' ') ?? null,
   allowList: allowList?.join(' ') ?? null,
+  noticesMuted: String(mutesNotices ?? false),
 });
 
 export function createTokenDetailsService(deps: {
@@ -112,13 +115,18 @@ export function createTokenDetailsService(deps: {
     const now = clock();
     const token = await lockToken(tx, tokenId, caller.userId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
-    const before = { ...token, allowList: readAllowList(token.allow_list) };
+    const before = {
+      ...token,
+      allowList: readAllowList(token.allow_list),
+      mutesNotices: token.mutes_notices,
+    };
     const change = toEdit(before, body);
     const changes = findChanges(toAuditForm(before), toAuditForm({ ...before, ...change }), [
       'name',
       'description',
       'scopes',
       'allowList',
+      'noticesMuted',
     ]);
     if (Object.keys(changes).length === 0) return;
     await updateToken(tx, tokenId, change);

@@ -6,7 +6,9 @@ import { readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import { type RevokedToken, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { describePolicyRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { type Breach, findBreaches, type TokenPolicy } from './policy.js';
 import { type ActiveToken, findActiveTokens, findTokenPolicy, saveTokenPolicy } from './queries.js';
 import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
@@ -79,9 +81,10 @@ const auditFields = [
 export function createTokenPolicyService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }): TokenPolicyService {
-  const { pool, prisma, clock } = deps;
+  const { pool, prisma, outbox, clock } = deps;
 
   async function findAffected(orgId: string, policy: TokenPolicy, now: Date): Promise<Affected[]> {
     const affected: Affected[] = [];
@@ -112,10 +115,28 @@ export function createTokenPolicyService(deps: {
       });
     });
 
+  /** Revokes the tokens. Each owner gets one mail, which is stored with the first revocation. */
   async function revokeAll(caller: Caller, tokens: readonly Affected[], at: Date): Promise<number> {
+    const namesOfOwner = new Map<string, string[]>();
+    for (const { ownerId, name } of tokens)
+      namesOfOwner.set(ownerId, [...(namesOfOwner.get(ownerId) ?? []), name]);
+    function toMail({ ownerId }: RevokedToken): string | null {
+      const names = namesOfOwner.get(ownerId);
+      namesOfOwner.delete(ownerId);
+      if (!names || ownerId === caller.userId) return null;
+      return toAlertMail(outbox, ownerId, caller, describePolicyRevocation(names, caller), at);
+    }
     let count = 0;
-    const revocation = { ownerId: undefined, by: caller, reason: 'policy', keepsDescendants: false, at };
+    const revocation = {
+      ownerId: undefined,
+      by: caller,
+      reason: 'policy',
+      keepsDescendants: false,
+      at,
+      toMail,
+    };
     for (const { id: tokenId } of tokens) count += await revokeTokens(pool, { ...revocation, tokenId });
+    outbox.wake();
     return count;
   }
 

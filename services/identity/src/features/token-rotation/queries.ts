@@ -73,9 +73,9 @@ const rotateBy = (
     select target.* from target, verdict where outcome = 'rotated'
   ), token as (
     insert into personal_access_tokens
-      (id, org_id, ${ownerColumn}, name, description, allow_list, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
+      (id, org_id, ${ownerColumn}, name, description, allow_list, mutes_notices, scopes, is_narrowed, token_hash, signing_key_id, created_at, expires_at,
        parent_id)
-    select $1::uuid, $2, $3, name, description, allow_list, scopes, scopes <> $5::text[], $6, $7, $8, $9, parent_id from old
+    select $1::uuid, $2, $3, name, description, allow_list, mutes_notices, scopes, scopes <> $5::text[], $6, $7, $8, $9, parent_id from old
     returning id
   ), retired as (
     update personal_access_tokens predecessor

@@ -39,7 +39,7 @@ const search = (owners: 'one' | 'all', isActive: boolean) => `
       and ${isActive ? `status = 'active' and (expires_at is null or expires_at > $4)` : `status <> 'active' and $4::timestamptz is not null`}
     order by id desc limit ${MAX_SEARCHED}
   ), found as (
-    select t.id, t.org_id, t.name, t.description, t.allow_list, t.scopes, t.created_at, t.expires_at, t.parent_id,
+    select t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
       t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
       ${ownerFields},
       used.last_used_at, used.address, used.user_agent

@@ -38,11 +38,11 @@ export const OrgTokenQuery = Type.Object(
 );
 export type OrgTokenQuery = Type.Static<typeof OrgTokenQuery>;
 
-const { allowList, description, lastUse, replacedBy, revokedAt, revokedReason, state } =
+const { allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state } =
   TokenDetails.properties;
 /** What a search shows beside the fields of the plain lists. */
 const found = Type.Partial(
-  Type.Object({ allowList, description, lastUse, replacedBy, revokedAt, revokedReason, state }),
+  Type.Object({ allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state }),
 ).properties;
 
 export const ListedToken = Type.Object(

@@ -1,0 +1,111 @@
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { runInTransaction } from '../../transaction.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { insertMailFrom } from '../outgoing-mails/queries.js';
+import { countDueNotices, describeDigest, type ExpiringToken, isNews } from './digest.js';
+import {
+  claimDigest,
+  findAdministratorHolders,
+  findDueHolders,
+  findDueTokens,
+  hasDigest,
+  type Holder,
+  lockHolder,
+  saveNotices,
+} from './queries.js';
+
+const EVERY_MS = 60_000;
+/** The number of tokens whose holders are found in one statement. */
+const BATCH = 500;
+
+/** Rolls a transaction back, because another one has sent the digest of the day. */
+const digestSent = new Error('the digest of the day was sent');
+
+/**
+ * Tells members about their tokens that expire, and administrators about those of service accounts, in one digest a day. The notices are marked as done in the transaction that
+ * stores the mail, so that each is sent once, whichever replica dies in between. [PAT-32]
+ */
+export function createNoticesJob(deps: {
+  readonly pool: pg.Pool;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}) {
+  const { pool, outbox, clock, log } = deps;
+
+  /** Marks the holder's notices that are due as done. @returns those that are news. */
+  async function takeNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<ExpiringToken[]> {
+    const tokens = await findDueTokens(client, holder, now);
+    await saveNotices(
+      client,
+      tokens.map(({ id, expiresAt }) => ({ id, notices: countDueNotices(expiresAt, now) })),
+    );
+    return tokens.filter((token) => isNews(token, now));
+  }
+
+  async function mail(client: pg.PoolClient, { id: userId }: Holder, news: ExpiringToken[], now: Date) {
+    const detail = describeDigest(news, now);
+    const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
+    await client.query(insertMailFrom('$1'), [outbox.toRow(request, now)]);
+  }
+
+  async function tellMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
+    await lockHolder(client, member);
+    const news = await takeNews(client, member, now);
+    if (news.length === 0) return;
+    // What is new after the digest of the day waits for that of tomorrow.
+    if (await claimDigest(client, member, now)) await mail(client, member, news, now);
+    else throw digestSent;
+  }
+
+  /** Tells administrators about the tokens of service accounts, and about their own in the same digest. */
+  async function tellAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
+    await lockHolder(client, organisation);
+    const administrators = await findAdministratorHolders(client, organisation.id);
+    for (const administrator of administrators) await lockHolder(client, administrator);
+    if (!(await claimDigest(client, organisation, now))) return;
+    // Organisations come first in every run: an administrator who got a digest gets this one tomorrow.
+    if (await hasDigest(client, administrators, now)) return;
+    const shared = await takeNews(client, organisation, now);
+    if (shared.length === 0) return;
+    for (const administrator of administrators) {
+      const own = await takeNews(client, administrator, now);
+      await claimDigest(client, administrator, now);
+      await mail(client, administrator, [...shared, ...own], now);
+    }
+  }
+
+  /** A holder who cannot be told is tried again in the next run, and holds up no other one. */
+  async function tellAll(isOrganisation: boolean, signal: AbortSignal): Promise<void> {
+    const failed: string[] = [];
+    while (!signal.aborted) {
+      const now = new Date(clock());
+      const holders = await findDueHolders(pool, { now, except: failed, limit: BATCH, isOrganisation });
+      if (holders.length === 0) return;
+      for (const holder of holders) {
+        if (signal.aborted) return;
+        const tell = isOrganisation ? tellAdministrators : tellMember;
+        try {
+          await runInTransaction(pool, (client) => tell(client, holder, now));
+        } catch (error) {
+          failed.push(holder.id);
+          if (error !== digestSent)
+            log.warn({ err: error, holderId: holder.id }, 'failed to tell about expiring tokens; retrying');
+        }
+      }
+      outbox.wake();
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    await tellAll(true, signal);
+    await tellAll(false, signal);
+  }
+
+  return createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'failed to find expiring tokens; retrying'),
+  });
+}
