@@ -27,7 +27,7 @@ describe('the Compose file, brought up', () => {
       );
     session = await login();
   }, 1_500_000);
-  afterAll(() => project.remove(), 120_000);
+  afterAll(() => project.remove());
 
   test('a token made through the gateway acts in every service, until it is revoked', async () => {
     const scopes = ['user:read', 'crawl:read', 'SEND_MAIL'];
@@ -53,7 +53,7 @@ describe('the Compose file, brought up', () => {
       async () => (await call('GET', '/crawlingManager/events', { token: session })).body.data.length === 1,
       { what: 'the event', timeoutMs: 60_000 },
     );
-  }, 90_000);
+  });
 
   const sql = (statement: string) =>
     project.compose('exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-tAc', statement);
@@ -77,7 +77,7 @@ describe('the Compose file, brought up', () => {
     await expect(project.compose('run', '--rm', '-T', 'databases')).rejects.toMatchObject({
       stderr: expect.stringContaining('was made with other secrets'),
     });
-  }, 60_000);
+  });
 
   test('no container has a volume without a name, which would be left behind', async () => {
     const mounts = await project.mounts();

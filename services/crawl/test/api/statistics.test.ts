@@ -21,11 +21,11 @@ describe('statistics', () => {
     // Of two runs of a connector one waits; a retry waits for longer than the test takes.
     const env = { TASKS: `*=${endpoint.url}`, QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
     platform = await startPlatform({ backend: 'postgres', env });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 60_000);
+  });
 
   const statistics = async () => (await platform.call('GET', '/stats')).body.data;
 

@@ -25,11 +25,11 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
       CLOCK_AHEAD_MS: '0',
     };
     platform = await startPlatform({ backend: 'redis', env });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 60_000);
+  });
   afterEach(() => platform.call('DELETE', '/schedule/all'));
 
   const post = (path: string, scheduleConfig?: object) =>

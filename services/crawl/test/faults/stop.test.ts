@@ -32,11 +32,11 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
       // A retry waits for longer than the test takes.
       env: { TASKS: `*=${endpoint.url}`, RETRY_DELAY_MS: '600000', CLOCK_AHEAD_MS: '0' },
     });
-  }, 90_000);
+  });
   afterAll(async () => {
     await platform.close();
     await endpoint.close();
-  }, 60_000);
+  });
 
   /** The endpoint of these answers 500, so that their runs wait to be retried; that of the others hangs. */
   const failing = new Set<Connector>(['files_2', 'mail_2', 'db_1']);

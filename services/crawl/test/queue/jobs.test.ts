@@ -53,7 +53,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     });
     await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
     queue = engine.queue(toQueueName(connector), {}) as Queue;
-  }, 60_000);
+  });
   afterEach(() => worker?.close());
   afterAll(async () => {
     await queue.close();
@@ -61,7 +61,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     await engine.close();
     await redis?.close();
     await database.drop();
-  }, 30_000);
+  });
 
   /** One at a time: on PostgreSQL the ends of two at once can leave one more in the history, until the next one ends. */
   const work = (processor: Processor) => {

@@ -53,7 +53,7 @@ export function useApplier(backend: Backend) {
     queues = openQueues({ engine, retryDelayMs: 100, concurrency: 5, clock: Date.now, log });
     view = openQueueView(where);
     await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
-  }, 60_000);
+  });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((applier) => applier.stop()));
     await pool.query('truncate schedules');
@@ -67,7 +67,7 @@ export function useApplier(backend: Backend) {
     await redis?.close();
     await pool.end();
     await database.drop();
-  }, 30_000);
+  });
 
   function newApplier(given: Partial<CrawlQueues> = {}): Applier {
     const metrics = createCrawlMetrics(new Registry());

@@ -41,7 +41,7 @@ export function useRunRows() {
       },
     });
     pool = new pg.Pool({ connectionString: database.url });
-  }, 60_000);
+  });
   afterAll(async () => {
     await pool.end();
     await database.drop();

@@ -28,11 +28,11 @@ let blackHole: Awaited<ReturnType<typeof startBlackHole>>;
 beforeAll(async () => {
   blackHole = await startBlackHole();
   platform = await startPlatform();
-}, 60_000);
+});
 afterAll(async () => {
   await blackHole.close();
   await platform.close();
-}, 60_000);
+});
 
 async function inviteMany(session: string): Promise<void> {
   let next = 0;

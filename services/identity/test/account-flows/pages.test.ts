@@ -10,7 +10,7 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
   beforeAll(async () => {
     platform = await startPlatform();
     browser = await launchBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     await platform.close();

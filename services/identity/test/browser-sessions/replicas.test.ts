@@ -15,7 +15,7 @@ beforeAll(async () => {
     HOST: '127.0.0.1',
     PORT: '0',
   });
-}, 60_000);
+});
 afterAll(async () => {
   replica.child.kill('SIGTERM');
   await replica.exit;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { startStopwatch, waitFor } from '@platform/testing';
+import { waitFor } from '@platform/testing';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
@@ -76,9 +76,7 @@ test('a call of a server that hangs ends at its deadline, and lists do not wait 
   upstream.call = hang;
   const calling = Promise.all([textOf(), textOf('wiki__save', {})]);
   await waitFor(() => upstream.called().length === 2, { what: 'the calls that hang' });
-  const watch = startStopwatch();
-  const names = await agent.listNames();
-  expect(watch.stop()).toBeLessThan(TIMEOUT_MS / 3);
+  const names = await Promise.race([agent.listNames(), calling]);
   expect(names).toContain('wiki__search');
   expect(await calling).toEqual([
     'The server wiki gave no answer in time.',
@@ -103,7 +101,7 @@ test('a server that fails repeatedly is left alone, until a trial succeeds', asy
   expect((await agent.call('wiki__search', { query: 'a' })).result.content).toEqual([
     { type: 'text', text: 'back' },
   ]);
-}, 60_000);
+});
 
 test.each([
   ['JSON', 'The server wiki gave an answer that is too large: ask for less.', 'application/json', '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"'],

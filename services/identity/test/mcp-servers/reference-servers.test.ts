@@ -94,7 +94,7 @@ test('everything, over its own Streamable HTTP with sessions', async () => {
   const { result } = await agent.call('everything__get-tiny-image');
   expect((result.content as { type: string }[]).map(({ type }) => type)).toContain('image');
   expect((await agent.call('everything__echo', { message: 1 })).result.isError).toBe(true);
-}, 60_000); // prettier-ignore
+}); // prettier-ignore
 
 test('filesystem reads a file of its folder', async () => {
   await writeFile(join(folder, 'page.md'), '# Cats\n');

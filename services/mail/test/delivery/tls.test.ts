@@ -40,7 +40,7 @@ beforeAll(async () => {
     NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
   });
   token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await database.drop();

@@ -43,4 +43,4 @@ test('outcomes with large stored requests are written in small batches, and all 
   );
   expect(stored.rows).toEqual([{ count: MAILS }]);
   expect(Math.max(...statementBytes)).toBeLessThan(4 * 1_048_576);
-}, 90_000);
+});

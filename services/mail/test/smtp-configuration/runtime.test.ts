@@ -64,4 +64,4 @@ test('updateSmtpConfig fails with "Mail container not found" while the mail runt
   await app.close();
   await db.end();
   await database.drop();
-}, 60_000);
+});

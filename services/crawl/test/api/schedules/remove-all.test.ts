@@ -7,8 +7,8 @@ describe('removing all schedules', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend: 'postgres', env: { ROLE: 'api' } });
-  }, 60_000);
-  afterAll(() => platform.close(), 30_000);
+  });
+  afterAll(() => platform.close());
 
   it("removes the organisation's schedules, whatever their state, no other's, and is 200 again when there are none", async () => {
     const other = await platform.createOrganisation();
