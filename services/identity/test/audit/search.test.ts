@@ -63,6 +63,47 @@ test('finds exactly the entries that match filters by actor, action, target and 
     expect((await identity.call('GET', `/api/v1/audit?${wrong}`, { token: own })).status).toBe(400);
 });
 
+test('follows the cursor through every entry once, and names actors and subjects of the own organisation alone', async () => {
+  const { orgId, session: own } = await identity.createOrganisation('cursor@example.com');
+  const member = await identity.createMember(own);
+  const token = await identity.createToken(member.session, { name: 'ci' });
+  const { rows: all } = await identity.db.query<{ id: string }>(
+    'select id from audit_entries where org_id = $1 order by id desc',
+    [orgId],
+  );
+  for (const filter of ['', '&from=2020-01-01T00:00:00Z']) {
+    const seen: string[] = [];
+    let cursor = '';
+    for (let pages = 0; cursor !== 'none'; pages += 1) {
+      expect(pages).toBeLessThan(all.length);
+      const { body } = await identity.call('GET', `/api/v1/audit?limit=2${filter}${cursor}`, { token: own });
+      seen.push(...(body.data as Entry[]).map(({ id }) => id));
+      cursor = body.nextCursor === null ? 'none' : `&cursor=${(body.nextCursor as string).toUpperCase()}`;
+    }
+    expect(seen).toEqual(all.map(({ id }) => id));
+  }
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: own });
+  const { body } = await identity.call('GET', '/api/v1/audit?limit=100', { token: own });
+  expect(body.names).toMatchObject({
+    [orgId]: { kind: 'organisation', name: expect.any(String) },
+    [member.id]: { kind: 'member', name: 'Ada Member' },
+    [token.id]: { kind: 'token', name: 'ci' },
+  });
+  const { credential } = (body.data as { action: string; credential: { id: string } }[]).find(
+    ({ action }) => action === 'token.created',
+  ) ?? { credential: { id: '' } };
+  expect(body.names[credential.id]).toEqual({ kind: 'session', name: 'Ada Member' });
+  // The ids of a filter are named, too, but not those of another organisation.
+  const filtered = await identity.call('GET', `/api/v1/audit?actorId=${member.id}&action=no.such`, {
+    token: own,
+  });
+  expect(filtered.body).toMatchObject({ data: [], names: { [member.id]: { name: 'Ada Member' } } });
+  const foreign = await identity.call('GET', `/api/v1/audit?actorId=${member.id}&subjectId=${token.id}`, {
+    token: session,
+  });
+  expect(foreign.body).toMatchObject({ data: [], names: {} });
+});
+
 test('a search reads a bounded range of one index and reports where it stopped', async () => {
   const { orgId, session: own } = await identity.createOrganisation('long@example.com');
   const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;

@@ -156,6 +156,8 @@ export interface AuditFilter {
   readonly from: Date | undefined;
   /** Exclusive. */
   readonly to: Date | undefined;
+  /** The id before which the page begins, in lower case. */
+  readonly beforeId: string | undefined;
 }
 
 /** The number of entries that one search reads at most, so that its cost doesn't grow with the audit. */
@@ -164,8 +166,8 @@ const MAX_SEARCHED = 20_000;
 export interface AuditSearch {
   readonly total: number;
   readonly rows: AuditRow[];
-  /** The time of the oldest entry that was read; undefined when the search was complete. */
-  readonly searchedFrom: Date | undefined;
+  /** The oldest entry that was read; undefined when the search was complete. */
+  readonly searchedFrom: { readonly id: string; readonly at: Date } | undefined;
 }
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -187,25 +189,32 @@ export async function searchAuditEntries(
     filter.action === undefined ? undefined : Prisma.sql`action = ${filter.action}`,
   ].filter((condition) => condition !== undefined);
   const [narrowest = Prisma.sql`true`, ...others] = conditions;
+  // After a cursor nothing is counted: a search by one index reads no more than its page.
+  const max = filter.beforeId !== undefined && others.length === 0 ? offset + limit + 1 : MAX_SEARCHED;
   const firstId = filter.from === undefined ? FIRST_ID : firstIdAt(filter.from.getTime());
-  const endId = filter.to === undefined ? LAST_ID : firstIdAt(filter.to.getTime());
+  const toId = filter.to === undefined ? LAST_ID : firstIdAt(filter.to.getTime());
+  const endId = filter.beforeId !== undefined && filter.beforeId < toId ? filter.beforeId : toId;
   const [found] = await db.$queryRaw<
-    [{ total: number; searched: number; oldest: Date | null; ids: string[] }]
+    [{ total: number; searched: number; oldestId: string | null; oldest: Date | null; ids: string[] }]
   >`
     with searched as materialized (
       select id, subject_id, actor_id, action, created_at from audit_entries
       where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
-      order by id desc limit ${MAX_SEARCHED}
+      order by id desc limit ${max}
     ), matching as materialized (
       select id from searched where ${Prisma.join([Prisma.sql`true`, ...others], ' and ')}
     )
     select (select count(*)::int from matching) as total,
            (select count(*)::int from searched) as searched,
+           (select id::text from searched order by id limit 1) as "oldestId",
            (select min(created_at) from searched) as oldest,
            array(select id::text from matching order by id desc limit ${limit} offset ${offset}) as ids`;
   return {
     total: found.total,
     rows: await findByIds(db, orgId, found.ids),
-    searchedFrom: found.searched < MAX_SEARCHED ? undefined : (found.oldest ?? undefined),
+    searchedFrom:
+      found.searched < MAX_SEARCHED || max < MAX_SEARCHED || found.oldestId === null || found.oldest === null
+        ? undefined
+        : { id: found.oldestId, at: found.oldest },
   };
 }

@@ -7,6 +7,13 @@ const Nullable = (description: string, format?: string) =>
 export const AuditQuery = Type.Object(
   {
     ...PageQuery.properties,
+    cursor: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description:
+          'The `nextCursor` of the page before. `page` does not count then, and `pagination.total` tells nothing.',
+      }),
+    ),
     actorId: Type.Optional(Type.String({ format: 'uuid', description: 'The member who did it.' })),
     action: Type.Optional(
       Type.String({ maxLength: 64, description: 'What happened, such as `token.revoked`.' }),
@@ -45,8 +52,23 @@ export const AuditEntry = Type.Object(
 );
 export type AuditEntry = Type.Static<typeof AuditEntry>;
 
+const AuditName = Type.Object(
+  {
+    kind: Type.String({
+      description:
+        '`member`, `token`, `session` (named after its member), `service_account`, `application`, `connected_app`, `mcp_server` or `organisation`.',
+    }),
+    name: Type.String(),
+  },
+  { title: 'AuditName' },
+);
+
 export const AuditPage = Type.Object({
   data: Type.Array(AuditEntry),
+  names: Type.Record(Type.String(), AuditName, {
+    description: 'By id: whom and what the entries and the filters mean. What no longer exists has no name.',
+  }),
+  nextCursor: Nullable('Where the next page begins; null when there is no more.', 'uuid'),
   pagination: Pagination,
   searchedFrom: Nullable(
     'With a filter: the time of the oldest entry that was looked at, when there are older ones. Ask again with `to`.',

@@ -8,6 +8,7 @@ import {
   findAuditEntries,
   searchAuditEntries,
 } from './queries.js';
+import { findAuditNames } from './names.queries.js';
 import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
 
 export interface AuditService {
@@ -31,29 +32,55 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
   throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
 }
 
-const readFilter = ({ subjectId, actorId, action, from, to }: AuditQuery): AuditFilter => ({
+const readFilter = ({ subjectId, actorId, action, from, to, cursor }: AuditQuery): AuditFilter => ({
   subjectId,
   actorId,
   action,
   from: readInstant('from', from),
   to: readInstant('to', to),
+  beforeId: cursor?.toLowerCase(),
 });
 
-export const createAuditService = (prisma: Prisma): AuditService => ({
-  async list({ orgId }, query) {
-    const filter = readFilter(query);
-    if (Object.values(filter).some((value) => value !== undefined)) {
-      const { page, limit } = query;
-      const found = await searchAuditEntries(prisma, orgId, filter, { offset: (page - 1) * limit, limit });
-      return {
-        data: found.rows.map(toEntry),
-        pagination: toPagination(query, found.total),
-        searchedFrom: found.searchedFrom?.toISOString() ?? null,
-      };
-    }
+const listIds = ({ actorId, subjectId, credentialId }: Partial<AuditRow>): string[] =>
+  [actorId, subjectId, credentialId].filter((id) => typeof id === 'string');
+
+interface Found {
+  readonly rows: AuditRow[];
+  readonly total: number;
+  readonly nextCursor: string | null;
+  readonly searchedFrom: Date | undefined;
+}
+
+export function createAuditService(prisma: Prisma): AuditService {
+  async function search(orgId: string, filter: AuditFilter, query: AuditQuery): Promise<Found> {
+    const { page, limit, cursor } = query;
+    const offset = cursor === undefined ? (page - 1) * limit : 0;
+    const { rows, total, searchedFrom } = await searchAuditEntries(prisma, orgId, filter, { offset, limit });
+    const hasMore = total > offset + limit;
+    const nextCursor = hasMore ? rows.at(-1)?.id : searchedFrom?.id;
+    return { rows, total, nextCursor: nextCursor ?? null, searchedFrom: searchedFrom?.at };
+  }
+
+  async function listAll(orgId: string, query: AuditQuery): Promise<Found> {
     const total = await countAuditEntries(prisma, orgId);
     const window = pageWindow(query, total);
     const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
-    return { data: rows.map(toEntry), pagination: toPagination(query, total), searchedFrom: null };
-  },
-});
+    const hasMore = query.page * query.limit < total;
+    return { rows, total, nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null, searchedFrom: undefined };
+  }
+
+  return {
+    async list({ orgId }, query) {
+      const filter = readFilter(query);
+      const isSearch = Object.values(filter).some((value) => value !== undefined);
+      const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
+      return {
+        data: found.rows.map(toEntry),
+        names: await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds)),
+        nextCursor: found.nextCursor,
+        pagination: toPagination(query, found.total),
+        searchedFrom: found.searchedFrom?.toISOString() ?? null,
+      };
+    },
+  };
+}
