@@ -62,5 +62,10 @@ export const SHOTS = [
   { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('grid').waitFor() },
-  { name: 'audit', path: '/organisation/audit', act: (page) => page.getByRole('grid').waitFor() },
+  {
+    name: 'audit',
+    path: '/organisation/audit',
+    isOnPhone: true,
+    act: (page) => page.getByRole('grid').waitFor(),
+  },
 ];

@@ -118,7 +118,7 @@ export const screenGroups: readonly ScreenGroup[] = [
         path: '/organisation/audit',
         label: text.audit.title,
         isForAdmins: true,
-        load: () => import('./screens/organisation/audit.tsx'),
+        load: () => import('./screens/audit/audit.tsx'),
       },
     ],
   },

@@ -7,15 +7,15 @@ export interface ListPage<Item> {
   readonly next: string | undefined;
 }
 
-interface ListOptions<Item> {
+interface ListOptions<Page> {
   readonly key: QueryKey;
   /** How often the first page is read again, in ms; default: not by itself. */
   readonly refreshMs?: number;
-  load(cursor: string | undefined, signal: AbortSignal): Promise<ListPage<Item>>;
+  load(cursor: string | undefined, signal: AbortSignal): Promise<Page>;
 }
 
 /** A list that is paged by cursor; what was filtered for is part of its key. */
-export function useList<Item>({ key, refreshMs, load }: ListOptions<Item>) {
+export function useList<Page extends ListPage<unknown>>({ key, refreshMs, load }: ListOptions<Page>) {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
@@ -29,8 +29,9 @@ export function useList<Item>({ key, refreshMs, load }: ListOptions<Item>) {
     isLoading: query.isFetchingNextPage,
     load: () => void query.fetchNextPage(),
   };
-  const items = query.data?.pages.flatMap((page) => page.items);
-  return { data: items, error: query.error, isPending: query.isPending, refetch: query.refetch, more };
+  const pages = query.data?.pages;
+  const items: readonly Page['items'][number][] | undefined = pages?.flatMap((page) => page.items);
+  return { data: items, pages, error: query.error, isPending: query.isPending, refetch: query.refetch, more };
 }
 
 interface NumberedPage<Item> {
@@ -42,7 +43,7 @@ interface NumberedPage<Item> {
 export const useNumberedList = <Item>({
   load,
   ...options
-}: Omit<ListOptions<Item>, 'load'> & {
+}: Omit<ListOptions<unknown>, 'load'> & {
   load(page: number, signal: AbortSignal): Promise<NumberedPage<Item>>;
 }) =>
   useList({

@@ -10,7 +10,7 @@ export function RunTimeline({ run }: { run: RunDetail }) {
   const from = Date.parse(run.requestedAt);
   const to = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
   const toX = (at: number): number => (WIDTH * (at - from)) / Math.max(1, to - from);
-  if (run.attemptLog.length === 0) return null;
+  if (run.attemptLog.length < 2) return null;
   return (
     <svg
       className="timeline"

@@ -1,0 +1,39 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { identity, unwrap } from '../../api/client.ts';
+
+export type AuditEntry = IdentitySchemas['schemas']['AuditEntry'];
+export type AuditName = IdentitySchemas['schemas']['AuditName'];
+
+export interface AuditSearch {
+  readonly action?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly subjectId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+const PAGE_SIZE = 50;
+
+/** The beginning of a day in this browser's zone, some days later. */
+function toInstant(day: string | undefined, daysLater = 0): string | undefined {
+  const at = new Date(`${day}T00:00`);
+  if (Number.isNaN(at.getTime())) return undefined;
+  at.setDate(at.getDate() + daysLater);
+  return at.toISOString();
+}
+
+/** What the filters in the address ask for; the last day is included. */
+export const toSearch = (filters: Readonly<Record<string, string | undefined>>): AuditSearch => ({
+  action: filters['action'] || undefined,
+  actorId: filters['actor'] || undefined,
+  subjectId: filters['subject'] || undefined,
+  from: toInstant(filters['from']),
+  to: toInstant(filters['to'], 1),
+});
+
+export function loadAuditPage(search: AuditSearch, signal?: AbortSignal, limit = PAGE_SIZE) {
+  const given = Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+  const params = { query: { limit, ...given } };
+  return unwrap(identity.GET('/api/v1/audit', { params, ...(signal && { signal }) }));
+}

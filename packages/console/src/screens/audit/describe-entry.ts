@@ -1,0 +1,25 @@
+import { LOCALE, text } from '../../text/index.ts';
+import type { AuditEntry } from './api.ts';
+
+const t = text.audit;
+
+/** Returns words for an action, or its name when a newer platform has one that is not known here. */
+export const describeAction = (action: string): string =>
+  t.actions[action as keyof typeof t.actions] ?? action;
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+const instants = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+
+const show = (value: unknown): string => {
+  if (typeof value === 'string' && INSTANT.test(value)) return instants.format(new Date(value));
+  if (value === null || value === '') return text.none;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
+};
+
+/** What changed, and the details of what happened, as pairs of a name and a text. */
+export const listChanges = ({ changes, detail }: AuditEntry): (readonly [name: string, value: string])[] => [
+  ...Object.entries(changes).map(([name, { from, to }]) => [name, `${show(from)} → ${show(to)}`] as const),
+  ...Object.entries(detail)
+    .filter(([name]) => !(name in changes))
+    .map(([name, value]) => [name, show(value)] as const),
+];

@@ -1,0 +1,70 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { text } from '../../text/index.ts';
+import { announce } from '../../ui/announcements.tsx';
+import { Button } from '../../ui/button.tsx';
+import { explainProblem } from '../../ui/problem-note.tsx';
+import { type AuditEntry, type AuditName, type AuditSearch, loadAuditPage } from './api.ts';
+import { saveFile } from './save-file.ts';
+import { toCsv } from './to-csv.ts';
+
+const t = text.audit.export;
+const PAGE_SIZE = 100;
+/** More is for the API: a page of the browser holds all of it at once. */
+const MAX_ENTRIES = 10_000;
+
+type Format = 'csv' | 'json';
+
+export interface ExportedEntry extends AuditEntry {
+  readonly actorName: string | null;
+  readonly subjectName: string | null;
+}
+
+const findName = (names: Readonly<Record<string, AuditName>>, id: string | null): string | null =>
+  (id !== null && names[id]?.name) || null;
+
+/** Reads page after page, up to {@link MAX_ENTRIES}. */
+async function loadAll(search: AuditSearch, onProgress: (count: number) => void) {
+  const entries: ExportedEntry[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data, names, nextCursor } = await loadAuditPage({ ...search, cursor }, undefined, PAGE_SIZE);
+    for (const entry of data)
+      entries.push({
+        ...entry,
+        actorName: findName(names, entry.actorId),
+        subjectName: findName(names, entry.subjectId),
+      });
+    cursor = nextCursor ?? undefined;
+    onProgress(entries.length);
+  } while (cursor !== undefined && entries.length < MAX_ENTRIES);
+  return { entries, isCut: cursor !== undefined };
+}
+
+/** Saves the entries that the filters let through as a file. */
+export function ExportAudit({ search }: { search: AuditSearch }) {
+  const [count, setCount] = useState(0);
+  const save = useMutation({
+    async mutationFn(format: Format) {
+      setCount(0);
+      const { entries, isCut } = await loadAll(search, setCount);
+      const content = format === 'csv' ? toCsv(entries) : JSON.stringify(entries, undefined, 2);
+      saveFile(`audit-${new Date().toISOString().slice(0, 10)}.${format}`, content);
+      return { count: entries.length, isCut };
+    },
+    onSuccess: (saved) => announce(saved.isCut ? t.cut(saved.count) : t.done(saved.count)),
+    onError: (error) => announce(explainProblem(error)),
+  });
+  return (
+    <MenuTrigger>
+      <Button isDisabled={save.isPending}>{save.isPending ? t.loading(count) : t.label}</Button>
+      <Popover className="popover" placement="bottom end">
+        <Menu className="options" onAction={(format) => save.mutate(format as Format)}>
+          <MenuItem id="csv">{t.csv}</MenuItem>
+          <MenuItem id="json">{t.json}</MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
