@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Connector } from './connectors.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
@@ -8,6 +9,8 @@ export interface EventFeedQuery {
   readonly orgId: string;
   /** The `nextCursor` of an earlier page; without it, the feed begins with the oldest stored event. */
   readonly after?: string | undefined;
+  /** Only events of this connector; a page may then be empty and yet have more after it. */
+  readonly connector?: Connector | undefined;
   readonly limit: number;
 }
 
@@ -33,10 +36,11 @@ const MAX_POSITIONS = 100;
  */
 export async function readEvents(
   pool: Pick<pg.Pool, 'query'>,
-  { orgId, after, limit }: EventFeedQuery,
+  { orgId, after, connector, limit }: EventFeedQuery,
 ): Promise<EventFeedPage> {
   const position = after === undefined ? '0' : decodeCursor(after);
   await assignPositions(pool, MAX_POSITIONS);
+  if (connector !== undefined) return readConnectorEvents(pool, { orgId, connector, position, after, limit });
   const { rows } = await pool.query<{ event: SyncEvent; position: string }>({
     name: 'outbox-feed',
     text: `select event, position from sync_events.outbox
@@ -49,6 +53,53 @@ export async function readEvents(
     data: page.map(({ event }) => event),
     nextCursor: last === undefined ? (after ?? null) : encodeCursor(last),
     hasMore: rows.length > limit,
+  };
+}
+
+/** The number of an organisation's events that one filtered read looks at, so that its cost doesn't grow with the outbox. */
+const MAX_SEARCHED = 2_000;
+
+interface ConnectorQuery {
+  readonly orgId: string;
+  readonly connector: Connector;
+  readonly position: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
+async function readConnectorEvents(
+  pool: Pick<pg.Pool, 'query'>,
+  { orgId, connector, position, after, limit }: ConnectorQuery,
+): Promise<EventFeedPage> {
+  const { rows: found } = await pool.query<{
+    event: SyncEvent | null;
+    position: string | null;
+    searched: number;
+    searchedTo: string | null;
+  }>({
+    name: 'outbox-feed-of-connector',
+    text: `with searched as materialized (
+             select event, event_key, position from sync_events.outbox
+             where org_id = $1 and position > $2 order by position limit $4
+           )
+           select total.searched, total."searchedTo", matching.event, matching.position
+           from (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
+             left join (select * from searched where event_key = $3 order by position limit $5) matching on true
+           order by matching.position`,
+    values: [orgId, position, `${orgId}:${connector}`, MAX_SEARCHED, limit + 1],
+  });
+  const matching = found.flatMap((row) =>
+    row.event !== null && row.position !== null ? [{ event: row.event, position: row.position }] : [],
+  );
+  const [{ searched, searchedTo } = { searched: 0, searchedTo: null }] = found;
+  const page = matching.slice(0, limit);
+  const isFull = matching.length > limit;
+  const last = isFull ? page.at(-1)?.position : (searchedTo ?? undefined);
+  return {
+    data: page.map(({ event }) => event),
+    nextCursor: last === undefined ? (after ?? null) : encodeCursor(last),
+    hasMore: isFull || searched === MAX_SEARCHED,
   };
 }
 

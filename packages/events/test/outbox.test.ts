@@ -45,6 +45,48 @@ describe('insert', () => {
 });
 
 describe('feed', () => {
+  test('a reader of one connector sees its events once, past those of others', async () => {
+    const add = (connector: 'wiki_1' | 'code_1', orgId = 'org-1') => {
+      const event = createSyncEvent({ orgId, connector, now: Date.now() });
+      return insertOutboxEvent(database.pool, event, { runId: randomUUID() });
+    };
+    const wanted: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      wanted.push((await add('wiki_1')).eventId);
+      await add('code_1');
+      await add('wiki_1', 'org-2');
+    }
+    // More of others than one read looks at.
+    await database.pool.query(
+      `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
+       select gen_random_uuid(), 'other-' || n, 'org-1', 'org-1:code_1', '{}' from generate_series(1, 2500) n`,
+    );
+    wanted.push((await add('wiki_1')).eventId);
+    await waitFor(
+      async () => {
+        await database.pool.query('select sync_events.assign_positions(1000)');
+        const { rowCount } = await database.pool.query(
+          'select from sync_events.outbox where position is null',
+        );
+        return rowCount === 0;
+      },
+      { what: 'positions' },
+    );
+    const seen: string[] = [];
+    let after: string | undefined;
+    for (let hasMore = true; hasMore;) {
+      const page = await readEvents(database.pool, { orgId: 'org-1', connector: 'wiki_1', limit: 2, after });
+      seen.push(...ids(page));
+      hasMore = page.hasMore;
+      after = page.nextCursor ?? undefined;
+    }
+    expect(seen).toEqual(wanted);
+    await add('code_1');
+    const { eventId } = await add('wiki_1');
+    const later = await readEvents(database.pool, { orgId: 'org-1', connector: 'wiki_1', limit: 2, after });
+    expect(ids(later)).toEqual([eventId]);
+  });
+
   test('a reader does not skip the events of a transaction that commits late', async () => {
     const late = await database.pool.connect();
     await late.query('begin');

@@ -5,6 +5,8 @@ import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
 import { crawlErrors } from './api/error-format.js';
 import { eventRoutes } from './api/events/routes.js';
+import { queueRoutes } from './api/queue/routes.js';
+import { createQueueView } from './api/queue/service.js';
 import { runRoutes } from './api/runs/routes.js';
 import { createRunService } from './api/runs/service.js';
 import { createNextRunsService } from './api/schedules/next-runs.js';
@@ -73,6 +75,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
   runRoutes(app, createRunService({ pool, prisma, queues, clock }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
+  queueRoutes(app, createQueueView({ pool, clock }));
   connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));
 }

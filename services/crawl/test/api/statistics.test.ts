@@ -56,6 +56,27 @@ describe('statistics', () => {
     await waitFor(() => held.length === 2, { what: 'the order', ...SLOW });
     await crawls.outcome('mail_1', 'failed');
     await crawls.outcome('mail_2', 'retrying');
+    const queue = (await platform.call('GET', '/queue')).body.data;
+    const ended = { completed: 0, failed: 0, aborted: 0 };
+    const of = (name: string) =>
+      queue.connectors.find(({ connector }: { connector: string }) => connector === name);
+    expect(of('files_1')).toMatchObject({ state: 'active', waitingSince: null, ...ended });
+    expect(of('files_2')).toMatchObject({ state: 'waiting', waitingSince: expect.any(String), ...ended });
+    expect(of('mail_1')).toMatchObject({ waitingSince: null, ...ended, failed: 1 });
+    expect(of('mail_2')).toMatchObject({
+      state: 'delayed',
+      reason: expect.stringContaining('500'),
+      ...ended,
+    });
+    expect(of('wiki_1')).toMatchObject({ state: 'delayed', waitingSince: null, ...ended, completed: 2 });
+    expect(of('chat_1')).toMatchObject({ state: 'paused', ...ended });
+    expect(queue.lastHour).toHaveLength(30);
+    const total = (key: 'completed' | 'failed') =>
+      queue.lastHour.reduce((sum: number, step: Record<string, number>) => sum + (step[key] ?? 0), 0);
+    expect([total('completed'), total('failed')]).toEqual([2, 1]);
+    // Another organisation sees its own alone.
+    const foreign = (await platform.call('GET', '/queue', { token: other.token })).body.data;
+    expect(foreign.connectors.map(({ connector }: { connector: string }) => connector)).toEqual(['files_2']);
     const scheduledTime = new Date(Date.now() + 3_600_000).toISOString();
     await schedule('code_1', { scheduleConfig: { scheduleType: 'once', scheduledTime } });
 

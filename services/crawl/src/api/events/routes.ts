@@ -3,7 +3,7 @@ import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@pl
 import { type App, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
-import { base } from '../params.js';
+import { base, toConnector } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { SyncEvent } from './schemas.js';
 
@@ -13,6 +13,12 @@ const EventsQuery = Type.Object(
       Type.String({ maxLength: 200, description: 'The `nextCursor` of an earlier page.' }),
     ),
     limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+    connector: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Events of this connector alone. A page may then be empty and yet have `hasMore`.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -39,9 +45,15 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
       },
     },
     async (request) => {
-      const { after, limit } = request.query;
+      const { after, limit, connector: given } = request.query;
+      const connector = given === undefined ? undefined : toConnector({ connector: given });
       try {
-        const { data, nextCursor, hasMore } = await read({ orgId: getAccount(request).orgId, after, limit });
+        const { data, nextCursor, hasMore } = await read({
+          orgId: getAccount(request).orgId,
+          after,
+          limit,
+          connector,
+        });
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
         return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };
       } catch (error) {

@@ -1,0 +1,28 @@
+import type { App } from '@platform/service-kit';
+import { administratorsReading } from '../authority.js';
+import { base } from '../params.js';
+import { errorResponses, bearer, successResponse } from '../responses.js';
+import { QueueView } from './schemas.js';
+
+/** Administrators, with `crawl:read`. */
+export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<QueueView>): void {
+  const queue = administratorsReading(app, loadQueue);
+  app.get(
+    `${base}/queue`,
+    {
+      onRequest: queue.onRequest,
+      schema: {
+        operationId: 'getQueue',
+        tags: ['Crawl schedules'],
+        summary: 'What waits, runs and ended in the last hour, by connector',
+        security: bearer,
+        response: { 200: successResponse(QueueView), ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Queue retrieved',
+      data: await queue.load(request),
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import { countEndedRuns, type EndedRuns } from '../../db/recent-runs.js';
+import { findStatuses, type ScheduleStatus } from '../../db/schedule-status.js';
+import { getState } from '../schedules/status-item.js';
+import type { QueuedConnector, QueueView } from './schemas.js';
+
+const STEPS = 30;
+const STEP_MS = 2 * 60_000;
+
+const sum = (ended: readonly EndedRuns[], state: EndedRuns['state']): number =>
+  ended.reduce((total, row) => (row.state === state ? total + row.count : total), 0);
+
+const countStates = (ended: readonly EndedRuns[]) => ({
+  completed: sum(ended, 'completed'),
+  failed: sum(ended, 'failed'),
+  aborted: sum(ended, 'aborted'),
+});
+
+/** A run that waits, or a time of the schedule that has passed without one. */
+function findWaitingSince({ schedule, run }: ScheduleStatus, now: number): string | null {
+  if (run) return run.state === 'waiting' ? run.createdAt.toISOString() : null;
+  const { state, nextRunAt } = schedule;
+  return state === 'active' && nextRunAt !== null && nextRunAt.getTime() <= now
+    ? nextRunAt.toISOString()
+    : null;
+}
+
+function toQueued(status: ScheduleStatus, ended: readonly EndedRuns[], now: number): QueuedConnector {
+  const { schedule, run } = status;
+  const { connector } = schedule;
+  return {
+    connector,
+    state: getState(schedule, run, now),
+    waitingSince: findWaitingSince(status, now),
+    reason: run?.reason ?? null,
+    ...countStates(ended.filter((row) => row.connector === connector)),
+  };
+}
+
+/** What the organisation's connectors wait for and did in the last hour (CRAWL-34); each has a queue of its own. */
+export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
+  return async (orgId: string): Promise<QueueView> => {
+    const now = clock();
+    const statuses = await findStatuses(pool, orgId);
+    // Whole steps: a bar doesn't change once its time has passed.
+    const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
+    const connectors = statuses.map(({ schedule }) => schedule.connector);
+    const ended = await countEndedRuns(pool, { orgId, connectors, from: new Date(from), stepMs: STEP_MS });
+    return {
+      connectors: statuses.map((status) => toQueued(status, ended, now)),
+      lastHour: Array.from({ length: STEPS }, (_, step) => ({
+        from: new Date(from + step * STEP_MS).toISOString(),
+        ...countStates(ended.filter((row) => row.step === step)),
+      })),
+    };
+  };
+}

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { RunState } from '../domain/run-state.js';
+
+/** A run is found that began so long before the period that it ended in. */
+const MAX_RUN_MS = 6 * 3_600_000;
+
+export interface EndedRuns {
+  readonly connector: string;
+  readonly state: Extract<RunState, 'completed' | 'failed' | 'aborted'>;
+  /** Counted from `from` in steps. */
+  readonly step: number;
+  readonly count: number;
+}
+
+/**
+ * Counts what ended in a period, by steps of it. The history is the only source: it keeps more runs of each connector than an
+ * hour has, and some hundreds at most, so no samples have to be taken.
+ */
+export async function countEndedRuns(
+  db: pg.Pool,
+  given: {
+    readonly orgId: string;
+    readonly connectors: readonly string[];
+    readonly from: Date;
+    readonly stepMs: number;
+  },
+): Promise<EndedRuns[]> {
+  const { orgId, connectors, from, stepMs } = given;
+  const firstId = uuidv7({
+    msecs: Math.max(0, from.getTime() - MAX_RUN_MS),
+    seq: 0,
+    random: new Uint8Array(16),
+  });
+  const { rows } = await db.query<EndedRuns>({
+    name: 'count_ended_runs',
+    text: `select connector, state, floor(extract(epoch from finished_at - $3::timestamptz) * 1000 / $4)::int as step,
+             count(*)::int as count
+           from runs
+           where org_id = $1 and connector = any($2::text[]) and id >= $5 and finished_at >= $3
+             and state in ('completed', 'failed', 'aborted')
+           group by 1, 2, 3`,
+    values: [orgId, connectors, from, stepMs, firstId],
+  });
+  return rows;
+}
