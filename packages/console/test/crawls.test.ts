@@ -101,4 +101,36 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Completed, ever').waitFor();
   });
+
+  test('filters the events by connector, and shows the last hour of the queue', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    for (const connector of ['db_1', 'issues_1']) {
+      await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/schedule`, { scheduleConfig });
+      await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/run`);
+    }
+    const page = await using.open('/crawls/events');
+    await page.getByText('connector: db_1').waitFor();
+    await page.getByText('connector: issues_1').waitFor();
+    await page.getByRole('button', { name: /Connector$/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option', { name: 'db_1' }).waitFor();
+    await page.keyboard.type('db_1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/connector=db_1/);
+    await page.getByText('connector: issues_1').waitFor({ state: 'detached' });
+    await page.getByText('connector: db_1').waitFor();
+    await page.goto(`${using.platform.url}/crawls/events?connector=support_2`);
+    await page.getByText('There are no events of support_2').waitFor();
+
+    await page.getByRole('link', { name: 'Queue' }).click();
+    await page.getByRole('img', { name: /^In the last hour [1-9]/ }).waitFor();
+    const row = page.getByRole('row', { name: /db_1/ });
+    await row.getByText('Scheduled').waitFor();
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await findBarriers(page)).toEqual([]);
+    }
+  });
 });

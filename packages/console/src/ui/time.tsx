@@ -38,3 +38,22 @@ export function Time({ at, as = 'ago' }: TimeProps) {
     </time>
   );
 }
+
+const UNITS = [
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', 1],
+] as const;
+
+/** How long something has lasted, in its largest unit. */
+export function Age({ since }: { since: string }) {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
+  const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
+  const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
+  return (
+    <time dateTime={new Date(since).toISOString()} title={full.format(new Date(since))}>
+      {format.format(Math.floor(seconds / size))}
+    </time>
+  );
+}

@@ -1,11 +1,16 @@
 import type { CrawlSchemas } from '@platform/clients/types';
+import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import { FilterBar } from '../../ui/filters.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { SelectFilter } from '../../ui/select-filter.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
+import { connectorsQuery } from './api.ts';
 
 const t = text.events;
 const PAGE_SIZE = 100;
@@ -32,18 +37,36 @@ const columns: readonly DataColumn<SyncEvent>[] = [
   { id: 'at', label: t.columns.at, render: ({ timestamp }) => <Time at={timestamp} as="full" /> },
 ];
 
+/** Reads on while a filtered page is empty and yet has more after it. */
+async function loadEvents(connector: string | undefined, cursor: string | undefined, signal: AbortSignal) {
+  for (let after = cursor; ;) {
+    const search = { limit: PAGE_SIZE, ...(after && { after }), ...(connector && { connector }) };
+    const params = { query: search };
+    const page = await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }));
+    const next = page.hasMore ? (page.nextCursor ?? undefined) : undefined;
+    if (page.data.length > 0 || next === undefined) return { items: page.data, next };
+    after = next;
+  }
+}
+
 export function Screen() {
+  const { filters } = useFilters();
+  const connector = filters['connector'];
+  const connectors = useQuery(connectorsQuery).data ?? [];
   const { more, ...query } = useList({
-    key: ['events'],
+    key: ['events', connector],
     refreshMs: 5_000,
-    async load(after, signal) {
-      const params = { query: { limit: PAGE_SIZE, ...(after !== undefined && { after }) } };
-      const page = await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }));
-      return { items: page.data, next: page.hasMore ? (page.nextCursor ?? undefined) : undefined };
-    },
+    load: (after, signal) => loadEvents(connector, after, signal),
   });
   return (
     <Page title={t.title} intro={t.intro}>
+      <FilterBar>
+        <SelectFilter
+          label={text.crawls.columns.connector}
+          name="connector"
+          options={connectors.map((one) => [one.connector, one.connector])}
+        />
+      </FilterBar>
       <QueryView query={query}>
         {(events) => (
           <DataTable
@@ -52,7 +75,13 @@ export function Screen() {
             items={events}
             more={more}
             getId={({ eventId }) => eventId}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+            empty={
+              connector === undefined ? (
+                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+              ) : (
+                <Empty title={t.noMatch(connector)}>{text.noMatchAdvice}</Empty>
+              )
+            }
           />
         )}
       </QueryView>

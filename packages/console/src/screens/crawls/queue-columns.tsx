@@ -1,25 +1,39 @@
 import { text } from '../../text/index.ts';
+import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { Time } from '../../ui/time.tsx';
-import type { Schedule } from './api.ts';
-import { ScheduleState } from './states.tsx';
+import { Age } from '../../ui/time.tsx';
+import type { Queue } from './queue.tsx';
+import { stateTones } from './states.tsx';
 
 const t = text.queue.columns;
 
-export const queueColumns: readonly DataColumn<Schedule>[] = [
+export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = [
   {
     id: 'connector',
     label: t.connector,
-    render: ({ data }) => <span className="strong">{data.connector}</span>,
+    render: ({ connector }) => <span className="strong">{connector}</span>,
   },
-  { id: 'state', label: t.state, render: (schedule) => <ScheduleState schedule={schedule} /> },
   {
-    id: 'since',
-    label: t.since,
-    render: ({ overdueSince, processedOn, timestamp }) => (
-      <Time at={overdueSince ?? processedOn ?? timestamp} />
-    ),
+    id: 'state',
+    label: t.state,
+    render: ({ state }) => <Badge tone={stateTones[state]}>{text.crawls.states[state]}</Badge>,
   },
-  { id: 'attempts', label: t.attempts, isSecondary: true, render: ({ attemptsMade }) => attemptsMade },
-  { id: 'reason', label: t.reason, isSecondary: true, render: ({ failedReason }) => failedReason ?? '' },
+  {
+    id: 'waiting',
+    label: t.waiting,
+    render: ({ waitingSince }) => waitingSince !== null && <Age since={waitingSince} />,
+  },
+  {
+    id: 'completed',
+    label: t.completed,
+    isSecondary: true,
+    render: ({ completed }) => <span className="number">{completed}</span>,
+  },
+  {
+    id: 'failed',
+    label: t.failed,
+    isSecondary: true,
+    render: ({ failed }) => <span className="number">{failed}</span>,
+  },
+  { id: 'reason', label: t.reason, isSecondary: true, render: ({ reason }) => reason ?? '' },
 ];

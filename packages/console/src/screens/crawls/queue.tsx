@@ -1,25 +1,31 @@
+import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { schedulesQuery } from './api.ts';
 import { queueColumns } from './queue-columns.tsx';
+import { RunChart } from './run-chart.tsx';
 
 const t = text.queue;
+const BASE = '/api/v1/crawlingManager';
 const REFRESH_MS = 2_000;
 const SHOWN = ['waiting', 'active', 'delayed', 'paused', 'completed', 'failed'] as const;
-const BUSY: ReadonlySet<string> = new Set(['waiting', 'active', 'failed']);
+
+export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
 export function Screen() {
   const stats = useQuery({
     queryKey: ['crawls', 'stats'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(crawl.GET('/api/v1/crawlingManager/stats', { signal }))).data,
+    queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/stats`, { signal }))).data,
     refetchInterval: REFRESH_MS,
   });
-  const schedules = useQuery({ ...schedulesQuery, refetchInterval: REFRESH_MS });
+  const queue = useQuery({
+    queryKey: ['crawls', 'queue'],
+    queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/queue`, { signal }))).data,
+    refetchInterval: REFRESH_MS,
+  });
   return (
     <Page title={t.title} intro={t.intro}>
       <QueryView query={stats}>
@@ -34,20 +40,29 @@ export function Screen() {
           </dl>
         )}
       </QueryView>
-      <Section title={t.now}>
-        <QueryView query={schedules}>
-          {(all) => (
-            <DataTable
-              label={t.now}
-              columns={queueColumns}
-              items={all.filter(({ state, overdueSince }) => BUSY.has(state) || overdueSince !== null)}
-              getId={({ data }) => data.connector}
-              getHref={({ data }) => `/crawls/connectors/${data.connector}`}
-              empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-            />
-          )}
-        </QueryView>
-      </Section>
+      <QueryView query={queue}>{(found) => <QueueView queue={found} />}</QueryView>
     </Page>
   );
 }
+
+/** Those that wait longest first. */
+const byWait = (one: Queue['connectors'][number], other: Queue['connectors'][number]): number =>
+  (one.waitingSince ?? '~').localeCompare(other.waitingSince ?? '~');
+
+const QueueView = ({ queue }: { queue: Queue }) => (
+  <>
+    <Section title={t.lastHour}>
+      <RunChart steps={queue.lastHour} />
+    </Section>
+    <Section title={t.byConnector}>
+      <DataTable
+        label={t.byConnector}
+        columns={queueColumns}
+        items={queue.connectors.toSorted(byWait)}
+        getId={({ connector }) => connector}
+        getHref={({ connector }) => `/crawls/connectors/${connector}`}
+        empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+      />
+    </Section>
+  </>
+);

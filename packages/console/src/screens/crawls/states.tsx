@@ -18,7 +18,7 @@ export const Outcome = ({ outcome }: Pick<Run, 'outcome'>) => (
   <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>
 );
 
-const stateTones: Record<Schedule['state'], Tone> = {
+export const stateTones: Record<Schedule['state'], Tone> = {
   waiting: 'neutral',
   active: 'busy',
   completed: 'good',
