@@ -39,16 +39,17 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const { config } = deps;
   const passwords = createPasswords();
   const secrets = createOneTimeSecrets({ ...deps, codeDigests: createCodeDigests(config.ENCRYPTION_KEYS) });
+  const links = {
+    appUrl: config.APP_URL,
+    pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH,
+    tokensUrl: `${config.PUBLIC_URL}/account/tokens`,
+  };
   const outbox = startOutbox({
     ...deps,
     secrets,
     mailUrl: config.MAIL_URL,
     serviceToken: createMailServiceToken(deps),
-    links: {
-      appUrl: config.APP_URL,
-      pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH,
-      tokensUrl: `${config.PUBLIC_URL}/account/tokens`,
-    },
+    links,
   });
   const common = { ...deps, passwords, secrets, outbox };
   const { sessions, openSession, limits, failures } = registerSessions(app, common);
@@ -57,7 +58,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
   registerOwnPassword(app, { ...common, limits, failures });
-  registerUsers(app, common);
+  registerUsers(app, { ...common, links });
   registerConfiguration(app, common);
   return outbox;
 }

@@ -84,6 +84,8 @@ export interface LinkBase {
 const toLink = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): string =>
   `${appUrl ?? pagesUrl}/${page}#token=${token}`;
 
+export const toInviteLink = (base: LinkBase, token: string): string => toLink(base, 'invite', token);
+
 const UNITS = [
   ['day', 24 * 60 * 60_000],
   ['hour', 60 * 60_000],
@@ -140,7 +142,7 @@ export const toInvitationEmail = (
     emailTemplateType: 'appuserInvite',
     subject: `You are invited to ${asLine(to.organisation.name)}`,
     templateData: {
-      inviteLink: toLink(base, 'invite', token),
+      inviteLink: toInviteLink(base, token),
       validFor: toWords(validForMs),
       ...(detail['invitedBy'] !== undefined && { invitedBy: asLine(detail['invitedBy']) }),
     },

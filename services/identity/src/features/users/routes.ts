@@ -4,7 +4,15 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { ChangeUserBody, CreateUserBody, Member, UserResponse, UserPath } from './schemas.js';
+import type { Invitations } from './invitations.js';
+import {
+  ChangeUserBody,
+  CreateUserBody,
+  Member,
+  RepeatedInvitation,
+  UserPath,
+  UserResponse,
+} from './schemas.js';
 import type { UserService } from './service.js';
 
 const tags = ['Users'];
@@ -35,7 +43,7 @@ export function ownUserRoutes(app: App): void {
  * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
  * can log in, and a session isn't limited by the scopes of the token that created it.
  */
-export function userRoutes(app: App, service: UserService): void {
+export function userRoutes(app: App, service: UserService, invitations: Invitations): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
   const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
   const create = [app.authenticate, requireSession, requireAdminRole];
@@ -105,6 +113,25 @@ export function userRoutes(app: App, service: UserService): void {
     async (request) => {
       await service.remove(getCaller(request), request.params.id);
       return { message: 'User removed' };
+    },
+  );
+  app.post(
+    '/api/v1/users/:id/invitation',
+    {
+      onRequest: create,
+      schema: {
+        operationId: 'repeatInvitation',
+        tags,
+        summary: 'Send an invitation again, or get its link where there is no SMTP server',
+        security: bearer,
+        params: UserPath,
+        response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      // The link lets its holder in.
+      void reply.header('cache-control', 'no-store');
+      return invitations.repeat(getCaller(request), request.params.id);
     },
   );
 }
