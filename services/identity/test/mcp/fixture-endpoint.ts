@@ -96,7 +96,7 @@ function withFixtures(methods: Methods): Methods {
         : (callOwn?.(exchange) ?? '');
     };
     const declareAll: Method = async (exchange) => {
-      const own = JSON.parse((await methods[era].get('server/discover')?.(exchange)) ?? '{}');
+      const own = JSON.parse(String((await methods[era].get('server/discover')?.(exchange)) ?? '{}'));
       return JSON.stringify({
         ...own,
         capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },

@@ -29,8 +29,8 @@ export interface ToolEntry {
 export interface ToolView {
   readonly entries: readonly ToolEntry[];
   readonly names: ReadonlySet<string>;
-  /** Returns the result of `tools/list` as JSON, which is serialised on first use. */
-  listJson(era: ProtocolEra): string;
+  /** Returns the result of `tools/list` as JSON in UTF-8. It is encoded on first use: for a long list that is most of the work. */
+  listJson(era: ProtocolEra): Buffer;
 }
 
 /** The tools of the platform, or those together with the tools that an organisation has mounted. */
@@ -56,14 +56,14 @@ export const modernFields = (server: ServerInfo) => ({
 });
 
 function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView {
-  const made: Partial<Record<ProtocolEra, string>> = {};
+  const made: Partial<Record<ProtocolEra, Buffer>> = {};
   return {
     entries,
     names: new Set(entries.map(({ tool }) => tool.name)),
     listJson(era) {
       const more =
         era === 'modern' ? `,${JSON.stringify({ ...UNCACHED, ...modernFields(server) }).slice(1, -1)}` : '';
-      return (made[era] ??= `{"tools":[${entries.map(({ json }) => json).join(',')}]${more}}`);
+      return (made[era] ??= Buffer.from(`{"tools":[${entries.map(({ json }) => json).join(',')}]${more}}`));
     },
   };
 }

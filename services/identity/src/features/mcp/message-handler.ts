@@ -52,8 +52,10 @@ function findMethod(methods: Methods, era: ProtocolEra, name: string): Method {
   throw new RpcFault(RpcCode.methodNotFound, 'Method not found', { status: era === 'modern' ? 404 : 200 });
 }
 
-const sendJson = (reply: FastifyReply, json: string, status = 200): FastifyReply =>
-  reply.code(status).type('application/json').send(json);
+/** Fastify adds the charset to text only. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+const sendJson = (reply: FastifyReply, json: string | Buffer, status = 200): FastifyReply =>
+  reply.code(status).type(JSON_TYPE).send(json);
 
 /** Handles the messages of `POST /mcp`, of either era. */
 export function createMessageHandler(methods: Methods, log: Pick<Logger, 'error'>) {
@@ -74,7 +76,7 @@ export function createMessageHandler(methods: Methods, log: Pick<Logger, 'error'
     };
     try {
       const caller = createCaller(progressToken === undefined ? undefined : report);
-      events.send(toResponse(request.id, await method({ request, caller, notify })));
+      events.send(toResponse(request.id, await method({ request, caller, notify })).toString());
     } catch (error) {
       if (!(error instanceof RpcFault)) log.error({ err: error, method: request.method }, 'a method failed');
       const fault = error instanceof RpcFault ? error : new RpcFault(RpcCode.internalError, 'Internal error');

@@ -16,8 +16,8 @@ export interface Exchange {
   notify(method: string, params: Json): void;
 }
 
-/** Returns the result as JSON. @throws RpcFault. */
-export type Method = (exchange: Exchange) => string | Promise<string>;
+/** Returns the result as JSON, as text or in UTF-8. @throws RpcFault. */
+export type Method = (exchange: Exchange) => string | Buffer | Promise<string>;
 
 /** The methods that each revision has, by name. */
 export type Methods = Readonly<Record<ProtocolEra, ReadonlyMap<string, Method>>>;

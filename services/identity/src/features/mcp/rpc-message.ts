@@ -64,8 +64,14 @@ export function parseMessage(message: Json): RpcRequest | undefined {
   return { id, method, params };
 }
 
-export const toResponse = (id: string | number, resultJson: string): string =>
-  `{"result":${resultJson},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+const RESULT = '{"result":';
+
+/** @param result - as JSON; in UTF-8 it is not decoded. */
+export function toResponse(id: string | number, result: string | Buffer): string | Buffer {
+  const end = `,"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+  if (typeof result === 'string') return RESULT + result + end;
+  return Buffer.concat([Buffer.from(RESULT), result, Buffer.from(end)]);
+}
 
 /** @param id - null when the request has no valid one. */
 export const toErrorResponse = (id: string | number | null, { code, message, data }: RpcFault): string =>
