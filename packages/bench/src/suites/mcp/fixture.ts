@@ -26,8 +26,12 @@ export interface Fixture {
   stop(): Promise<void>;
 }
 
-/** Starts identity with its own database, and creates the load's tokens. */
-export async function startFixture(): Promise<Fixture> {
+/**
+ * Starts identity with its own database, and creates the load's tokens.
+ *
+ * @param more - additional environment variables.
+ */
+export async function startFixture(more: NodeJS.ProcessEnv = {}): Promise<Fixture> {
   const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
   // An fsync per commit would measure the disk. Everything else is configured as in production.
   const postgres = await startEmbeddedPostgres({
@@ -39,6 +43,7 @@ export async function startFixture(): Promise<Fixture> {
     CRAWL_URL: NO_SERVICE,
     // Requests are counted against the limit, but never reach it.
     MCP_REQUESTS_PER_MINUTE: '10000000',
+    ...more,
   });
   const tokens = (await identity.createTokens(TOKENS, SCOPES)).map(({ accessToken }) => accessToken);
   return {
@@ -51,14 +56,27 @@ export async function startFixture(): Promise<Fixture> {
   };
 }
 
-/** Starts a program of this folder on the server's core. */
-export async function startProgram(name: string): Promise<ServiceProcess> {
+/** Starts a program of this folder, by default on the server's core. */
+export async function startProgram(name: string, core?: 'server' | 'load'): Promise<ServiceProcess> {
   const port = await findFreePort();
   const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
-  return startProcess([program, String(port)], port, '/', {
-    PATH: process.env.PATH,
-    NODE_ENV: 'production',
+  const environment = { PATH: process.env.PATH, NODE_ENV: 'production' };
+  return startProcess([program, String(port)], port, '/', environment, core);
+}
+
+/** Requests one list of tools, as the load does. */
+export async function requestList(
+  { url }: Pick<ServiceProcess, 'url'>,
+  token: string,
+): Promise<{ readonly bytes: number; readonly tools: number }> {
+  const response = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(messages.list),
   });
+  const text = await response.text();
+  const { result } = JSON.parse(text) as { readonly result: { readonly tools: readonly object[] } };
+  return { bytes: Buffer.byteLength(text), tools: result.tools.length };
 }
 
 /** Sends the same requests to every server, bearers included, because parsing headers takes time everywhere. */
