@@ -1,6 +1,9 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  Client as SecondClient,
+  StreamableHTTPClientTransport as SecondTransport,
+} from '@modelcontextprotocol/client';
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { findFreePort } from '../account-flows/mail-service.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { type Browser, consentAt, createBrowser } from './flow.js';
@@ -18,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-/** Keeps what the SDK's flow stores, and answers its consent page. */
+/** Keeps what the SDK's flow stores, and answers its consent page. Both generations of the SDK take it. */
 function createProvider() {
   const kept: Partial<Record<string, unknown>> = {};
-  let code = '';
-  const provider: OAuthClientProvider = {
+  let callback = new URLSearchParams();
+  const provider = {
     redirectUrl: REDIRECT_URI,
     clientMetadata: {
       client_name: 'SDK',
@@ -31,35 +34,63 @@ function createProvider() {
       token_endpoint_auth_method: 'none',
     },
     clientInformation: () => kept['client'] as never,
-    saveClientInformation: (value) => void (kept['client'] = value),
+    saveClientInformation: (value: unknown) => void (kept['client'] = value),
     tokens: () => kept['tokens'] as never,
-    saveTokens: (value) => void (kept['tokens'] = value),
+    saveTokens: (value: unknown) => void (kept['tokens'] = value),
     codeVerifier: () => kept['verifier'] as string,
-    saveCodeVerifier: (value) => void (kept['verifier'] = value),
-    async redirectToAuthorization(url) {
-      code = (await consentAt(browser, url.toString())).searchParams.get('code') ?? '';
+    saveCodeVerifier: (value: string) => void (kept['verifier'] = value),
+    discoveryState: () => kept['discovery'] as never,
+    saveDiscoveryState: (value: unknown) => void (kept['discovery'] = value),
+    async redirectToAuthorization(url: URL) {
+      callback = (await consentAt(browser, url.toString())).searchParams;
     },
   };
-  return { provider, kept, getCode: () => code };
+  return { provider, kept, getCallback: () => callback };
 }
+type Provider = ReturnType<typeof createProvider>['provider'];
 
-test('the official client connects from nothing, calls a tool, and refreshes when its token has ended', async () => {
-  const { provider, kept, getCode } = createProvider();
-  const open = () =>
-    new StreamableHTTPClientTransport(new URL(`${identity.url}/mcp`), { authProvider: provider });
-  const first = open();
-  const client = new Client({ name: 'test', version: '1' });
-  await expect(client.connect(first)).rejects.toThrow('Unauthorized');
-  await first.finishAuth(getCode());
-  await client.connect(open());
-  const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} });
-  expect(structuredContent).toMatchObject({
-    user: { email: 'admin@example.com' },
-    credential: { kind: 'oauth', scopes: ['user:read', 'kb:read', 'crawl:read'] },
-  });
-  const before = kept['tokens'];
-  identity.advance(601_000);
-  await client.callTool({ name: 'whoami', arguments: {} });
-  expect(kept['tokens']).not.toEqual(before);
-  await client.close();
-});
+const name = 'test';
+/** Each opens a client with a transport that authenticates, and finishes the flow from the address it was sent to. */
+const generations = {
+  first(provider: Provider) {
+    const open = () => new FirstTransport(new URL(`${identity.url}/mcp`), { authProvider: provider });
+    const [client, refused] = [new FirstClient({ name, version: '1' }), open()];
+    return {
+      client,
+      start: () => client.connect(refused),
+      finish: (callback: URLSearchParams) => refused.finishAuth(callback.get('code') ?? ''),
+      connect: () => client.connect(open()),
+    };
+  },
+  second(provider: Provider) {
+    const open = () => new SecondTransport(new URL(`${identity.url}/mcp`), { authProvider: provider });
+    const [client, refused] = [new SecondClient({ name, version: '1' }), open()];
+    return {
+      client,
+      start: () => client.connect(refused),
+      finish: (callback: URLSearchParams) => refused.finishAuth(callback),
+      connect: () => client.connect(open()),
+    };
+  },
+};
+
+test.each(['first', 'second'] as const)(
+  'the official client of the %s generation connects from nothing, calls a tool, and refreshes when its token has ended',
+  async (generation) => {
+    const { provider, kept, getCallback } = createProvider();
+    const { client, start, finish, connect } = generations[generation](provider);
+    await expect(start()).rejects.toThrow('Unauthorized');
+    await finish(getCallback());
+    await connect();
+    const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} });
+    expect(structuredContent).toMatchObject({
+      user: { email: 'admin@example.com' },
+      credential: { kind: 'oauth', scopes: ['user:read', 'kb:read', 'crawl:read'] },
+    });
+    const before = kept['tokens'];
+    identity.advance(601_000);
+    await client.callTool({ name: 'whoami', arguments: {} });
+    expect(kept['tokens']).not.toEqual(before);
+    await client.close();
+  },
+);
