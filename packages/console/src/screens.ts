@@ -109,6 +109,23 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/organisation/all-tokens.tsx'),
       },
       {
+        path: '/organisation/applications',
+        label: text.screens.applications,
+        isForAdmins: true,
+        load: () => import('./screens/applications/applications.tsx'),
+      },
+      {
+        path: '/organisation/applications/$clientId',
+        isForAdmins: true,
+        load: () => import('./screens/applications/application.tsx'),
+      },
+      {
+        path: '/organisation/token-policy',
+        label: text.screens.tokenPolicy,
+        isForAdmins: true,
+        load: () => import('./screens/policy/token-policy.tsx'),
+      },
+      {
         path: '/organisation/apps',
         label: text.screens.allApps,
         isForAdmins: true,

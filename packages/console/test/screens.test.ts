@@ -15,6 +15,8 @@ const SCREENS = [
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],
   ['/organisation/tokens', 'All tokens'],
+  ['/organisation/applications', 'Applications'],
+  ['/organisation/token-policy', 'Token policy'],
   ['/organisation/apps', 'Connected apps'],
   ['/organisation/audit', 'Audit log'],
 ] as const;

@@ -1,5 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import type { Person } from './platform.js';
 
 describeWith('chromium', 'the screen of a member’s tokens', () => {
   const using = useConsole();
@@ -96,6 +97,28 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('New token');
   });
 
+  test('creates a token that works from the allowed addresses only', async () => {
+    using.allowFaults(/400/);
+    const page = await using.open('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('From the office');
+    await page.getByLabel('Allowed addresses').fill('203.0.113.0/33');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/allowList\.0/)
+      .waitFor();
+    await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+    await page.getByRole('button', { name: 'Copy: Token' }).click();
+    const token = await page.evaluate<string>('navigator.clipboard.readText()');
+    const { status } = await fetch(`${using.platform.url}/api/v1/users/me`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(status).toBe(401);
+  });
+
   test('says what is missing, and sends nothing', async () => {
     const page = await using.open('/account/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
@@ -104,5 +127,60 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByText('Choose at least one permission.').waitFor();
     expect(await page.evaluate('document.activeElement.name')).toBe('name');
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+
+  test('shows which tokens a policy would break, by owner, and saves it only then', async () => {
+    const { platform } = using;
+    const ada = await platform.createMember('Ada Lovelace');
+    const create = async (name: string, expiryDays: number | 'never', as?: Person) =>
+      (
+        await platform.call<{ token: { accessToken: string } }>(
+          'POST',
+          '/api/v1/personal-access-tokens',
+          { name, scopes: ['user:read'], expiryDays },
+          as,
+        )
+      ).token.accessToken;
+    const kept = await create('within the policy', 30);
+    const broken = await create('for ever', 'never', ada);
+    const getStatus = async (token: string): Promise<number> =>
+      (await fetch(`${platform.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${token}` } }))
+        .status;
+
+    const page = await using.open('/organisation/token-policy');
+    await page.getByRole('button', { name: 'Change the policy…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: /Limit the lifetime/ }).focus();
+    await page.keyboard.press('Space');
+    await page.getByLabel('At most … days').fill('45');
+    await page.getByLabel('Allowed addresses').fill('not an address');
+    expect(await findBarriers(page)).toEqual([]);
+    using.allowFaults(/400/);
+    await page.getByRole('button', { name: 'Check what it affects' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/allowList\.0/)
+      .waitFor();
+    await page.getByLabel('Allowed addresses').fill('');
+    await page.getByRole('button', { name: 'Check what it affects' }).click();
+    const affected = page.getByRole('region', { name: /not within this policy/ });
+    await affected.getByText(ada.email).waitFor();
+    await affected.getByRole('listitem').filter({ hasText: 'for ever' }).getByText('never ends').waitFor();
+    expect(await affected.getByText('within the policy', { exact: true }).count()).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    // Nothing is saved yet, and going back loses nothing.
+    const stored = await platform.call<{ policy: { maxLifetimeDays: number | null } }>(
+      'GET',
+      '/api/v1/organisation/token-policy',
+    );
+    expect(stored.policy.maxLifetimeDays).toBeNull();
+    await page.getByRole('button', { name: 'Back' }).click();
+    expect(await page.getByLabel('At most … days').inputValue()).toBe('45');
+    await page.getByRole('button', { name: 'Check what it affects' }).click();
+    await page.getByText('Revoke them').click();
+    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.getByText('The policy is saved, and one token is revoked.').waitFor();
+    await page.getByText('45 days').waitFor();
+    expect([await getStatus(kept), await getStatus(broken)]).toEqual([200, 401]);
   });
 });

@@ -16,27 +16,20 @@ interface ActionDialogProps<Result> {
   /** Returns what is announced once it is done. */
   describe(result: Result): string;
   onClose(): void;
+  /** What follows instead of `onClose` once it is done. */
+  onDone?(): void;
 }
 
 /** A dialog that makes one change, says that it was made, and closes. */
 export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
-  const {
-    title,
-    action,
-    isDangerous = false,
-    isWide = false,
-    changes,
-    children,
-    act,
-    describe,
-    onClose,
-  } = props;
+  const { title, action, isDangerous = false, isWide = false, changes, children } = props;
+  const { act, describe, onClose, onDone = onClose } = props;
   const client = useQueryClient();
   const change = useMutation({
     mutationFn: act,
     onSuccess: (result) => {
       announce(describe(result));
-      onClose();
+      onDone();
     },
     onSettled: () => client.invalidateQueries({ queryKey: changes }),
   });

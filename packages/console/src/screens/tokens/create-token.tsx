@@ -8,6 +8,7 @@ import { RadioCards, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
+import { readRanges } from './ranges.ts';
 import { ScopePicker } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
 
@@ -21,8 +22,17 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   const groups = useQuery(scopesQuery);
   const [expiry, setExpiry] = useState<Expiry>('30');
   const create = useMutation({
-    mutationFn: (body: { name: string; scopes: string[]; expiryDays: (typeof EXPIRIES)[Expiry] }) =>
-      unwrap(identity.POST('/api/v1/personal-access-tokens', { body })),
+    mutationFn: (form: FormData) =>
+      unwrap(
+        identity.POST('/api/v1/personal-access-tokens', {
+          body: {
+            name: readText(form, 'name'),
+            scopes: form.getAll('scopes').map(String),
+            expiryDays: EXPIRIES[expiry],
+            allowList: readRanges(readText(form, 'allowList')),
+          },
+        }),
+      ),
     onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
   });
   const shown = create.data?.token;
@@ -42,13 +52,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           isPending={create.isPending}
           error={create.error}
           onClose={onClose}
-          onSubmit={(form) =>
-            create.mutate({
-              name: readText(form, 'name'),
-              scopes: form.getAll('scopes').map(String),
-              expiryDays: EXPIRIES[expiry],
-            })
-          }
+          onSubmit={(form) => create.mutate(form)}
         >
           <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
           <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
@@ -59,6 +63,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
             onChange={setExpiry}
             hint={expiry === 'never' ? t.expiryNever : undefined}
           />
+          <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
         </DialogForm>
       )}
     </ModalDialog>

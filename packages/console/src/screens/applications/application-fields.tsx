@@ -1,0 +1,79 @@
+import { applications as t } from '#text/applications';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { scopesQuery } from '../../api/scopes.ts';
+import { text } from '../../text/index.ts';
+import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { readText } from '../../ui/read-form.ts';
+import { ScopePicker } from '../tokens/scope-picker.tsx';
+import { type Access, type Application, type AuthMethod, readKeys, readLines } from './shape.ts';
+
+type Role = keyof typeof text.roles;
+const roleOptions = Object.entries(text.roles) as [Role, string][];
+
+interface ApplicationFieldsProps {
+  readonly access: Access;
+  readonly authMethod: AuthMethod;
+  /** Undefined for a new one. */
+  readonly application?: Application;
+}
+
+/** What can be chosen for a new application and changed of an existing one. */
+export function ApplicationFields({ access, authMethod, application }: ApplicationFieldsProps) {
+  const groups = useQuery(scopesQuery);
+  const [scopes, setScopes] = useState<readonly string[]>(application?.scopes ?? []);
+  const [role, setRole] = useState<Role>(application?.serviceAccount?.role === 'admin' ? 'admin' : 'member');
+  return (
+    <>
+      {access !== 'service' && (
+        <TextInput
+          name="redirectUris"
+          label={t.redirectUris}
+          hint={t.redirectUrisHint}
+          isLong
+          isRequired
+          defaultValue={application?.redirectUris.join('\n') ?? ''}
+        />
+      )}
+      {authMethod === 'private_key_jwt' && (
+        <TextInput
+          name="jwks"
+          label={t.jwks}
+          hint={t.jwksHint}
+          isLong
+          isRequired
+          validate={(value) => (readKeys(value) ? null : t.jwksInvalid)}
+          defaultValue={application?.jwks ? JSON.stringify(application.jwks, null, 2) : ''}
+        />
+      )}
+      {access !== 'person' && (
+        <SelectInput<Role>
+          name="role"
+          label={t.role}
+          hint={t.roleHint}
+          value={role}
+          options={roleOptions}
+          onChange={setRole}
+        />
+      )}
+      <QueryView query={groups}>
+        {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
+      </QueryView>
+    </>
+  );
+}
+
+/** Reads the fields above. */
+export function readApplication(form: FormData) {
+  const redirectUris = readLines(readText(form, 'redirectUris'));
+  const jwks = readKeys(readText(form, 'jwks'));
+  const role = readText(form, 'role');
+  return {
+    name: readText(form, 'name'),
+    scopes: form.getAll('scopes').map(String),
+    ...(redirectUris.length > 0 && { redirectUris }),
+    ...(jwks && { jwks }),
+    ...(role !== '' && { role: role as Role }),
+  };
+}

@@ -1,0 +1,85 @@
+import { applications as t } from '#text/applications';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { TextInput } from '../../ui/fields.tsx';
+import { ApplicationFields, readApplication } from './application-fields.tsx';
+import { type Application, type AuthMethod, getAccess } from './shape.ts';
+
+interface ChangeProps {
+  readonly application: Application;
+  onClose(): void;
+}
+
+const getPath = ({ clientId }: Application) => ({ params: { path: { clientId } } });
+
+export const EditApplication = ({ application, onClose }: ChangeProps) => (
+  <ActionDialog
+    title={t.editTitle(application.name)}
+    action={text.save}
+    isWide
+    changes={['applications']}
+    act={(form) =>
+      unwrap(
+        identity.PATCH('/api/v1/oauth-applications/{clientId}', {
+          ...getPath(application),
+          body: readApplication(form),
+        }),
+      )
+    }
+    describe={() => t.saved}
+    onClose={onClose}
+  >
+    <TextInput name="name" label={t.name} defaultValue={application.name} isRequired maxLength={100} />
+    <ApplicationFields
+      access={getAccess(application)}
+      authMethod={application.authMethod as AuthMethod}
+      application={application}
+    />
+    <p className="hint">{t.editHint}</p>
+  </ActionDialog>
+);
+
+/** Disables an application, or enables it again. */
+export function SwitchApplication({ application, onClose }: ChangeProps) {
+  const { name, isDisabled } = application;
+  return (
+    <ActionDialog
+      title={isDisabled ? t.enableTitle(name) : t.disableTitle(name)}
+      action={isDisabled ? t.enableSubmit : t.disableSubmit}
+      isDangerous={!isDisabled}
+      changes={['applications']}
+      act={() =>
+        unwrap(
+          identity.PATCH('/api/v1/oauth-applications/{clientId}', {
+            ...getPath(application),
+            body: { isDisabled: !isDisabled },
+          }),
+        )
+      }
+      describe={() => (isDisabled ? t.enabled(name) : t.disabled(name))}
+      onClose={onClose}
+    >
+      <p>{isDisabled ? t.enableHint : t.disableWarning}</p>
+    </ActionDialog>
+  );
+}
+
+export const RemoveApplication = ({
+  application,
+  onRemoved,
+  onClose,
+}: ChangeProps & { readonly onRemoved: () => void }) => (
+  <ActionDialog
+    title={t.removeTitle(application.name)}
+    action={t.removeSubmit}
+    isDangerous
+    changes={['applications', 'list']}
+    act={() => unwrap(identity.DELETE('/api/v1/oauth-applications/{clientId}', getPath(application)))}
+    describe={() => t.removed(application.name)}
+    onClose={onClose}
+    onDone={onRemoved}
+  >
+    <p>{t.removeWarning}</p>
+  </ActionDialog>
+);

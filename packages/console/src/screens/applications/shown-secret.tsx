@@ -1,0 +1,33 @@
+import { applications as t } from '#text/applications';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copyable } from '../../ui/copy.tsx';
+
+interface ShownSecretProps {
+  readonly clientId: string;
+  /** Null for an application without one. */
+  readonly secret: string | null;
+  onClose(): void;
+}
+
+/** What an application signs in with. The secret lives in this dialog only and goes with it. */
+export const ShownSecret = ({ clientId, secret, onClose }: ShownSecretProps) => (
+  <>
+    {secret !== null && <p className="warning">{t.shown.warning}</p>}
+    <h3>{t.clientId}</h3>
+    <Copyable value={clientId} label={t.clientId} />
+    {secret !== null && (
+      <>
+        <h3>{t.shown.secret}</h3>
+        <Copyable value={secret} label={t.shown.secret} />
+      </>
+    )}
+    <h3>{t.endpoints}</h3>
+    <Copyable value={`${location.origin}/oauth2/token`} label={t.endpoints} />
+    <div className="actions">
+      <Button kind="primary" onPress={onClose}>
+        {text.done}
+      </Button>
+    </div>
+  </>
+);

@@ -1,0 +1,79 @@
+import { tokenPolicy } from '#text/token-policy';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { RadioCards } from '../../ui/fields.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import type { ExistingTokens, PolicyEffect } from './policy.ts';
+
+const t = tokenPolicy.dialog;
+const choices = (['keep', 'revoke'] as const).map((key) => ({ key, ...t.choices[key] }));
+
+interface PolicyEffectsProps {
+  readonly effect: PolicyEffect;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  onBack(): void;
+  /** @param existing - what happens to the tokens that the policy would not allow; undefined when there are none. */
+  onSave(existing: ExistingTokens | undefined): void;
+}
+
+/** What a policy would do to the tokens there are, before it is saved. */
+export function PolicyEffects({ effect, isPending, error, onBack, onSave }: PolicyEffectsProps) {
+  const { affectedCount, policy } = effect;
+  const [existing, setExisting] = useState<ExistingTokens>('keep');
+  const isRevoking = affectedCount > 0 && existing === 'revoke';
+  return (
+    <>
+      <p role="status">{affectedCount === 0 ? t.nothingAffected : t.affected(affectedCount)}</p>
+      {policy.allowList.length > 0 && <p className="warning">{t.addresses}</p>}
+      {affectedCount > 0 && (
+        <>
+          <Affected effect={effect} />
+          <RadioCards<ExistingTokens>
+            label={t.existing}
+            value={existing}
+            options={choices}
+            onChange={setExisting}
+          />
+        </>
+      )}
+      <ProblemNote error={error} />
+      <div className="actions">
+        <Button onPress={onBack}>{t.back}</Button>
+        <Button
+          kind={isRevoking ? 'danger' : 'primary'}
+          isPending={isPending}
+          autoFocus
+          onPress={() => onSave(affectedCount === 0 ? undefined : existing)}
+        >
+          {t.save}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Affected({ effect: { affected, affectedCount } }: { effect: PolicyEffect }) {
+  const listed = affected.reduce((count, { tokens }) => count + tokens.length, 0);
+  return (
+    <>
+      {/* Reached by keyboard, because a long list scrolls. */}
+      <div className="scopes" tabIndex={0} role="region" aria-label={t.affected(affectedCount)}>
+        {affected.map(({ userId, ownerEmail, tokens }) => (
+          <section key={userId}>
+            <h3>{ownerEmail}</h3>
+            <ul className="plain-list">
+              {tokens.map(({ id, name, breaches }) => (
+                <li key={id}>
+                  {name}
+                  <small>{breaches.map((breach) => tokenPolicy.breaches[breach]).join(', ')}</small>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+      {listed < affectedCount && <p className="hint">{t.listed(listed)}</p>}
+    </>
+  );
+}

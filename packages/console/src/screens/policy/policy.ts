@@ -1,0 +1,44 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { queryOptions } from '@tanstack/react-query';
+import { identity, unwrap } from '../../api/client.ts';
+import { readText } from '../../ui/read-form.ts';
+import { readRanges } from '../tokens/ranges.ts';
+
+export type Policy = IdentitySchemas['schemas']['TokenPolicy'];
+export type ExistingTokens = 'keep' | 'revoke';
+
+export const policyQuery = queryOptions({
+  queryKey: ['token-policy'],
+  queryFn: async ({ signal }) =>
+    (await unwrap(identity.GET('/api/v1/organisation/token-policy', { signal }))).policy,
+});
+
+/** The rules that are on or off. */
+export type Rule = 'limit' | 'never' | 'family';
+
+export const toRules = ({ maxLifetimeDays, allowsNever, revokeFamilyOnReuse }: Policy): Rule[] => [
+  ...(maxLifetimeDays === null ? [] : (['limit'] as const)),
+  ...(allowsNever ? (['never'] as const) : []),
+  ...(revokeFamilyOnReuse ? (['family'] as const) : []),
+];
+
+/** Reads the policy from its form. */
+export function readPolicy(form: FormData, rules: readonly Rule[], maxLifetimeDays: number): Policy {
+  return {
+    allowList: readRanges(readText(form, 'allowList')),
+    maxLifetimeDays: rules.includes('limit') ? maxLifetimeDays : null,
+    allowsNever: rules.includes('never'),
+    deniedScopes: form.getAll('deniedScopes').map(String),
+    revokeFamilyOnReuse: rules.includes('family'),
+  };
+}
+
+/** Asks what the policy would do, or saves it. */
+export const sendPolicy = (policy: Policy, options: { dryRun: boolean; existingTokens?: ExistingTokens }) =>
+  unwrap(
+    identity.PUT('/api/v1/organisation/token-policy', {
+      params: { query: { dryRun: options.dryRun } },
+      body: { ...policy, ...(options.existingTokens && { existingTokens: options.existingTokens }) },
+    }),
+  );
+export type PolicyEffect = Awaited<ReturnType<typeof sendPolicy>>;

@@ -1,0 +1,139 @@
+import { describeWith, type Page } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+describeWith('chromium', 'the screens of applications', () => {
+  const using = useConsole();
+
+  /** Asks for a token as the application itself. */
+  async function requestToken(clientId: string, secret: string): Promise<number> {
+    const response = await fetch(`${using.platform.url}/oauth2/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        scope: 'crawl:read',
+        resource: `${using.platform.url}/mcp`,
+      }),
+    });
+    return response.status;
+  }
+
+  const copy = async (page: Page, label: string): Promise<string> => {
+    await page.getByRole('button', { name: `Copy: ${label}` }).click();
+    return page.evaluate<string>('navigator.clipboard.readText()');
+  };
+
+  test('registers a service with a secret that is shown once, rolls the secret over, and ends it', async () => {
+    const page = await using.open('/organisation/applications');
+    await page.getByText('No application is registered').waitFor();
+    await page.getByRole('button', { name: 'New application' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Nightly job');
+    await page.getByText(/^By itself/).click();
+    await page.getByRole('dialog').getByText('crawl:read').click();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create application' }).click();
+    await page.getByText('shown this once').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const clientId = await copy(page, 'Client id');
+    const first = await copy(page, 'Client secret');
+    expect(await requestToken(clientId, first)).toBe(200);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const everything = await page.evaluate<string>(
+      `document.documentElement.outerHTML + location.href + JSON.stringify([localStorage, sessionStorage])`,
+    );
+    expect(everything).not.toContain(first);
+
+    await page.getByRole('row').filter({ hasText: 'Nightly job' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Nightly job' }).waitFor();
+    await page.getByRole('button', { name: 'New secret…' }).click();
+    await page.getByRole('button', { name: 'Create secret' }).click();
+    const second = await copy(page, 'Client secret');
+    await page.getByRole('button', { name: 'Done' }).click();
+    // Two is the most.
+    await page.getByRole('button', { name: 'New secret…' }).waitFor({ state: 'detached' });
+    expect([await requestToken(clientId, first), await requestToken(clientId, second)]).toEqual([200, 200]);
+    await page
+      .getByRole('button', { name: /^Actions for the secret of/ })
+      .first()
+      .click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await page.getByRole('button', { name: 'Revoke secret' }).click();
+    await page.getByText('The secret is revoked.').waitFor();
+    const statuses = [await requestToken(clientId, first), await requestToken(clientId, second)];
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 401]);
+    const living = statuses[0] === 200 ? first : second;
+
+    await page.getByRole('button', { name: 'Disable…' }).click();
+    await page.getByRole('heading', { name: 'Disable “Nightly job”?' }).waitFor();
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    await page.getByText('“Nightly job” is disabled.').waitFor();
+    expect(await requestToken(clientId, living)).toBe(401);
+    await page.getByRole('button', { name: 'Enable…' }).click();
+    await page.getByRole('button', { name: 'Enable', exact: true }).click();
+    await page.getByText('“Nightly job” is enabled.').waitFor();
+    expect(await requestToken(clientId, living)).toBe(200);
+
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('heading', { name: 'Remove “Nightly job”?' }).waitFor();
+    await page.getByRole('button', { name: 'Remove application' }).click();
+    await page.getByText('“Nightly job” is removed.').waitFor();
+    await page.getByText('No application is registered').waitFor();
+    expect(await requestToken(clientId, living)).toBe(401);
+  });
+
+  test('registers a public client by keyboard, says what is wrong with it, and changes it', async () => {
+    using.allowFaults(/400/);
+    const page = await using.open('/organisation/applications');
+    const { keyboard } = page;
+    await page.getByRole('button', { name: 'New application' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await keyboard.type('Desk agent');
+    await page.getByRole('button', { name: /How it proves who it is/ }).focus();
+    await keyboard.press('Enter');
+    await keyboard.type('Not at all');
+    await keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Redirect URIs' }).focus();
+    await keyboard.type('http://example.com/callback');
+    await page.getByRole('checkbox', { name: /user:read/ }).focus();
+    await keyboard.press('Space');
+    await page.getByRole('textbox', { name: 'Name' }).focus();
+    await keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/must be https:, or http: of a loopback address/)
+      .waitFor();
+    await page.getByRole('textbox', { name: 'Redirect URIs' }).fill('http://127.0.0.1/callback');
+    await page.getByRole('button', { name: 'Create application' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Copy: Client id' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Copy: Client secret' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Done' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('New application');
+
+    await page.getByRole('row').filter({ hasText: 'Desk agent' }).click();
+    await page.getByText('http://127.0.0.1/callback').waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByRole('textbox', { name: 'Redirect URIs' }).fill('https://agent.example.com/callback');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The application is changed.').waitFor();
+    await page.getByText('https://agent.example.com/callback').waitFor();
+  });
+
+  test('refuses keys that are not JSON before anything is sent', async () => {
+    const page = await using.open('/organisation/applications');
+    await page.getByRole('button', { name: 'New application' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Signer');
+    await page.getByText(/^By itself/).click();
+    await page.getByRole('button', { name: /How it proves who it is/ }).click();
+    await page.getByRole('option', { name: /^By a key/ }).click();
+    await page.getByRole('textbox', { name: 'Public keys' }).fill('-----BEGIN PUBLIC KEY-----');
+    await page.getByRole('dialog').getByText('crawl:read').click();
+    await page.getByRole('button', { name: 'Create application' }).click();
+    await page.getByText('This is not JSON.').waitFor();
+    expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+});
