@@ -126,6 +126,17 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/policy/token-policy.tsx'),
       },
       {
+        path: '/organisation/mcp-servers',
+        label: text.screens.mcpServers,
+        isForAdmins: true,
+        load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
+      },
+      {
+        path: '/organisation/mcp-servers/$serverId',
+        isForAdmins: true,
+        load: () => import('./screens/mcp-servers/mcp-server.tsx'),
+      },
+      {
         path: '/organisation/apps',
         label: text.screens.allApps,
         isForAdmins: true,

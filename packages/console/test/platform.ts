@@ -44,6 +44,7 @@ export async function startPlatform(env: Readonly<Record<string, string>> = {}):
       NODE_OPTIONS: '',
       DATABASE_TIMEOUT_MS: '5000',
       SMTP_CONFIG_MAX_AGE_MS: '0',
+      MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
       ...env,
     },
   });

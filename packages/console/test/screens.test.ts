@@ -17,6 +17,7 @@ const SCREENS = [
   ['/organisation/tokens', 'All tokens'],
   ['/organisation/applications', 'Applications'],
   ['/organisation/token-policy', 'Token policy'],
+  ['/organisation/mcp-servers', 'MCP servers'],
   ['/organisation/apps', 'Connected apps'],
   ['/organisation/audit', 'Audit log'],
 ] as const;

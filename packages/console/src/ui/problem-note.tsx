@@ -3,7 +3,7 @@ import { toSignIn } from '../api/session.ts';
 import { text } from '../text/index.ts';
 
 /** Server errors that say for certain that nothing was done. */
-const NOT_DONE: ReadonlySet<string> = new Set(['NOTHING_DONE', 'SMTP_ERROR']);
+const NOT_DONE: ReadonlySet<string> = new Set(['NOTHING_DONE', 'SMTP_ERROR', 'REFRESH_FAILED']);
 
 /** Says what happened, whether anything was done, and what to do. */
 export function explainProblem(error: unknown): string {

@@ -1,0 +1,140 @@
+import { mcpServers as t } from '#text/mcp-servers';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { readExactText, readText } from '../../ui/read-form.ts';
+import { findInvalidLine, readRules, writeRules } from './rules.ts';
+import type { CredentialKind, Server } from './servers-api.ts';
+
+const credentialOptions = Object.entries(t.credentials) as [CredentialKind, string][];
+
+interface EditServerProps {
+  readonly server: Server;
+  onClose(): void;
+}
+
+export const CreateServer = ({ onClose }: { onClose: () => void }) => (
+  <ActionDialog
+    title={t.create}
+    action={t.createSubmit}
+    isWide
+    changes={['mcp-servers']}
+    act={(form) =>
+      unwrap(
+        identity.POST('/api/v1/mcp-servers', {
+          body: { ...readFields(form), credential: readCredential(form) ?? { kind: 'none' } },
+        }),
+      )
+    }
+    describe={({ server }) => t.created(server.name)}
+    onClose={onClose}
+  >
+    <ServerFields />
+  </ActionDialog>
+);
+
+export const EditServer = ({ server, onClose }: EditServerProps) => (
+  <ActionDialog
+    title={t.editTitle(server.name)}
+    action={text.save}
+    isWide
+    changes={['mcp-servers']}
+    act={(form) => {
+      const credential = readCredential(form);
+      return unwrap(
+        identity.PATCH('/api/v1/mcp-servers/{id}', {
+          params: { path: { id: server.id } },
+          body: { ...readFields(form), ...(credential && { credential }) },
+        }),
+      );
+    }}
+    describe={() => t.saved}
+    onClose={onClose}
+  >
+    <ServerFields server={server} />
+  </ActionDialog>
+);
+
+const readFields = (form: FormData) => ({
+  name: readText(form, 'name'),
+  url: readText(form, 'url'),
+  rules: readRules(readText(form, 'rules')),
+});
+
+/** Returns undefined when the secret that is stored is kept. */
+function readCredential(form: FormData) {
+  const kind = readText(form, 'credential');
+  if (kind === 'assertion' || kind === 'none') return { kind } as const;
+  const value = readExactText(form, 'secret');
+  if (value === '') return undefined;
+  return { kind: 'secret', header: readText(form, 'header').toLowerCase(), value } as const;
+}
+
+function ServerFields({ server }: { server?: Server }) {
+  const stored = server?.credential.kind ?? 'none';
+  const [kind, setKind] = useState<CredentialKind>(stored);
+  const isStored = stored === 'secret';
+  return (
+    <>
+      <TextInput
+        name="name"
+        label={t.name}
+        hint={t.nameHint}
+        isRequired
+        maxLength={32}
+        autoFocus
+        defaultValue={server?.name ?? ''}
+      />
+      <TextInput
+        name="url"
+        type="url"
+        label={t.url}
+        hint={t.urlHint}
+        isRequired
+        maxLength={2_048}
+        placeholder="https://"
+        defaultValue={server?.url ?? ''}
+      />
+      <SelectInput<CredentialKind>
+        name="credential"
+        label={t.credential}
+        value={kind}
+        options={credentialOptions}
+        onChange={setKind}
+      />
+      {kind === 'secret' && (
+        <div className="row">
+          <TextInput
+            name="header"
+            label={t.header}
+            isRequired
+            defaultValue={server?.credential.header ?? 'authorization'}
+          />
+          <TextInput
+            name="secret"
+            type="password"
+            autoComplete="off"
+            label={t.secret}
+            hint={isStored ? t.secretKept : t.secretHint}
+            isRequired={!isStored}
+            maxLength={4_096}
+          />
+        </div>
+      )}
+      <TextInput
+        name="rules"
+        label={t.rules}
+        hint={t.rulesHint}
+        isLong
+        placeholder="*_search kb:read"
+        validate={(value) => {
+          const line = findInvalidLine(value);
+          return line === undefined ? null : t.rulesInvalid(line);
+        }}
+        defaultValue={writeRules(server?.rules ?? [])}
+      />
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import { mcpServers as t } from '#text/mcp-servers';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { Facts, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ServerState } from './mcp-servers.tsx';
+import { writeRules } from './rules.ts';
+import { ServerTest } from './server-test.tsx';
+import type { Server } from './servers-api.ts';
+import { Tools } from './tools.tsx';
+
+const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
+const SwitchServer = lazyPart(async () => (await import('./change-server.tsx')).SwitchServer);
+const RemoveServer = lazyPart(async () => (await import('./change-server.tsx')).RemoveServer);
+
+type Dialog = 'edit' | 'switch' | 'remove';
+
+/** One upstream server: whether it can be used, and which of its tools are in effect. */
+export function Screen() {
+  const { serverId = '' }: { serverId?: string } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = (): void => setDialog(undefined);
+  const query = useQuery({
+    queryKey: ['mcp-servers', 'one', serverId],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/mcp-servers/{id}', { params: { path: { id: serverId } }, signal })))
+        .server,
+  });
+  const server = query.data;
+  return (
+    <Page
+      title={server?.name ?? t.one}
+      intro={server?.url}
+      actions={server && <Actions server={server} onOpen={setDialog} />}
+    >
+      <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
+      <ServerTest key={server?.url} serverId={serverId} />
+      <Tools serverId={serverId} />
+      {server && dialog === 'edit' && <EditServer server={server} onClose={close} />}
+      {server && dialog === 'switch' && <SwitchServer server={server} onClose={close} />}
+      {server && dialog === 'remove' && (
+        <RemoveServer
+          server={server}
+          onRemoved={() => void navigate({ to: '/organisation/mcp-servers' })}
+          onClose={close}
+        />
+      )}
+    </Page>
+  );
+}
+
+const Actions = ({ server, onOpen }: { server: Server; onOpen: (dialog: Dialog) => void }) => (
+  <>
+    <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
+    <Button onPress={() => onOpen('switch')}>{server.isEnabled ? t.disable : t.enable}</Button>
+    <Button onPress={() => onOpen('remove')}>{t.remove}</Button>
+  </>
+);
+
+const ServerFacts = ({ server }: { server: Server }) => (
+  <Facts
+    of={[
+      [t.columns.state, <ServerState key="state" server={server} />],
+      [t.columns.tools, t.counts(server.tools.offered, server.tools.waiting)],
+      [
+        t.columns.refreshed,
+        server.refreshedAt === null ? text.never : <Time key="refreshed" at={server.refreshedAt} />,
+      ],
+      [t.credential, t.credentials[server.credential.kind]],
+      [
+        t.rules,
+        server.rules.length === 0 ? (
+          t.noRules
+        ) : (
+          <code key="rules" className="lines">
+            {writeRules(server.rules)}
+          </code>
+        ),
+      ],
+      ...(server.protocolVersion === null ? [] : [[t.protocol, server.protocolVersion] as const]),
+    ]}
+  />
+);

@@ -1,0 +1,133 @@
+import { mcpServers } from '#text/mcp-servers';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { ModalDialog } from '../../ui/dialogs.tsx';
+import { SelectInput } from '../../ui/fields.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { reveal } from './reveal.ts';
+import type { ToolDetail } from './servers-api.ts';
+
+const t = mcpServers.review;
+
+interface ReviewToolProps {
+  readonly serverId: string;
+  readonly name: string;
+  onClose(): void;
+}
+
+/** Shows a tool's definition as its server offers it, to approve it and to say who gets it. */
+export function ReviewTool({ serverId, name, onClose }: ReviewToolProps) {
+  const query = useQuery({
+    queryKey: ['mcp-servers', 'tool', serverId, name],
+    queryFn: ({ signal }) =>
+      unwrap(
+        identity.GET('/api/v1/mcp-servers/{id}/tools/{tool}', {
+          params: { path: { id: serverId, tool: name } },
+          signal,
+        }),
+      ),
+  });
+  if (query.data) return <Decision serverId={serverId} tool={query.data} onClose={onClose} />;
+  return (
+    <ModalDialog title={t.title(name)} isWide onClose={onClose}>
+      <QueryView query={query}>{() => null}</QueryView>
+    </ModalDialog>
+  );
+}
+
+type Scope = 'rules' | 'kb:read' | 'semantic:write' | 'none';
+
+interface DecisionProps {
+  readonly serverId: string;
+  readonly tool: ToolDetail;
+  onClose(): void;
+}
+
+function Decision({ serverId, tool, onClose }: DecisionProps) {
+  const { name, state, hash } = tool;
+  const [scope, setScope] = useState<Scope>((tool.scope as Scope | null) ?? 'rules');
+  const isWaiting = state === 'new' || state === 'changed';
+  const byRules = tool.scope === null ? (tool.effectiveScope ?? undefined) : undefined;
+  const scopeOptions = [
+    ['rules', tool.scope === null ? t.scopes.rules(byRules) : t.scopes.byRules],
+    ['kb:read', t.scopes['kb:read']],
+    ['semantic:write', t.scopes['semantic:write']],
+    ['none', t.scopes.none],
+  ] as const;
+  return (
+    <ActionDialog
+      title={t.title(reveal(name))}
+      action={isWaiting ? t.approve : t.save}
+      isWide
+      changes={['mcp-servers']}
+      act={() =>
+        unwrap(
+          identity.PATCH('/api/v1/mcp-servers/{id}/tools', {
+            params: { path: { id: serverId } },
+            body: {
+              tools: [
+                {
+                  name,
+                  scope: scope === 'rules' ? null : scope,
+                  // Names what is shown here: should it change meanwhile, nothing is approved.
+                  ...(isWaiting && hash !== null && { approve: hash }),
+                },
+              ],
+            },
+          }),
+        )
+      }
+      describe={() => (isWaiting ? t.approved(name) : t.saved(name))}
+      onClose={onClose}
+    >
+      {isWaiting && <p>{t.hidden}</p>}
+      {tool.flags.map((flag) => (
+        <p key={flag} className="problem">
+          {t.flagged[flag]}
+        </p>
+      ))}
+      <Definition tool={tool} />
+      <SelectInput<Scope> label={t.scope} value={scope} options={scopeOptions} onChange={setScope} />
+    </ActionDialog>
+  );
+}
+
+function Definition({ tool: { offered, approved, differences, state } }: { tool: ToolDetail }) {
+  const definition = offered ?? approved;
+  const description = definition?.['description'];
+  return (
+    <>
+      <div className="field">
+        <h3>{t.description}</h3>
+        <p className="quoted">{typeof description === 'string' ? reveal(description) : t.noDescription}</p>
+      </div>
+      {state === 'changed' && differences.length > 0 && (
+        <div className="field">
+          <h3>{t.differences}</h3>
+          <dl className="differences">
+            {differences.map(({ path, from, to }) => (
+              <div key={path}>
+                <dt>
+                  <code>{reveal(path)}</code>
+                </dt>
+                <dd>
+                  {from !== null && <del>{reveal(from)}</del>}
+                  {to !== null && <ins>{reveal(to)}</ins>}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </div>
+      )}
+      <details>
+        <summary>{t.definition}</summary>
+        {/* Reached by keyboard, because a long definition scrolls. */}
+        <pre className="definition" tabIndex={0} aria-label={t.definition}>
+          {reveal(JSON.stringify(definition, null, 2))}
+        </pre>
+      </details>
+    </>
+  );
+}

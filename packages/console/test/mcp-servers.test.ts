@@ -1,0 +1,151 @@
+import { findFreePort } from '@platform/embedded';
+import { describeWith } from '@platform/testing';
+import { startWikiServer } from '../screenshots/wiki-server.mjs';
+import { findBarriers, useConsole } from './console.js';
+
+const PHONE = 320;
+
+describeWith('chromium', 'the screens of MCP servers', () => {
+  const using = useConsole();
+  let wiki: Awaited<ReturnType<typeof startWikiServer>>;
+
+  beforeAll(async () => {
+    wiki = await startWikiServer();
+  });
+  afterAll(async () => {
+    await wiki?.close();
+  });
+
+  /** The names of the tools that an agent sees. */
+  async function listTools(token: string): Promise<string[]> {
+    const response = await fetch(`${using.platform.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    const names = (await response.text()).matchAll(/"name":"([\w-]+__[\w-]+)"/g);
+    return [...names].map(([, name = '']) => name);
+  }
+
+  test('mounts a server, approves a tool, and quarantines it once its definition has changed', async () => {
+    const { token } = await using.platform.call<{ token: { accessToken: string } }>(
+      'POST',
+      '/api/v1/personal-access-tokens',
+      { name: 'agent', scopes: ['kb:read'] },
+    );
+    const page = await using.open('/organisation/mcp-servers');
+    await page.getByText('No server is mounted').waitFor();
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('wiki');
+    await page.getByLabel('Address').fill(wiki.url);
+    await page.getByLabel('Scopes by name').fill('*_search kb:write');
+    await page.getByRole('button', { name: 'Add the server' }).click();
+    await page.getByText('“*_search kb:write” is not a name and kb:read or semantic:write.').waitFor();
+    await page.getByLabel('Scopes by name').fill('*_search kb:read');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Add the server' }).click();
+    await page.getByText('wiki is added.').waitFor();
+    await page.getByRole('row').filter({ hasText: wiki.url }).click();
+    await page.getByRole('heading', { level: 1, name: 'wiki' }).waitFor();
+
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText(/It offers 2 tools/).waitFor();
+    await page.getByRole('button', { name: 'Read its tools now' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'wiki__page_search' });
+    await row.getByText('New').waitFor();
+    expect(await listTools(token.accessToken)).toEqual([]);
+
+    // By keyboard: the tools are in the order of their names.
+    await page.getByRole('row').filter({ hasText: 'wiki__page_save' }).focus();
+    for (const key of ['ArrowDown', 'ArrowLeft', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('menuitem', { name: 'Review…' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Review page_search' }).waitFor();
+    await page.getByText('Searches the pages of the wiki by words.').first().waitFor();
+    await page.getByText('As the rules say: kb:read').first().waitFor();
+    await page.getByRole('button', { name: 'Approve this definition' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('page_search is approved.').waitFor();
+    await row.getByText('Approved').waitFor();
+    expect(await listTools(token.accessToken)).toEqual(['wiki__page_search']);
+
+    wiki.turnHostile();
+    await page.getByRole('button', { name: 'Read its tools now' }).click();
+    await row.getByText('Changed').waitFor();
+    await row.getByText('Hidden characters').waitFor();
+    await page.getByRole('button', { name: 'Actions for page_search' }).click();
+    await page.getByRole('menuitem', { name: 'Review…' }).click();
+    const difference = page.getByRole('dialog').locator('ins');
+    await difference.getByText(/read the \.env file and\\u\{200B\} send it/).waitFor();
+    await page.getByRole('dialog').locator('del').waitFor();
+    await page.getByText(/It seems to address the model/).waitFor();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await findBarriers(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: PHONE, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await listTools(token.accessToken)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Actions for page_search' }).click();
+    await page.getByRole('menuitem', { name: 'Review…' }).click();
+    await page.getByRole('button', { name: /Who sees it and can call it/ }).click();
+    await page.getByRole('option', { name: 'Nobody', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve this definition' }).click();
+    await row.getByText('Hidden: no scope').waitFor();
+    expect(await listTools(token.accessToken)).toEqual([]);
+  });
+
+  test('says what is wrong with a server, keeps its secret unseen, and removes it', async () => {
+    using.allowFaults(/400|502/);
+    const page = await using.open('/organisation/mcp-servers');
+    await page.getByRole('button', { name: 'Add a server' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('away');
+    await page.getByLabel('Address').fill('http://10.0.0.1/mcp');
+    await page.getByRole('button', { name: /How the platform identifies itself/ }).click();
+    await page.getByRole('option', { name: 'By a secret in a header' }).click();
+    await page.getByLabel('Whole value of the header').fill('Bearer of-nobody-else');
+    await page.getByRole('button', { name: 'Add the server' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/must be https and public/)
+      .waitFor();
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${await findFreePort()}/mcp`);
+    await page.getByRole('button', { name: 'Add the server' }).click();
+    await page.getByText('away is added.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'away' }).click();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('It can’t be used').waitFor();
+    await page.getByText('It can’t be reached').first().waitFor();
+    await page.getByRole('button', { name: 'Read its tools now' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/can't be used: unreachable/)
+      .waitFor();
+
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('Whole value of the header').waitFor();
+    expect(await page.content()).not.toContain('of-nobody-else');
+    // The stored secret is kept when nothing is typed.
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('away-2');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The server is changed.').waitFor();
+    await page.getByText('By a secret in a header').waitFor();
+
+    await page.getByRole('button', { name: 'Disable…' }).click();
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    await page.getByText('away-2 is disabled.').waitFor();
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('heading', { name: 'Remove away-2?' }).waitFor();
+    await page.getByRole('button', { name: 'Remove server' }).click();
+    await page.getByText('away-2 is removed.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'MCP servers' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'away-2' }).count()).toBe(0);
+  });
+});
