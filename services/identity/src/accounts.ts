@@ -8,9 +8,11 @@ import { createOneTimeSecrets } from './features/one-time-secrets/service.js';
 import { registerOpenSessions } from './features/open-sessions/feature.js';
 import { startOutbox } from './features/outgoing-mails/feature.js';
 import type { Outbox } from './features/outgoing-mails/outbox.js';
+import { createConfirmPassword } from './features/own-password/confirm-password.js';
 import { registerOwnPassword } from './features/own-password/feature.js';
+import { registerSecondFactor } from './features/second-factor/feature.js';
 import { createMailServiceToken } from './features/service-credentials/service.js';
-import { registerSessions } from './features/sessions/feature.js';
+import { registerSessions, startSignInAttempts } from './features/sessions/feature.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { SIGN_IN_PATH } from './features/sign-in-pages/paths.js';
 import { signInPageRoutes } from './features/sign-in-pages/routes.js';
@@ -51,13 +53,16 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
     serviceToken: createMailServiceToken(deps),
     links,
   });
-  const common = { ...deps, passwords, secrets, outbox };
-  const { sessions, openSession, limits, failures } = registerSessions(app, common);
-  const flows = registerAccountFlows(app, { ...common, openSession });
-  signInPageRoutes(app, { sessions, flows });
+  const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox };
+  const confirmPassword = createConfirmPassword(common);
+  const secondFactor = registerSecondFactor(app, { ...common, confirmPassword });
+  const { passFirstFactor } = secondFactor.signInSteps;
+  const sessions = registerSessions(app, { ...common, passFirstFactor });
+  const flows = registerAccountFlows(app, { ...common, passFirstFactor });
+  signInPageRoutes(app, { ...secondFactor, sessions, flows });
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
-  registerOwnPassword(app, { ...common, limits, failures });
+  registerOwnPassword(app, { ...common, confirmPassword });
   registerUsers(app, { ...common, links });
   registerConfiguration(app, common);
   return outbox;

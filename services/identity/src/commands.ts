@@ -21,6 +21,7 @@ import {
 import { makeAdministrator } from './features/organisations/administrators.js';
 import { createOrganisationService } from './features/organisations/service.js';
 import { deleteMailsTo } from './features/outgoing-mails/queries.js';
+import { resetByCommand } from './features/second-factor/reset.js';
 import { createPasswords } from './features/sessions/passwords.js';
 import { reencryptAll } from './features/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
@@ -34,6 +35,9 @@ const help = `  create-organisation           --name <name> --admin-email <addre
                                 make a member an administrator with a new password (from ADMIN_PASSWORD),
                                 or add one to the organisation, for when no administrator can log in. The
                                 account's sessions end, its tokens stay, and the audit says so
+  reset-second-factor           --email <address>
+                                remove a member's second factor, for when no administrator can do it;
+                                the sessions of the account end, and the audit says so
   keys list                     list the signing keys, newest first
   keys rotate [--force]         publish a new signing key, which signs after 20 seconds; with
                                 --force even if ENCRYPTION_KEYS are lost, and then at once
@@ -99,6 +103,15 @@ async function runMakeAdministrator(args: string[]): Promise<void> {
   });
 }
 
+async function runResetSecondFactor(args: string[]): Promise<void> {
+  const { email } = parseArgs({ args, options: { email: text } }).values;
+  if (!email) throw new UsageError('reset-second-factor needs --email');
+  await withResources(async ({ prisma }) => {
+    await resetByCommand({ prisma, clock: systemClock }, normaliseEmail(email));
+    process.stdout.write('second factor removed, sessions ended\n');
+  });
+}
+
 async function runKeys(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
@@ -145,6 +158,7 @@ export const main = defineCommands({
   commands: {
     'create-organisation': runCreateOrganisation,
     'make-administrator': runMakeAdministrator,
+    'reset-second-factor': runResetSecondFactor,
     keys: runKeys,
     'erase-mails': runEraseMails,
     reseal: runReencrypt,

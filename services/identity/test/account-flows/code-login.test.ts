@@ -114,7 +114,7 @@ test('when an organisation disables codes, none are mailed and mailed ones are r
     platform.identity.call('POST', '/api/v1/configurationManager/signInConfig', { token, body: { codesEnabled } });
   const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['config:write', 'config:read'] });
   expect((await set(false, accessToken)).body.error.code).toBe('SESSION_REQUIRED');
-  expect((await set(false)).body.signIn).toEqual({ codesEnabled: false });
+  expect((await set(false)).body.signIn).toEqual({ codesEnabled: false, secondFactorRequired: false });
   expect((await login(email, code)).status).toBe(401);
   await platform.minutePassed();
   expect((await platform.post('otp', { email })).status).toBe(202);
@@ -122,7 +122,7 @@ test('when an organisation disables codes, none are mailed and mailed ones are r
   expect(platform.mailsTo(email).filter((mail) => subject.test(mail.subject ?? ''))).toHaveLength(1);
   await set(true);
   const shown = await platform.identity.call('GET', '/api/v1/configurationManager/signInConfig', { token: accessToken });
-  expect(shown.body).toEqual({ signIn: { codesEnabled: true } });
+  expect(shown.body).toEqual({ signIn: { codesEnabled: true, secondFactorRequired: false } });
 }); // prettier-ignore
 
 test('accepts the right code at the fifth guess', async () => {

@@ -1,4 +1,5 @@
 import { callUrl, createTestDatabase, type TestDatabase } from '@platform/testing';
+import { Secret, TOTP } from 'otpauth';
 import pg from 'pg';
 import { admin, migrationsFolder } from '../identity.js';
 import { environmentFor, run, startServer } from './process.js';
@@ -70,6 +71,40 @@ test('create-organisation creates an administrator who can log in, once', async 
   expect((await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body })).status).toBe(200);
   server.child.kill('SIGTERM');
   await server.exit;
+}); // prettier-ignore
+
+test('AUTH-32 reset-second-factor lets an administrator who lost the device log in again', async () => {
+  const server = await startServer(env);
+  const call = (path: string, body: object, token?: string) =>
+    callUrl(`${server.url}/api/v1/auth/${path}`, 'POST', { body, ...(token !== undefined && { token }) });
+  const credentials = { email: 'boss@second.example', password: 'a-fine-password' };
+  const reset = (...args: string[]) => command(['reset-second-factor', ...args]);
+  try {
+    const session = await call('login', credentials);
+    const token = session.body.accessToken as string;
+    const begun = await call('second-factor/totp', { currentPassword: credentials.password }, token);
+    const { secret, enrolment } = begun.body as { secret: string; enrolment: string };
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect((await call('second-factor/totp/confirm', { enrolment, code }, token)).status).toBe(200);
+    expect((await call('login', credentials)).status).toBe(401);
+    expect(await reset('--email', 'Boss@Second.example')).toMatchObject({
+      code: 0,
+      stdout: 'second factor removed, sessions ended\n',
+    });
+    expect((await callUrl(`${server.url}/api/v1/users/me`, 'GET', { token })).status).toBe(401);
+    const again = await call('login', credentials);
+    expect(again.status).toBe(200);
+    const audit = await callUrl(`${server.url}/api/v1/audit?action=second_factor.reset`, 'GET', {
+      token: again.body.accessToken as string,
+    });
+    expect(audit.body.data).toEqual([expect.objectContaining({ actorId: null, reason: 'command' })]);
+    expect(await reset('--email', 'boss@second.example')).toMatchObject({ code: 1, stderr: 'The account has no second factor\n' });
+    expect((await reset('--email', 'nobody@second.example')).code).toBe(1);
+    expect((await reset()).code).toBe(2);
+  } finally {
+    server.child.kill('SIGTERM');
+    await server.exit;
+  }
 }); // prettier-ignore
 
 test('make-administrator lets a locked-out operator log in again, and ends the sessions of the account', async () => {

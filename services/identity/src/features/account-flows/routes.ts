@@ -1,7 +1,8 @@
 import type { App } from '@platform/service-kit';
 import { errorResponses } from '../../openapi.js';
 import { getClient } from '../known-devices/client.js';
-import { LoginResponse } from '../sessions/schemas.js';
+import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
+import { sendOutcome } from '../sessions/send-outcome.js';
 import {
   AcceptInvitationBody,
   AddressBody,
@@ -78,12 +79,10 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         tags,
         summary: 'Choose a password for an invited account, and log in',
         body: AcceptInvitationBody,
-        response: { 200: LoginResponse, ...errorResponses(400, 429) },
+        response: { 200: LoginResponse, 401: LoginRefused, ...errorResponses(400, 429) },
       },
     },
     async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send(await service.acceptInvitation(request.body, getClient(request))),
+      sendOutcome(reply, await service.acceptInvitation(request.body, getClient(request))),
   );
 }

@@ -8,10 +8,9 @@ import { isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { OpenSession } from '../sessions/open-session.js';
 import type { Passwords } from '../sessions/passwords.js';
 import { endSessions } from '../sessions/queries.js';
-import type { LoginResponse } from '../sessions/schemas.js';
+import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { changePassword, setFirstPassword } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { linkInvalid } from './errors.js';
@@ -31,8 +30,13 @@ export interface AccountFlows {
   describeLink(token: string, address: string): Promise<LinkResponse['link']>;
   /** Changes the password and ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
   resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
-  /** Activates the invited account and opens a session. @throws AppError 400 LINK_INVALID; 429. */
-  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<LoginResponse>;
+  /**
+   * Activates the invited account and signs it in.
+   *
+   * @returns the session, or the step that is missing; the account is active in both cases.
+   * @throws AppError 400 LINK_INVALID; 429.
+   */
+  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<SignInOutcome>;
 }
 
 export interface AccountFlowDeps {
@@ -40,7 +44,7 @@ export interface AccountFlowDeps {
   readonly passwords: Passwords;
   readonly secrets: OneTimeSecrets;
   readonly outbox: Outbox;
-  readonly openSession: OpenSession;
+  readonly passFirstFactor: PassFirstFactor;
   readonly clock: Clock;
   readonly limits: {
     readonly code: AttemptLimits;
@@ -50,7 +54,7 @@ export interface AccountFlowDeps {
 }
 
 export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
-  const { prisma, passwords, secrets, outbox, openSession, clock, limits } = deps;
+  const { prisma, passwords, secrets, outbox, passFirstFactor, clock, limits } = deps;
 
   /** Doesn't look the account up, so that neither response nor timing reveals it: the sending job looks it up later. */
   async function request(
@@ -133,7 +137,7 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         const entry = { orgId: user.orgId, actor, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
         await outbox.add(tx, { kind: 'account_created', to: { userId }, requestId: client.requestId }, at);
-        return openSession(tx, user, client, 'invitation');
+        return passFirstFactor(tx, { ...user, passwordHash }, client, 'invitation');
       }),
   };
 }

@@ -7,6 +7,7 @@ import {
   deleteGrants,
   deleteAuditEntries,
   deleteMails,
+  deletePendingSignIns,
   deleteSecrets,
   deleteServiceCredentials,
   deleteSessions,
@@ -47,6 +48,7 @@ export function createExpiryJob(deps: {
     while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
+    while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);

@@ -88,6 +88,17 @@ export async function deleteSessions(db: pg.Pool, expiredBefore: Date, limit: nu
   return rowCount ?? 0;
 }
 
+const purgePendingSignIns = `
+  delete from pending_sign_ins where token_hash in (
+    select token_hash from pending_sign_ins where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  )`;
+
+/** @returns how many sign-ins were deleted that nobody completed in time. */
+export async function deletePendingSignIns(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgePendingSignIns, [now, limit]);
+  return rowCount ?? 0;
+}
+
 const purgeServiceCredentials = `
   delete from service_credentials where id in (
     select id from service_credentials where expires_at <= $1 order by expires_at limit $2 for update skip locked

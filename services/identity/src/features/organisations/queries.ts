@@ -35,11 +35,20 @@ export const insertOrganisation = (
 
 /** Returns whether members of the organisation can sign in with mailed codes. */
 export const areCodesEnabled = async (db: Prisma | Transaction, id: string): Promise<boolean> =>
-  (await db.organisation.findUnique({ where: { id }, select: { codesEnabled: true } }))?.codesEnabled ??
-  false;
+  (await getSignInSettings(db, id)).codesEnabled;
 
-export const setCodesEnabled = (db: Transaction, id: string, codesEnabled: boolean): Promise<unknown> =>
-  db.organisation.update({ where: { id }, data: { codesEnabled }, select: { id: true } });
+/** How members of the organisation can sign in. */
+interface SignInSettings {
+  readonly codesEnabled: boolean;
+  readonly secondFactorRequired: boolean;
+}
+const signInFields = { codesEnabled: true, secondFactorRequired: true } as const;
+
+export const getSignInSettings = (db: Prisma | Transaction, id: string): Promise<SignInSettings> =>
+  db.organisation.findUniqueOrThrow({ where: { id }, select: signInFields });
+
+export const setSignInSettings = (db: Transaction, id: string, settings: SignInSettings): Promise<unknown> =>
+  db.organisation.update({ where: { id }, data: settings, select: { id: true } });
 
 export async function findOrganisationName(db: pg.Pool, id: string): Promise<string | undefined> {
   const { rows } = await db.query<{ name: string }>({

@@ -23,6 +23,10 @@ input:not([type=checkbox], [type=radio], [type=hidden]) { width: 100%; min-heigh
   font: inherit; color: inherit; background: var(--surface); border: 1px solid var(--field); border-radius: 6px; }
 input.code { max-width: 12rem; font-size: 1.125rem; letter-spacing: .2em; font-variant-numeric: tabular-nums; }
 .check { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
+.qr { width: 13rem; margin: 1rem 0; background: #fff; border-radius: 6px; }
+.qr svg { display: block; }
+.codes { columns: 2; padding: 0; list-style: none; }
+code { font: .9375rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
 small { display: block; margin-top: .25rem; }
 button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.5rem;
   padding: .5rem 1rem; font: inherit; font-weight: 500; cursor: pointer; text-decoration: none; color: #fff;
@@ -35,5 +39,5 @@ a { color: var(--link); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 [role=alert] { color: var(--fault); }
 [role=status] { color: var(--done); }
-[role=alert]:empty, [hidden] { display: none; }
+[role=alert]:empty, [role=status]:empty, [hidden] { display: none; }
 `;

@@ -4,6 +4,7 @@ import type { SecretBox } from '../../secret-box.js';
 import { smtpPasswordContext } from '../configuration/service.js';
 import { serverSecretContext } from '../mcp-servers/upstream/credentials.js';
 import { messageContext } from '../outgoing-mails/outbox.js';
+import { totpContext } from '../second-factor/check.js';
 import { signingKeyContext } from '../signing-keys/key.js';
 import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './queries.js';
 
@@ -14,6 +15,7 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => stri
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
+  'authenticator secrets': totpContext,
 };
 
 function open(box: SecretBox, { id, sealed }: SealedValue, name: keyof typeof sealedColumns): string {

@@ -1,10 +1,14 @@
 import { AppError } from '@platform/service-kit';
 
-/** The error is the same for an unknown account, an account without a password, a wrong password and a wrong code. */
-export const wrongCredentials = (): AppError =>
+/** Creates a 401 of a sign-in. */
+export const unauthorised = (code: string, message: string): AppError =>
   new AppError({
     status: 401,
-    code: 'INVALID_CREDENTIALS',
-    message: 'Invalid e-mail or password',
+    code,
+    message,
     headers: { 'www-authenticate': 'Bearer realm="platform"' },
   });
+
+/** The error is the same for an unknown account, an account without a password, a wrong password and a wrong code. */
+export const wrongCredentials = (): AppError =>
+  unauthorised('INVALID_CREDENTIALS', 'Invalid e-mail or password');

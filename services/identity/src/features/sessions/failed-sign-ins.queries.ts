@@ -5,7 +5,7 @@ import type { ClientAddress } from '../known-devices/client.js';
 export interface FailedSignIn {
   /** The normalised address; there may be no such account. */
   readonly email: string;
-  readonly method: 'password' | 'code';
+  readonly method: 'password' | 'code' | 'second_factor';
   readonly client: ClientAddress;
 }
 

@@ -1,34 +1,23 @@
 import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../resources.js';
-import { createAttemptLimits } from '../attempt-limits/attempt-limits.js';
-import { createRecordSignIn } from '../known-devices/service.js';
-import type { OneTimeSecrets } from '../one-time-secrets/service.js';
-import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
-import { createFailedSignIns } from './failed-sign-ins.js';
-import { createOpenSession } from './open-session.js';
-import type { Passwords } from './passwords.js';
+import { type AttemptLimits, createAttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.js';
 import { loginRoutes, logoutRoutes } from './routes.js';
-import { createSessionService } from './service.js';
+import { createSessionService, type SessionService } from './service.js';
 
-/** Registers login and logout, and starts the recorder of failed sign-ins. */
-export function registerSessions(
-  app: App,
-  deps: {
-    readonly pool: pg.Pool;
-    readonly prisma: Prisma;
-    readonly keys: SigningKeys;
-    readonly signJwt: SignJwt;
-    readonly passwords: Passwords;
-    readonly secrets: OneTimeSecrets;
-    readonly outbox: Outbox;
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly shutdown: Shutdown;
-  },
-) {
-  const openSession = createOpenSession({ ...deps, recordSignIn: createRecordSignIn(deps.outbox) });
+/** What all that takes a password shares: a guess at one place counts like a guess at another. */
+export interface SignInAttempts {
+  readonly limits: AttemptLimits;
+  readonly failures: FailedSignIns;
+}
+
+/** Creates the limits of sign-ins, and starts the recorder of those that fail. */
+export function startSignInAttempts(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): SignInAttempts {
   const limits = createAttemptLimits(deps.pool, {
     name: 'login',
     perSubject: 100,
@@ -39,8 +28,13 @@ export function registerSessions(
   const failures = createFailedSignIns(deps);
   failures.start();
   deps.shutdown.on('flush', 'failed sign-ins', failures.stop);
-  const sessions = createSessionService({ ...deps, openSession, limits, failures });
+  return { limits, failures };
+}
+
+/** Registers login and logout. */
+export function registerSessions(app: App, deps: Parameters<typeof createSessionService>[0]): SessionService {
+  const sessions = createSessionService(deps);
   loginRoutes(app, sessions);
   logoutRoutes(app, sessions);
-  return { sessions, openSession, limits, failures };
+  return sessions;
 }

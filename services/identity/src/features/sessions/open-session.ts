@@ -10,18 +10,25 @@ import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import type { User } from '../users/schemas.js';
 import { insertSession } from './queries.js';
 import type { LoginResponse } from './schemas.js';
+import type { FirstFactor, SecondFactor } from './sign-in-outcome.js';
 
 const SESSION_SECONDS = 24 * 60 * 60;
 
 /** How the member authenticated. */
-export type SignInMethod = 'password' | 'code' | 'invitation';
+export interface SignInProof {
+  readonly method: FirstFactor;
+  readonly secondFactor?: SecondFactor;
+}
 
-/** Opens a session for a member whom the caller has authenticated. */
+/**
+ * Opens a session for a member who has passed all factors. Only the steps of a sign-in call it: a first factor alone goes
+ * through `PassFirstFactor`.
+ */
 export type OpenSession = (
   tx: Transaction,
   user: User,
   client: ClientAddress,
-  method: SignInMethod,
+  proof: SignInProof,
 ) => Promise<LoginResponse>;
 
 export function createOpenSession(deps: {
@@ -31,7 +38,7 @@ export function createOpenSession(deps: {
   readonly recordSignIn: RecordSignIn;
 }): OpenSession {
   const { keys, signJwt, clock, recordSignIn } = deps;
-  return async (tx, user, client, method) => {
+  return async (tx, user, client, { method, secondFactor }) => {
     const now = clock();
     const at = new Date(now);
     const issuedAt = Math.floor(now / 1_000);
@@ -45,10 +52,10 @@ export function createOpenSession(deps: {
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',
-      // The password, code or link that `method` names authenticated the member.
+      // What `method` and `secondFactor` name authenticated the member.
       actor: { actorId: user.id, credential: null, client },
       subjectId: id,
-      detail: { method },
+      detail: { method, ...(secondFactor !== undefined && { secondFactor }) },
       at,
     });
     await recordSignIn(tx, user.id, client, at);

@@ -4,7 +4,8 @@ import { Type } from 'typebox';
 import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
 import { getClient } from '../known-devices/client.js';
-import { LoginResponse, LoginBody } from './schemas.js';
+import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
+import { sendOutcome } from './send-outcome.js';
 import type { SessionService } from './service.js';
 
 const tags = ['Sessions'];
@@ -19,11 +20,10 @@ export function loginRoutes(app: App, service: SessionService): void {
         tags,
         summary: 'Log in with a password, or with a mailed code',
         body: LoginBody,
-        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
+        response: { 200: LoginResponse, 401: LoginRefused, ...errorResponses(400, 429) },
       },
     },
-    async (request, reply) =>
-      reply.header('cache-control', 'no-store').send(await service.login(request.body, getClient(request))),
+    async (request, reply) => sendOutcome(reply, await service.login(request.body, getClient(request))),
   );
 }
 

@@ -24,3 +24,25 @@ export const LoginResponse = Type.Object(
   { title: 'Session' },
 );
 export type LoginResponse = Type.Static<typeof LoginResponse>;
+
+/** The 401 of a login: wrong credentials, or a step that is missing. */
+export const LoginRefused = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({
+        description:
+          '`INVALID_CREDENTIALS`; `SECOND_FACTOR_REQUIRED`: the first factor was right, go on with `signIn`; `SECOND_FACTOR_ENROLMENT_REQUIRED`: the same, and the member has to set one up.',
+      }),
+      message: Type.String(),
+    }),
+    signIn: Type.Optional(
+      Type.Object({
+        challenge: Type.String({
+          description: 'Stands for this login at `/api/v1/auth/login/second-factor`, once.',
+        }),
+        expiresAt: Type.String({ format: 'date-time' }),
+      }),
+    ),
+  },
+  { title: 'LoginRefused' },
+);

@@ -13,14 +13,19 @@ import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/qu
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
 import type { FailedSignIns } from './failed-sign-ins.js';
-import type { OpenSession } from './open-session.js';
 import type { Passwords } from './passwords.js';
 import { endSession } from './queries.js';
-import type { LoginResponse, LoginBody } from './schemas.js';
+import type { LoginBody } from './schemas.js';
+import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';
 
 export interface SessionService {
-  /** Logs in with a password or a code. @throws AppError 400; 401 for wrong credentials; 429 after too many attempts. */
-  login(body: LoginBody, client: ClientAddress): Promise<LoginResponse>;
+  /**
+   * Logs in with a password or a code.
+   *
+   * @returns the session, or the step that is missing.
+   * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts.
+   */
+  login(body: LoginBody, client: ClientAddress): Promise<SignInOutcome>;
   /** Ends the session immediately; tokens aren't affected. */
   logout(caller: Caller): Promise<void>;
 }
@@ -31,11 +36,11 @@ export function createSessionService(deps: {
   readonly secrets: OneTimeSecrets;
   readonly limits: AttemptLimits;
   readonly outbox: Outbox;
-  readonly openSession: OpenSession;
+  readonly passFirstFactor: PassFirstFactor;
   readonly failures: FailedSignIns;
   readonly clock: Clock;
 }): SessionService {
-  const { prisma, passwords, secrets, limits, outbox, openSession, failures, clock } = deps;
+  const { prisma, passwords, secrets, limits, outbox, passFirstFactor, failures, clock } = deps;
 
   async function findByPassword(email: string, password: string): Promise<Account | null> {
     const account = await findUserByEmail(prisma, email);
@@ -63,17 +68,16 @@ export function createSessionService(deps: {
         failures.record({ email, method, client });
         throw wrongCredentials();
       }
-      const { passwordHash, ...user } = account;
-      const answer = await prisma.$transaction(async (tx) => {
+      const outcome = await prisma.$transaction(async (tx) => {
         // A concurrent password reset ends all sessions, so it prevents this one too.
-        if (!(await lockUnchangedAccount(tx, user.id, passwordHash))) return undefined;
+        if (!(await lockUnchangedAccount(tx, account.id, account.passwordHash))) return undefined;
         if (method === 'code') await clearMailCooldowns(tx, email);
-        return openSession(tx, user, client, method);
+        return passFirstFactor(tx, account, client, method);
       });
-      if (!answer) throw wrongCredentials();
+      if (!outcome) throw wrongCredentials();
       outbox.wake();
       await limits.succeed(email, client.address);
-      return answer;
+      return outcome;
     },
 
     async logout(caller) {

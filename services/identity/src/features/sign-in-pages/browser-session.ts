@@ -5,13 +5,36 @@ import { createFormToken, toClosedForms } from '../pages/form-token.js';
 import { type Page, sendPage } from '../pages/page.js';
 import type { LoginResponse } from '../sessions/schemas.js';
 import type { SessionService } from '../sessions/service.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import type { FormState } from './pages.js';
-import { readReturnTo } from './paths.js';
+import { readReturnTo, toSignInPath } from './paths.js';
+import { SECOND_FACTOR_PATH, SET_UP_PATH } from './second-factor-pages.js';
+
+/** The cookie of a sign-in that awaits its second factor. It opens nothing but the pages of that. */
+export const PENDING_COOKIE = 'sign_in';
+const PENDING_SECONDS = 10 * 60;
 
 /**
- * Opens the session in the browser and continues. A session that the browser had ends: a browser is signed in once, and
- * nobody goes on with the session of the person before.
+ * Opens the session in the browser. A session that the browser had ends: a browser is signed in once, and nobody goes on
+ * with the session of the person before.
  */
+export async function setBrowserSession(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sessions: SessionService,
+  opened: LoginResponse,
+): Promise<void> {
+  const { sessionCookies } = request.server;
+  const previous = await request.server.findBrowserSession(request);
+  if (previous) await sessions.logout(toCaller(previous, request));
+  reply
+    .header('set-cookie', sessionCookies.toOpen(opened.accessToken, opened.expiresIn))
+    .header('set-cookie', toClosedForms(request));
+  if (sessionCookies.readCookie(request.raw, PENDING_COOKIE) !== undefined)
+    reply.header('set-cookie', sessionCookies.toCookie(PENDING_COOKIE, '', 0));
+}
+
+/** Opens the session in the browser and continues. */
 export async function openBrowserSession(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,14 +42,24 @@ export async function openBrowserSession(
   opened: LoginResponse,
   returnTo: string,
 ): Promise<FastifyReply> {
-  const { sessionCookies } = request.server;
-  const previous = await request.server.findBrowserSession(request);
-  if (previous) await sessions.logout(toCaller(previous, request));
+  await setBrowserSession(request, reply, sessions, opened);
+  return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+}
+
+/** Goes on after a first factor: with the session, or with the step that is missing. */
+export async function continueSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sessions: SessionService,
+  outcome: SignInOutcome,
+  returnTo: string,
+): Promise<FastifyReply> {
+  if ('session' in outcome) return openBrowserSession(request, reply, sessions, outcome.session, returnTo);
+  const { step, challenge } = outcome.pending;
   return reply
-    .header('set-cookie', sessionCookies.toOpen(opened.accessToken, opened.expiresIn))
-    .header('set-cookie', toClosedForms(request))
+    .header('set-cookie', request.server.sessionCookies.toCookie(PENDING_COOKIE, challenge, PENDING_SECONDS))
     .header('cache-control', 'no-store')
-    .redirect(returnTo, 303);
+    .redirect(toSignInPath(returnTo, step === 'verify' ? SECOND_FACTOR_PATH : SET_UP_PATH), 303);
 }
 
 /** Returns what a form contains, and sets the cookie of its token. */

@@ -7,8 +7,8 @@ import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import type { Html } from '../pages/html.js';
 import { type Page, sendPage } from '../pages/page.js';
-import type { LoginResponse } from '../sessions/schemas.js';
-import { openBrowserSession, showAgain } from './browser-session.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { continueSignIn, showAgain } from './browser-session.js';
 import { choosePasswordPage, linkPages, openLinkPage, passwordChangedPage } from './link-pages.js';
 import { readReturnTo } from './paths.js';
 import type { SignInPageDeps } from './sign-in-routes.js';
@@ -38,8 +38,8 @@ async function describeLink(flows: AccountFlows, purpose: LinkPurpose, token: st
   return link;
 }
 
-/** What a link led to: a page to show, or a session that the accepted invitation opened. */
-type Outcome = { readonly page: Page; readonly status: number } | { readonly opened: LoginResponse };
+/** What a link led to: a page to show, or the sign-in of the accepted invitation. */
+type Outcome = { readonly page: Page; readonly status: number } | { readonly signIn: SignInOutcome };
 
 /** Follows a link with the chosen password, or shows whose it is. @throws AppError 400 LINK_INVALID; 429. */
 async function followLink(
@@ -59,7 +59,7 @@ async function followLink(
     return { page: passwordChangedPage, status: 200 };
   }
   const name = fullName.trim() === '' ? {} : { fullName };
-  return { opened: await flows.acceptInvitation({ token: secret, password, ...name }, client) };
+  return { signIn: await flows.acceptInvitation({ token: secret, password, ...name }, client) };
 }
 
 /** The pages of mailed links. A link is sent in a form, first to see whose it is and then with the chosen password. */
@@ -84,8 +84,8 @@ function linkPageRoutes(app: App, { flows, sessions }: SignInPageDeps, purpose: 
       } catch (error) {
         return showAgain(reply, error, (fault) => openLinkPage(purpose, { token, fault }));
       }
-      return 'opened' in outcome
-        ? openBrowserSession(request, reply, sessions, outcome.opened, readReturnTo(undefined))
+      return 'signIn' in outcome
+        ? continueSignIn(request, reply, sessions, outcome.signIn, readReturnTo(undefined))
         : sendPage(reply, outcome.page, { status: outcome.status });
     },
   );

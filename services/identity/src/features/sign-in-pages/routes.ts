@@ -3,10 +3,13 @@ import { toCaller } from '../audit/actor.js';
 import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
 import { registerPages } from '../pages/scope.js';
+import type { OwnSecondFactor } from '../second-factor/service.js';
 import type { SessionService } from '../sessions/service.js';
 import { linkRoutes, oldLinkRoutes } from './link-routes.js';
 import { signedOutPage, signOutPage } from './pages.js';
 import { SIGN_OUT_PATH } from './paths.js';
+import { secondFactorRoutes, setUpRoutes } from './second-factor-routes.js';
+import { securityRoutes } from './security-routes.js';
 import { codeRoutes, forgotPasswordRoutes, passwordRoutes, type SignInPageDeps } from './sign-in-routes.js';
 
 function signOutRoutes(app: App, sessions: SessionService): void {
@@ -24,13 +27,19 @@ function signOutRoutes(app: App, sessions: SessionService): void {
 }
 
 /** Open to everyone: the pages on which people sign in and out. They work without JavaScript and aren't part of the API. */
-export function signInPageRoutes(app: App, deps: SignInPageDeps): void {
+export function signInPageRoutes(
+  app: App,
+  deps: SignInPageDeps & { readonly ownSecondFactor: OwnSecondFactor },
+): void {
   oldLinkRoutes(app);
   registerPages(app, (scope) => {
     passwordRoutes(scope, deps);
     codeRoutes(scope, deps);
     forgotPasswordRoutes(scope, deps);
     linkRoutes(scope, deps);
+    secondFactorRoutes(scope, deps);
+    setUpRoutes(scope, deps);
+    securityRoutes(scope, deps.ownSecondFactor);
     signOutRoutes(scope, deps.sessions);
   });
 }

@@ -5,9 +5,11 @@ import type { AccountFlows } from '../account-flows/service.js';
 import { getClient } from '../known-devices/client.js';
 import { requireFormToken } from '../pages/form-token.js';
 import { type Page, sendPage } from '../pages/page.js';
-import type { LoginBody, LoginResponse } from '../sessions/schemas.js';
+import type { SignInSteps } from '../second-factor/sign-in.js';
+import type { LoginBody } from '../sessions/schemas.js';
 import type { SessionService } from '../sessions/service.js';
-import { getFormState, openBrowserSession, showAgain } from './browser-session.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { continueSignIn, getFormState, showAgain } from './browser-session.js';
 import {
   CODE_PATH,
   enterCodePage,
@@ -22,6 +24,7 @@ import { readReturnTo, SIGN_IN_PATH } from './paths.js';
 export interface SignInPageDeps {
   readonly sessions: SessionService;
   readonly flows: AccountFlows;
+  readonly signInSteps: SignInSteps;
 }
 
 const PageQuery = Type.Object({
@@ -50,13 +53,13 @@ async function signIn(
     readonly toPage: (fault: string) => Page;
   },
 ): Promise<FastifyReply> {
-  let opened: LoginResponse;
+  let outcome: SignInOutcome;
   try {
-    opened = await sessions.login(attempt.credentials, getClient(request));
+    outcome = await sessions.login(attempt.credentials, getClient(request));
   } catch (error) {
     return showAgain(reply, error, attempt.toPage);
   }
-  return openBrowserSession(request, reply, sessions, opened, attempt.returnTo);
+  return continueSignIn(request, reply, sessions, outcome, attempt.returnTo);
 }
 
 export function passwordRoutes(app: App, deps: SignInPageDeps): void {

@@ -3,7 +3,7 @@ import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { SavedSignInSettings, SignInSettings, SignInSettingsResponse } from './schemas.js';
+import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
 import type { SignInSettingsService } from './service.js';
 
 const tags = ['Configuration'];
@@ -34,13 +34,13 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
         tags,
         summary: 'Choose how members of the organisation can sign in',
         security: bearer,
-        body: SignInSettings,
+        body: SaveSignInSettingsBody,
         response: { 200: SavedSignInSettings, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => ({
       message: 'Sign-in configuration saved',
-      signIn: await service.save(getCaller(request), request.body),
+      ...(await service.save(getCaller(request), request.body)),
     }),
   );
 }

@@ -1,15 +1,31 @@
-import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import { type Clock, validationError } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
 import { toActor, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { areCodesEnabled, setCodesEnabled } from '../organisations/queries.js';
+import { getSignInSettings, setSignInSettings } from '../organisations/queries.js';
+import { endSessionsWithoutSecondFactor } from '../second-factor/queries.js';
 import { lockAdministration } from '../users/administration.js';
-import type { SignInSettings } from './schemas.js';
+import type { SaveSignInSettingsBody, SignInSettings } from './schemas.js';
 
 export interface SignInSettingsService {
   get(orgId: string): Promise<SignInSettings>;
-  /** Takes effect immediately, also for codes that were mailed before. @throws AppError 403 ADMIN_REQUIRED. */
-  save(caller: Caller, settings: SignInSettings): Promise<SignInSettings>;
+  /**
+   * Takes effect immediately, also for codes that were mailed before.
+   *
+   * @throws AppError 400 when sessions are to end although no second factor is required; 403 ADMIN_REQUIRED.
+   */
+  save(
+    caller: Caller,
+    body: SaveSignInSettingsBody,
+  ): Promise<{ readonly signIn: SignInSettings; readonly endedCount: number }>;
+}
+
+function findChanges(before: SignInSettings, after: SignInSettings) {
+  const names = ['codesEnabled', 'secondFactorRequired'] as const;
+  const changed = names.filter((name) => before[name] !== after[name]);
+  return Object.fromEntries(
+    changed.map((name) => [name, { from: String(before[name]), to: String(after[name]) }]),
+  );
 }
 
 export function createSignInSettings(deps: {
@@ -17,25 +33,35 @@ export function createSignInSettings(deps: {
   readonly clock: Clock;
 }): SignInSettingsService {
   const { prisma, clock } = deps;
-  return {
-    get: async (orgId) => ({ codesEnabled: await areCodesEnabled(prisma, orgId) }),
-    async save(caller, { codesEnabled }) {
-      const { orgId } = caller;
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
-        const before = await areCodesEnabled(tx, orgId);
-        if (before === codesEnabled) return;
-        await setCodesEnabled(tx, orgId, codesEnabled);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'configuration.sign_in_saved',
-          actor: toActor(caller),
-          subjectId: orgId,
-          changes: { codesEnabled: { from: String(before), to: String(codesEnabled) } },
-          at: new Date(clock()),
-        });
+
+  async function saveIn(tx: Transaction, caller: Caller, body: SaveSignInSettingsBody) {
+    const { orgId, credentialId } = caller;
+    await lockAdministration(tx, caller);
+    const before = await getSignInSettings(tx, orgId);
+    const { codesEnabled, secondFactorRequired = before.secondFactorRequired, endSessions = false } = body;
+    if (endSessions && !secondFactorRequired)
+      throw validationError([{ field: 'endSessions', message: 'needs secondFactorRequired' }]);
+    const signIn = { codesEnabled, secondFactorRequired };
+    const at = new Date(clock());
+    const changes = findChanges(before, signIn);
+    const isChanged = Object.keys(changes).length > 0;
+    if (isChanged) await setSignInSettings(tx, orgId, signIn);
+    const endedCount = endSessions ? await endSessionsWithoutSecondFactor(tx, orgId, at, credentialId) : 0;
+    if (isChanged || endedCount > 0)
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'configuration.sign_in_saved',
+        actor: toActor(caller),
+        subjectId: orgId,
+        changes,
+        detail: endedCount > 0 ? { sessionsEnded: String(endedCount) } : {},
+        at,
       });
-      return { codesEnabled };
-    },
+    return { signIn, endedCount };
+  }
+
+  return {
+    get: (orgId) => getSignInSettings(prisma, orgId),
+    save: (caller, body) => prisma.$transaction((tx) => saveIn(tx, caller, body)),
   };
 }

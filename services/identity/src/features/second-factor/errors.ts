@@ -1,0 +1,41 @@
+import { AppError, conflict, tooManyRequests } from '@platform/service-kit';
+import { unauthorised } from '../sessions/errors.js';
+
+/** The code of an authenticator app or a recovery code is wrong or was used before; both are the same. */
+export const wrongSecondFactor = (): AppError =>
+  unauthorised('SECOND_FACTOR_INVALID', 'This code is wrong or was used before');
+
+/** The challenge is unknown, expired or used, or the password has changed since. */
+export const signInExpired = (): AppError =>
+  unauthorised('SIGN_IN_EXPIRED', 'This sign-in has expired: begin again');
+
+export const codesExhausted = (retryAfterSeconds: number): AppError =>
+  tooManyRequests(
+    retryAfterSeconds,
+    'Too many wrong codes in a day: use a recovery code, or try again tomorrow',
+  );
+
+/** An enrolment belongs to the session or sign-in that began it, for ten minutes. */
+export const enrolmentExpired = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'ENROLMENT_EXPIRED',
+    message: 'This set-up has expired: begin it again',
+  });
+
+/** A code at the set-up of an authenticator app, which shows that the app has the secret. */
+export const wrongFirstCode = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'SECOND_FACTOR_INVALID',
+    message: 'This code is wrong: check the clock of your device',
+  });
+
+export const noSecondFactor = (): AppError =>
+  conflict('NO_SECOND_FACTOR', 'The account has no second factor');
+
+export const lastSecondFactor = (): AppError =>
+  conflict('LAST_SECOND_FACTOR', 'Your organisation requires a second factor: set up another one first');
+
+export const ownSecondFactor = (): AppError =>
+  conflict('OWN_SECOND_FACTOR', 'Your own second factor is changed with your password');

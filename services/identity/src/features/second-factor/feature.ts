@@ -1,0 +1,49 @@
+import type { App } from '@platform/service-kit';
+import type pg from 'pg';
+import { createAttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { createRecordSignIn } from '../known-devices/service.js';
+import { createFindOrganisationName } from '../organisations/names.js';
+import { createOpenSession } from '../sessions/open-session.js';
+import { createEnrolments } from './enrolment.js';
+import { createAddNotice } from './notices.js';
+import { createResetSecondFactor } from './reset.js';
+import { memberSecondFactorRoutes, ownSecondFactorRoutes, secondFactorLoginRoutes } from './routes.js';
+import { createOwnSecondFactor, type OwnSecondFactor, type OwnSecondFactorDeps } from './service.js';
+import { createSignInSteps, type SignInStepDeps, type SignInSteps } from './sign-in.js';
+
+type Made = 'addNotice' | 'enrolments' | 'findName' | 'limits' | 'openSession';
+
+/**
+ * Registers the second step of a sign-in, the own second factor, and its reset.
+ *
+ * @returns the steps that every first factor goes on to: they alone can open a session.
+ */
+export function registerSecondFactor(
+  app: App,
+  deps: Omit<SignInStepDeps & OwnSecondFactorDeps, Made> &
+    Omit<Parameters<typeof createOpenSession>[0], 'recordSignIn'> & { readonly pool: pg.Pool },
+): { readonly signInSteps: SignInSteps; readonly ownSecondFactor: OwnSecondFactor } {
+  const { pool, outbox } = deps;
+  const common = {
+    ...deps,
+    addNotice: createAddNotice(outbox),
+    enrolments: createEnrolments(deps),
+    findName: createFindOrganisationName(pool),
+  };
+  const signInSteps = createSignInSteps({
+    ...common,
+    // The limit of an account is counted with its authenticator app, by the day.
+    limits: createAttemptLimits(pool, {
+      name: 'second-factor',
+      perPair: 10,
+      perAddress: 100,
+      message: 'Too many wrong codes: try again later',
+    }),
+    openSession: createOpenSession({ ...deps, recordSignIn: createRecordSignIn(outbox) }),
+  });
+  const ownSecondFactor = createOwnSecondFactor(common);
+  secondFactorLoginRoutes(app, signInSteps);
+  ownSecondFactorRoutes(app, ownSecondFactor);
+  memberSecondFactorRoutes(app, createResetSecondFactor(common));
+  return { signInSteps, ownSecondFactor };
+}

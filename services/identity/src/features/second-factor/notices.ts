@@ -1,0 +1,61 @@
+import type { Transaction } from '../../resources.js';
+import { type ClientAddress, describeRequest } from '../known-devices/client.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+
+/** The text of a mail about the second factor, for `toTokenAlertEmail`. */
+interface Notice extends Record<string, string> {
+  readonly headline: string;
+  readonly message: string;
+}
+
+const notices = {
+  enrolled: {
+    headline: 'A second factor was added to your account',
+    message: 'An authenticator app was set up: signing in needs its code from now on.',
+  },
+  removed: {
+    headline: 'The second factor of your account was removed',
+    message: 'Signing in needs no code of your authenticator app any more.',
+  },
+  reset: {
+    headline: 'The second factor of your account was reset',
+    message: 'An administrator removed it and ended your sessions. Set up a new one after the next sign-in.',
+  },
+  renewed: {
+    headline: 'Your recovery codes were replaced',
+    message: 'The codes that you had before do not work any more.',
+  },
+  used: {
+    headline: 'A recovery code was used to sign in',
+    message: 'Each code works once. Create new ones when few are left.',
+  },
+  exhausted: {
+    headline: 'Too many wrong codes at your sign-in',
+    message:
+      'Somebody who knows your password, or reads your mail, entered 30 wrong codes in a day. Until the day is over, only recovery codes work.',
+  },
+} as const;
+type NoticeKind = keyof typeof notices;
+
+const ADVICE = 'If this was not you, choose a new password now and tell your administrator.';
+
+const describeNotice = (kind: NoticeKind): Notice => ({
+  headline: notices[kind].headline,
+  message: `${notices[kind].message} ${ADVICE}`,
+});
+
+/** Mails the member, in the transaction of what they are told. */
+export type AddNotice = (
+  tx: Transaction,
+  userId: string,
+  kind: NoticeKind,
+  request: { readonly client: ClientAddress | null; readonly at: Date },
+) => Promise<void>;
+
+export const createAddNotice =
+  (outbox: Outbox): AddNotice =>
+  (tx, userId, kind, { client, at }) => {
+    const detail = { ...describeNotice(kind), ...(client && describeRequest(client, at)) };
+    const requestId = client?.requestId ?? null;
+    return outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId }, at);
+  };

@@ -1,0 +1,70 @@
+import type { Clock } from '@platform/service-kit';
+import { notFound } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Actor, type Caller, platformActor, toActor } from '../audit/actor.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import { endSessions } from '../sessions/queries.js';
+import { lockAdministration } from '../users/administration.js';
+import { userNotFound } from '../users/errors.js';
+import { findUserByEmail } from '../users/queries.js';
+import { noSecondFactor, ownSecondFactor } from './errors.js';
+import type { AddNotice } from './notices.js';
+import { deleteRecoveryCodes, deleteTotp, lockFactors } from './queries.js';
+
+/** Removes the second factor of an account, and ends its sessions: whoever lost a device may have lost it to somebody. */
+async function removeFactors(
+  tx: Transaction,
+  member: { readonly orgId: string; readonly userId: string },
+  by: { readonly actor: Actor; readonly reason: 'reset' | 'command'; readonly at: Date },
+): Promise<void> {
+  const { orgId, userId } = member;
+  if (!(await lockFactors(tx, member))) throw userNotFound();
+  if (!(await deleteTotp(tx, member))) throw noSecondFactor();
+  await deleteRecoveryCodes(tx, userId);
+  const sessionsEnded = String(await endSessions(tx, userId, by.at));
+  const entry = { orgId, subjectId: userId, ...by, detail: { sessionsEnded } };
+  await insertAuditEntry(tx, { ...entry, action: 'second_factor.reset' });
+}
+
+/**
+ * Removes a member's second factor, for an administrator. The member is mailed.
+ *
+ * @throws AppError 403 ADMIN_REQUIRED; 404; 409 NO_SECOND_FACTOR, and OWN_SECOND_FACTOR for the caller's own, which needs
+ *   the password.
+ */
+export type ResetSecondFactor = (caller: Caller, userId: string) => Promise<void>;
+
+export const createResetSecondFactor =
+  (deps: {
+    readonly prisma: Prisma;
+    readonly outbox: Outbox;
+    readonly addNotice: AddNotice;
+    readonly clock: Clock;
+  }): ResetSecondFactor =>
+  async (caller, userId) => {
+    const { prisma, outbox, addNotice, clock } = deps;
+    if (userId === caller.userId) throw ownSecondFactor();
+    const at = new Date(clock());
+    await prisma.$transaction(async (tx) => {
+      await lockAdministration(tx, caller);
+      const member = { orgId: caller.orgId, userId };
+      await removeFactors(tx, member, { actor: toActor(caller), reason: 'reset', at });
+      await addNotice(tx, userId, 'reset', { client: null, at });
+    });
+    outbox.wake();
+  };
+
+/** Removes an account's second factor, for an operator. @throws AppError 404; 409 NO_SECOND_FACTOR. */
+export async function resetByCommand(
+  { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
+  email: string,
+): Promise<void> {
+  const at = new Date(clock());
+  await prisma.$transaction(async (tx) => {
+    const account = await findUserByEmail(tx, email);
+    if (!account) throw notFound(`Nobody has the e-mail address ${email}`);
+    const member = { orgId: account.orgId, userId: account.id };
+    await removeFactors(tx, member, { actor: platformActor, reason: 'command', at });
+  });
+}

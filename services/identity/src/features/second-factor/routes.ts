@@ -1,0 +1,190 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../authority.js';
+import { bearer, errorResponses } from '../../openapi.js';
+import { getCaller } from '../audit/actor.js';
+import { getClient } from '../known-devices/client.js';
+import { LoginResponse } from '../sessions/schemas.js';
+import type { ResetSecondFactor } from './reset.js';
+import {
+  ChallengeBody,
+  ConfirmAtSignInBody,
+  ConfirmBody,
+  Confirmed,
+  CurrentPasswordBody,
+  EnrolledSession,
+  EnrolmentResponse,
+  MemberPath,
+  Message,
+  RenewedCodes,
+  SecondFactorBody,
+  SecondFactorResponse,
+} from './schemas.js';
+import type { OwnSecondFactor } from './service.js';
+import type { SignInSteps } from './sign-in.js';
+
+const LOGIN = '/api/v1/auth/login/second-factor';
+const OWN = '/api/v1/auth/second-factor';
+const noStore = { 'cache-control': 'no-store' };
+
+/** Open to everyone; each request proves its authority by the challenge of a pending sign-in. */
+export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
+  const tags = ['Sessions'];
+  app.post(
+    LOGIN,
+    {
+      schema: {
+        operationId: 'loginSecondFactor',
+        tags,
+        summary: 'Complete a login with a code of the authenticator app, or a recovery code',
+        body: SecondFactorBody,
+        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
+      },
+    },
+    async (request, reply) => {
+      const { challenge, code } = request.body;
+      return reply.headers(noStore).send(await steps.passSecondFactor(challenge, code, getClient(request)));
+    },
+  );
+  app.post(
+    `${LOGIN}/totp`,
+    {
+      schema: {
+        operationId: 'enrolAtLogin',
+        tags,
+        summary: 'Set up an authenticator app during a login that requires one',
+        body: ChallengeBody,
+        response: { 200: EnrolmentResponse, ...errorResponses(400, 401) },
+      },
+    },
+    async (request, reply) => reply.headers(noStore).send(await steps.enrol(request.body.challenge)),
+  );
+  app.post(
+    `${LOGIN}/totp/confirm`,
+    {
+      schema: {
+        operationId: 'confirmEnrolmentAtLogin',
+        tags,
+        summary: 'Confirm the authenticator app with its first code, and log in',
+        body: ConfirmAtSignInBody,
+        response: { 200: EnrolledSession, ...errorResponses(400, 401, 429) },
+      },
+    },
+    async (request, reply) => {
+      const { challenge, ...sent } = request.body;
+      return reply.headers(noStore).send(await steps.confirmEnrolment(challenge, sent, getClient(request)));
+    },
+  );
+}
+
+/** For members with a session: their own second factor. */
+export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void {
+  const tags = ['Account'];
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    OWN,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getSecondFactor',
+        tags,
+        summary: 'The own second factor',
+        security: bearer,
+        response: { 200: SecondFactorResponse, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ secondFactor: await service.get(getCaller(request)) }),
+  );
+  app.post(
+    `${OWN}/totp`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'enrolTotp',
+        tags,
+        summary: 'Begin to set up an authenticator app; nothing changes until it is confirmed',
+        security: bearer,
+        body: CurrentPasswordBody,
+        response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply.headers(noStore).send(await service.enrol(getCaller(request), request.body.currentPassword)),
+  );
+  app.post(
+    `${OWN}/totp/confirm`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'confirmTotp',
+        tags,
+        summary: 'Confirm the authenticator app with its first code, in the session that began it',
+        security: bearer,
+        body: ConfirmBody,
+        response: { 200: Confirmed, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      const recoveryCodes = await service.confirm(getCaller(request), request.body);
+      return reply.headers(noStore).send({ message: 'Second factor set up', recoveryCodes });
+    },
+  );
+  app.post(
+    `${OWN}/totp/disable`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'disableTotp',
+        tags,
+        summary: 'Remove the authenticator app',
+        security: bearer,
+        body: CurrentPasswordBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request) => {
+      await service.disable(getCaller(request), request.body.currentPassword);
+      return { message: 'Second factor removed' };
+    },
+  );
+  app.post(
+    `${OWN}/recovery-codes`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'renewRecoveryCodes',
+        tags,
+        summary: 'Create new recovery codes; the earlier ones end',
+        security: bearer,
+        body: CurrentPasswordBody,
+        response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request, reply) => {
+      const recoveryCodes = await service.renewCodes(getCaller(request), request.body.currentPassword);
+      return reply.headers(noStore).send({ recoveryCodes });
+    },
+  );
+}
+
+/** For administrators with a session. */
+export function memberSecondFactorRoutes(app: App, reset: ResetSecondFactor): void {
+  app.delete(
+    '/api/v1/users/:id/second-factor',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'resetUserSecondFactor',
+        tags: ['Users'],
+        summary: "Remove a member's second factor, and end the member's sessions",
+        security: bearer,
+        params: MemberPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      await reset(getCaller(request), request.params.id);
+      return { message: 'Second factor reset' };
+    },
+  );
+}

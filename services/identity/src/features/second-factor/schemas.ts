@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { LoginResponse } from '../sessions/schemas.js';
+
+const Challenge = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'The `challenge` of the 401 that asked for a second factor.',
+});
+const EnrolmentText = Type.String({ minLength: 1, maxLength: 1_024, description: 'From the set-up.' });
+const TotpCode = Type.String({
+  minLength: 6,
+  maxLength: 16,
+  description: 'Six digits from the authenticator app.',
+});
+const CurrentPassword = Type.String({ minLength: 1, maxLength: 256 });
+
+const strict = { additionalProperties: false };
+
+export const SecondFactorBody = Type.Object(
+  {
+    challenge: Challenge,
+    code: Type.String({
+      minLength: 6,
+      maxLength: 64,
+      description: 'Six digits from the authenticator app, or a recovery code.',
+    }),
+  },
+  strict,
+);
+export const ChallengeBody = Type.Object({ challenge: Challenge }, strict);
+export const ConfirmAtSignInBody = Type.Object(
+  { challenge: Challenge, enrolment: EnrolmentText, code: TotpCode },
+  strict,
+);
+export const CurrentPasswordBody = Type.Object({ currentPassword: CurrentPassword }, strict);
+export const ConfirmBody = Type.Object({ enrolment: EnrolmentText, code: TotpCode }, strict);
+
+export const EnrolmentResponse = Type.Object(
+  {
+    secret: Type.String({ description: 'In base32, to type it where there is no camera.' }),
+    uri: Type.String({ description: 'The `otpauth:` URI, to show as a QR code.' }),
+    enrolment: Type.String({ description: 'To be sent with the first code, within ten minutes.' }),
+  },
+  { title: 'TotpEnrolment' },
+);
+
+const RecoveryCodes = Type.Array(Type.String(), {
+  description: 'Each signs in once in place of the app. They are shown this once.',
+});
+
+export const EnrolledSession = Type.Object(
+  { ...LoginResponse.properties, recoveryCodes: RecoveryCodes },
+  { title: 'EnrolledSession' },
+);
+
+export const SecondFactorState = Type.Object(
+  {
+    totp: Type.Union([Type.Object({ createdAt: Type.String({ format: 'date-time' }) }), Type.Null()], {
+      description: 'The authenticator app; null when there is none.',
+    }),
+    recoveryCodesLeft: Type.Integer(),
+    isRequired: Type.Boolean({ description: 'Whether the organisation requires a second factor.' }),
+  },
+  { title: 'SecondFactor' },
+);
+export type SecondFactorState = Type.Static<typeof SecondFactorState>;
+
+export const SecondFactorResponse = Type.Object({ secondFactor: SecondFactorState });
+export const Confirmed = Type.Object({
+  message: Type.String(),
+  recoveryCodes: Type.Union([RecoveryCodes, Type.Null()], {
+    description: 'Null when the account keeps the codes that it has.',
+  }),
+});
+export const RenewedCodes = Type.Object({ recoveryCodes: RecoveryCodes });
+export const Message = Type.Object({ message: Type.String() });
+export const MemberPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

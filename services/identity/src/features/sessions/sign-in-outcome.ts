@@ -1,0 +1,34 @@
+import type { Transaction } from '../../resources.js';
+import type { ClientAddress } from '../known-devices/client.js';
+import type { Account } from '../users/queries.js';
+import type { LoginResponse } from './schemas.js';
+
+/** How a member proves who they are before a second factor is asked for. */
+export type FirstFactor = 'password' | 'code' | 'invitation';
+
+/** How a member proves it a second time. */
+export type SecondFactor = 'totp' | 'recovery_code';
+
+/** A sign-in whose first factor was right. It is no session: all that it can do is to present the second factor. */
+export interface PendingSignIn {
+  /** `verify`: the second factor is asked for. `enrol`: the organisation requires one, and the member has none. */
+  readonly step: 'verify' | 'enrol';
+  /** A secret of 256 bits that stands for the pending sign-in, once. */
+  readonly challenge: string;
+  readonly expiresAt: string;
+}
+
+/** What a first factor leads to: a session, or the step that is missing. */
+export type SignInOutcome = { readonly session: LoginResponse } | { readonly pending: PendingSignIn };
+
+/**
+ * Goes on after a first factor. Every sign-in does it this way, so that none goes round the second factor.
+ *
+ * @param account - as the first factor found it; the caller holds a lock on it.
+ */
+export type PassFirstFactor = (
+  tx: Transaction,
+  account: Account,
+  client: ClientAddress,
+  method: FirstFactor,
+) => Promise<SignInOutcome>;

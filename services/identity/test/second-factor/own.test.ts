@@ -1,0 +1,196 @@
+import { decodeJwt } from 'jose';
+import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+
+const OWN = '/api/v1/auth/second-factor';
+const SETTINGS = '/api/v1/configurationManager/signInConfig';
+let identity: IdentityUnderTest;
+let session: string;
+let phone: Phone;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  phone = createPhone(identity);
+});
+afterAll(() => identity.close());
+
+const currentPassword = admin.password;
+const post = (path: string, token: string | undefined, body: object) =>
+  identity.call('POST', path, { body, ...(token !== undefined && { token }) });
+const stateOf = async (token: string) => (await identity.call('GET', OWN, { token })).body.secondFactor;
+const me = async (token: string) => (await identity.call('GET', '/api/v1/users/me', { token })).status;
+const audited = async (userId: string) =>
+  (await identity.db.query<{ action: string }>(`select action from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows.map(({ action }) => action); // prettier-ignore
+
+test('AUTH-31 setting an app up needs the password and a code of the app, and stores the secret sealed', async () => {
+  const member = await identity.createMember(session);
+  expect(await stateOf(member.session)).toEqual({ totp: null, recoveryCodesLeft: 0, isRequired: false });
+  const refused = await post(`${OWN}/totp`, member.session, { currentPassword: 'wrong' });
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
+  const begun = await post(`${OWN}/totp`, member.session, { currentPassword });
+  const { secret, uri, enrolment } = begun.body as Record<string, string>;
+  expect([begun.status, begun.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(Object.fromEntries(new URL(uri ?? '').searchParams)).toMatchObject({ secret, issuer: 'Example' });
+  // Nothing changes before the app has shown a code.
+  expect((await beginLogin(identity, member)).status).toBe(200);
+  const wrong = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code: '000000' });
+  expect([wrong.status, wrong.body.error.code]).toEqual([400, 'SECOND_FACTOR_INVALID']);
+  const code = phone.install(secret ?? '').code();
+  const confirmed = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code });
+  expect([confirmed.status, confirmed.body.recoveryCodes]).toEqual([200, expect.arrayContaining([expect.any(String)])]);
+  expect(await stateOf(member.session)).toEqual({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10, isRequired: false });
+  const { rows } = await identity.db.query('select secret_sealed from totp_factors where user_id = $1', [member.id]);
+  expect(rows).toEqual([{ secret_sealed: expect.stringMatching(/^v1\.k1\./) }]);
+  expect(await audited(member.id)).toEqual(['second_factor.enrolled']);
+  expect(identity.logged()).not.toContain(secret);
+}); // prettier-ignore
+
+test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () => {
+  const [one, other] = [await identity.createMember(session), await identity.createMember(session)];
+  const { secret, enrolment } = (await post(`${OWN}/totp`, one.session, { currentPassword })).body as Record<string, string>;
+  const app = phone.install(secret ?? '');
+  const again = await identity.login({ email: one.email, password: one.password });
+  for (const token of [other.session, again]) {
+    const { status, body } = await post(`${OWN}/totp/confirm`, token, { enrolment, code: app.code() });
+    expect([status, body.error.code]).toEqual([400, 'ENROLMENT_EXPIRED']);
+  }
+  phone.advance(10 * 60_000);
+  const late = await post(`${OWN}/totp/confirm`, one.session, { enrolment, code: app.code() });
+  expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
+  expect((await stateOf(one.session)).totp).toBeNull();
+}); // prettier-ignore
+
+test('AUTH-31 another app takes the place of the first one, and the recovery codes stay', async () => {
+  const member = await identity.createMember(session);
+  const first = await enrol(identity, phone, member.session);
+  const second = await enrol(identity, phone, member.session);
+  expect([first.recoveryCodes.length, second.recoveryCodes]).toEqual([10, null]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, first.app.nextCode())).status).toBe(401);
+  expect((await sendCode(identity, challenge, second.app.nextCode())).status).toBe(200);
+});
+
+test('AUTH-31 the app is removed, and recovery codes renewed, with the password only', async () => {
+  const member = await identity.createMember(session);
+  const { app, recoveryCodes } = await enrol(identity, phone, member.session);
+  for (const path of ['totp/disable', 'recovery-codes'])
+    expect((await post(`${OWN}/${path}`, member.session, { currentPassword: 'wrong' })).body.error.code).toBe('WRONG_PASSWORD');
+  const renewed = await post(`${OWN}/recovery-codes`, member.session, { currentPassword });
+  expect([renewed.status, renewed.body.recoveryCodes.length]).toEqual([200, 10]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(401);
+  expect((await sendCode(identity, challenge, renewed.body.recoveryCodes[0] as string)).status).toBe(200);
+  const removed = await post(`${OWN}/totp/disable`, member.session, { currentPassword });
+  expect(removed.status).toBe(200);
+  expect((await beginLogin(identity, member)).status).toBe(200);
+  const pending = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, pending, app.nextCode())).status).toBe(400);
+  for (const path of ['totp/disable', 'recovery-codes'])
+    expect((await post(`${OWN}/${path}`, member.session, { currentPassword })).body.error.code).toBe('NO_SECOND_FACTOR');
+  expect(await audited(member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
+}); // prettier-ignore
+
+test('AUTH-31 no token reaches the second factor', async () => {
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
+  const paths = ['totp', 'totp/confirm', 'totp/disable', 'recovery-codes'];
+  for (const path of paths) {
+    const body = { currentPassword, enrolment: 'x', code: '000000' };
+    expect((await post(`${OWN}/${path}`, accessToken, body)).body.error.code).toBe('SESSION_REQUIRED');
+    expect((await post(`${OWN}/${path}`, undefined, body)).status).toBe(401);
+  }
+  const { sub } = decodeJwt(session);
+  const path = `/api/v1/users/${sub}/second-factor`;
+  expect((await identity.call('DELETE', path, { token: accessToken })).body.error.code).toBe(
+    'SESSION_REQUIRED',
+  );
+});
+
+test('AUTH-32 an administrator resets the second factor of a member, whose sessions end', async () => {
+  const member = await identity.createMember(session);
+  await enrol(identity, phone, member.session);
+  const path = `/api/v1/users/${member.id}/second-factor`;
+  const foreign = await identity.createOrganisation(`boss-${member.id}@example.com`);
+  const plain = await identity.createMember(session);
+  expect((await identity.call('DELETE', path, { token: foreign.session })).status).toBe(404);
+  expect((await identity.call('DELETE', path, { token: plain.session })).status).toBe(403);
+  expect((await beginLogin(identity, member)).status).toBe(401);
+  expect((await identity.call('DELETE', path, { token: session })).status).toBe(200);
+  expect(await me(member.session)).toBe(401);
+  expect((await beginLogin(identity, member)).status).toBe(200);
+  expect((await identity.call('DELETE', path, { token: session })).body.error.code).toBe('NO_SECOND_FACTOR');
+  expect(await audited(member.id)).toEqual(['second_factor.enrolled', 'second_factor.reset']);
+});
+
+test('AUTH-32 nobody resets their own second factor without the password', async () => {
+  const { sub } = decodeJwt(session);
+  const answer = await identity.call('DELETE', `/api/v1/users/${sub}/second-factor`, { token: session });
+  expect([answer.status, answer.body.error.code]).toEqual([409, 'OWN_SECOND_FACTOR']);
+});
+
+describe('AUTH-33 in an organisation that requires a second factor', () => {
+  let boss: string;
+  const owner = { email: 'owner@strict.example', password: admin.password };
+  const require = (body: object) => post(SETTINGS, boss, { codesEnabled: true, ...body });
+  beforeAll(async () => {
+    ({ session: boss } = await identity.createOrganisation(owner.email));
+  });
+
+  test('who has none sets one up at the next sign-in, and gets a session with it', async () => {
+    const member = await identity.createMember(boss);
+    const { accessToken } = await identity.createToken(member.session);
+    const saved = await require({ secondFactorRequired: true });
+    expect([saved.status, saved.body]).toEqual([200, { message: 'Sign-in configuration saved', signIn: { codesEnabled: true, secondFactorRequired: true }, endedCount: 0 }]);
+    // A setting that is left out stays.
+    expect((await require({})).body.signIn.secondFactorRequired).toBe(true);
+    // Sessions and tokens from before go on.
+    expect([await me(member.session), await me(accessToken)]).toEqual([200, 200]);
+    expect((await stateOf(member.session)).isRequired).toBe(true);
+    const answer = await beginLogin(identity, member);
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'SECOND_FACTOR_ENROLMENT_REQUIRED']);
+    const challenge = challengeIn(answer);
+    expect((await sendCode(identity, challenge, '123456')).body.error.code).toBe('SIGN_IN_EXPIRED');
+    const { secret, enrolment } = (await post('/api/v1/auth/login/second-factor/totp', undefined, { challenge })).body as Record<string, string>;
+    const app = phone.install(secret ?? '');
+    const confirm = (code: string) => post('/api/v1/auth/login/second-factor/totp/confirm', undefined, { challenge, enrolment, code });
+    expect((await confirm('000000')).body.error.code).toBe('SECOND_FACTOR_INVALID');
+    const done = await confirm(app.code());
+    expect([done.status, done.body.recoveryCodes.length, done.body.user.id]).toEqual([200, 10, member.id]);
+    expect(await me(done.body.accessToken as string)).toBe(200);
+    expect((await confirm(app.nextCode())).body.error.code).toBe('SIGN_IN_EXPIRED');
+    const next = await beginLogin(identity, member);
+    expect(next.body.error.code).toBe('SECOND_FACTOR_REQUIRED');
+  });
+
+  test('a sign-in that began before the app was set up cannot set up another one', async () => {
+    const member = await identity.createMember(boss).catch(() => undefined);
+    expect(member).toBeUndefined();
+    const email = `late-${Date.now()}@example.com`;
+    await post('/api/v1/users', boss, { email, fullName: 'Late', password: admin.password });
+    const credentials = { email, password: admin.password };
+    const [first, second] = [await beginLogin(identity, credentials), await beginLogin(identity, credentials)].map(challengeIn);
+    const begin = (challenge = '') => post('/api/v1/auth/login/second-factor/totp', undefined, { challenge });
+    const [mine, theirs] = [await begin(first), await begin(second)].map(({ body }) => body as Record<string, string>);
+    const confirm = (challenge: string | undefined, { secret = '', enrolment }: Record<string, string> = {}) =>
+      post('/api/v1/auth/login/second-factor/totp/confirm', undefined, { challenge, enrolment, code: phone.install(secret).code() });
+    // An enrolment belongs to its sign-in.
+    expect((await confirm(second, mine)).body.error.code).toBe('ENROLMENT_EXPIRED');
+    expect((await confirm(first, mine)).status).toBe(200);
+    expect((await confirm(second, theirs)).body.error.code).toBe('SIGN_IN_EXPIRED');
+    expect((await begin(second)).body.error.code).toBe('SIGN_IN_EXPIRED');
+  });
+
+  test('the last factor cannot be removed, and an administrator ends the sessions of those who have none', async () => {
+    const { rows } = await identity.db.query('select user_id from totp_factors join users on users.id = user_id where users.org_id = (select org_id from users where email = $1)', [owner.email]);
+    expect(rows).toHaveLength(2);
+    await enrol(identity, phone, boss);
+    expect((await post(`${OWN}/totp/disable`, boss, { currentPassword })).body.error.code).toBe('LAST_SECOND_FACTOR');
+    expect((await stateOf(boss)).recoveryCodesLeft).toBe(10);
+    await require({ secondFactorRequired: false });
+    const plain = await identity.createMember(boss);
+    expect((await require({ secondFactorRequired: false, endSessions: true })).status).toBe(400);
+    const saved = await require({ secondFactorRequired: true, endSessions: true });
+    expect(saved.body.endedCount).toBe(1);
+    expect([await me(plain.session), await me(boss), await me(session)]).toEqual([401, 200, 200]);
+  });
+}); // prettier-ignore
