@@ -1,5 +1,5 @@
 import { describeWith } from '@platform/testing';
-import { useConsole } from './console.js';
+import { findBarriers, useConsole } from './console.js';
 
 describeWith('chromium', 'the screens of the organisation', () => {
   const using = useConsole();
@@ -24,6 +24,70 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await page.getByRole('heading', { name: 'Remove Grace Hopper (grace@example.com)?' }).waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await row.waitFor({ state: 'detached' });
+  });
+
+  test('names what ends with a member who is removed', async () => {
+    const joan = await using.platform.createMember('Joan Clarke');
+    for (const name of ['Her laptop', 'Her script'])
+      await using.platform.call(
+        'POST',
+        '/api/v1/personal-access-tokens',
+        { name, scopes: ['user:read'] },
+        joan,
+      );
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Actions for Joan Clarke' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('One open session ends.').waitFor();
+    await dialog.getByText('2 tokens are refused:').waitFor();
+    await dialog.getByText('Her laptop').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('Joan Clarke is removed.').waitFor();
+  });
+
+  test('invites again by mail, and by a link to copy where there is no SMTP server, by keyboard alone', async () => {
+    const { platform } = using;
+    const path = '/api/v1/configurationManager/smtpConfig';
+    const { smtp } = await platform.call<{ smtp: object }>('GET', path);
+    await platform.call('POST', '/api/v1/users', {
+      email: 'edsger@example.com',
+      fullName: 'Edsger Dijkstra',
+    });
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Actions for Edsger Dijkstra' }).click();
+    await page.getByRole('menuitem', { name: 'Send the invitation again…' }).click();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('edsger@example.com is invited by mail.').waitFor();
+
+    await platform.call('DELETE', path);
+    using.allowFaults(/404/);
+    try {
+      await page.getByRole('button', { name: 'Invite a member' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.type('barbara@example.com');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('Barbara Liskov');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Barbara Liskov is invited' }).waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Copy: Invitation link' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('Copied').waitFor();
+      const link = await page.evaluate<string>('navigator.clipboard.readText()');
+      await page.getByRole('button', { name: 'Done' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('row', { name: /Barbara Liskov/ }).waitFor();
+      const guest = await page.context().browser()?.newContext();
+      const invitation = await guest?.newPage();
+      await invitation?.goto(link);
+      await invitation?.getByText('barbara@example.com').first().waitFor();
+      await guest?.close();
+    } finally {
+      await platform.call('POST', path, smtp);
+    }
   });
 
   test('says why the last administrator stays one', async () => {

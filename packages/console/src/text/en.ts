@@ -348,6 +348,8 @@ export const en = {
       unknown: 'The connection broke after it was handed over: it may have arrived, or not.',
       pending: 'It is being sent.',
     },
+    contentNotKept:
+      'What was in it is not kept: mails hold codes and links that let people in. The template shows what it looked like:',
     resend: 'Send again…',
     resendTitle: (to: string) => `Send it to ${to} again?`,
     resendFailed: 'It was not sent before. It is sent unchanged, under a new record.',
@@ -355,6 +357,53 @@ export const en = {
     resendSubmit: 'Send again',
     notResendable:
       'It can’t be sent again from here: what it held, such as a code or a file, is not kept. Whoever sent it can send another.',
+  },
+  templates: {
+    title: 'Templates',
+    intro:
+      'The mails of the platform, with data of your own, as they would be sent. Nothing is sent from here.',
+    theme: 'Theme',
+    light: 'Light',
+    dark: 'Dark',
+    size: 'Shown as',
+    desk: 'Desk',
+    phone: 'Phone',
+    text: 'Text',
+    types: {
+      appuserInvite: 'Invitation',
+      accountCreation: 'Account created',
+      loginWithOTP: 'Sign-in code',
+      resetPassword: 'Password reset',
+      suspiciousLoginAttempt: 'Unknown device',
+    },
+    fields: {
+      userName: 'Name of the recipient',
+      companyName: 'Organisation',
+      invitedBy: 'Invited by',
+      inviteLink: 'Invitation link',
+      loginLink: 'Sign-in link',
+      resetLink: 'Reset link',
+      validFor: 'Valid for',
+      otp: 'Code',
+      time: 'Time',
+      device: 'Device',
+      location: 'Place',
+      ipAddress: 'Address',
+    },
+    example: {
+      userName: 'Ada Lovelace',
+      companyName: 'Example',
+      invitedBy: 'Grace Hopper',
+      inviteLink: 'https://platform.example.com/invite',
+      loginLink: 'https://platform.example.com/login',
+      resetLink: 'https://platform.example.com/reset-password',
+      validFor: '7 days',
+      otp: '123456',
+      time: '22 November 2026, 09:41 UTC',
+      device: 'Firefox on Linux',
+      location: 'Berlin',
+      ipAddress: '203.0.113.7',
+    } as Readonly<Record<string, string>>,
   },
   smtp: {
     title: 'SMTP server',
@@ -408,6 +457,25 @@ export const en = {
     makeAdmin: 'Make administrator…',
     makeMember: 'Make member…',
     remove: 'Remove…',
+    repeat: 'Send the invitation again…',
+    repeatTitle: (name: string) => `Invite ${name} again?`,
+    repeatSubmit: 'Send again',
+    repeatHint: (email: string) =>
+      `${email} gets the same link again; it ends when it would have. Without an SMTP server you get the link to hand over.`,
+    linkTitle: (name: string) => `${name} is invited`,
+    link: 'Invitation link',
+    linkAdvice:
+      'Your organisation has no SMTP server, so no mail was sent. Hand this link over yourself: whoever has it can accept the invitation. “Send the invitation again” shows it again.',
+    sessionsEnd: (count: number) => {
+      if (count === 0) return 'They have no open session.';
+      return count === 1 ? 'One open session ends.' : `${count} open sessions end.`;
+    },
+    tokensEnd: (count: number, isMore: boolean) => {
+      if (count === 0) return 'They have no token.';
+      return count === 1
+        ? 'One token is refused:'
+        : `${count}${isMore ? ' or more' : ''} tokens are refused:`;
+    },
     cancelInvitation: 'Cancel the invitation…',
     emptyTitle: 'There are no members',
     roleTitle: (name: string, role: string) => `Make ${name} ${role.toLowerCase()}?`,
@@ -415,7 +483,7 @@ export const en = {
     roleChanged: (name: string, role: string) => `${name} is now ${role.toLowerCase()}.`,
     removeTitle: (name: string, email: string) => `Remove ${name} (${email})?`,
     removeWarning:
-      'Their sessions end, and every token that they created is refused at once. Crawl schedules and the audit log stay. This cannot be undone.',
+      'What is theirs ends at once; crawl schedules and the audit log stay. This cannot be undone.',
     cancelWarning: 'The link in the invitation stops working. You can invite the same address again.',
     removeSubmit: 'Remove',
     removed: (name: string) => `${name} is removed.`,

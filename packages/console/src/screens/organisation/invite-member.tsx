@@ -7,21 +7,37 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
 
+import { InvitationLink } from './invitation-link.tsx';
+import { hasSmtpServer, repeatInvitation } from './invitations.ts';
+
 const t = text.members;
 type Role = 'member' | 'admin';
+
+/** The link to hand over where no mail can be sent. */
+async function findLink(userId: string): Promise<string | null> {
+  return (await hasSmtpServer()) ? null : (await repeatInvitation(userId)).inviteLink;
+}
 
 export function InviteMember({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [role, setRole] = useState<Role>('member');
   const invite = useMutation({
-    mutationFn: (body: { email: string; fullName: string; role: Role }) =>
-      unwrap(identity.POST('/api/v1/users', { body })),
-    onSuccess: ({ user }) => {
+    async mutationFn(body: { email: string; fullName: string; role: Role }) {
+      const { user } = await unwrap(identity.POST('/api/v1/users', { body }));
+      // The invitation stands by now: should this fail, the list offers it again.
+      const link = await findLink(user.id).catch(() => null);
+      return { user, link };
+    },
+    onSuccess: ({ user, link }) => {
+      if (link !== null) return;
       announce(t.invited(user.email));
       onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
   });
+  const invited = invite.data;
+  if (invited?.link)
+    return <InvitationLink name={invited.user.fullName} link={invited.link} onClose={onClose} />;
   return (
     <FormDialog
       title={t.invite}

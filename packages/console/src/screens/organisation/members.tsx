@@ -14,6 +14,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
+const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
 
 const t = text.members;
@@ -32,7 +33,8 @@ function Invitation({ invitation }: Pick<Member, 'invitation'>) {
   );
 }
 
-type Dialog = { readonly kind: 'invite' } | { readonly kind: 'role' | 'remove'; readonly member: Member };
+type Dialog =
+  { readonly kind: 'invite' } | { readonly kind: 'role' | 'remove' | 'repeat'; readonly member: Member };
 
 const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly DataColumn<Member>[] => [
   {
@@ -63,6 +65,7 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
         label: member.role === 'admin' ? t.makeMember : t.makeAdmin,
         run: () => open({ kind: 'role', member }),
       },
+      ...(member.invitation ? [{ label: t.repeat, run: () => open({ kind: 'repeat', member }) }] : []),
       {
         label: member.invitation ? t.cancelInvitation : t.remove,
         isDangerous: true,
@@ -102,6 +105,7 @@ export function Screen() {
       </QueryView>
       {dialog?.kind === 'invite' && <InviteMember onClose={close} />}
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
+      {dialog?.kind === 'repeat' && <RepeatInvitation member={dialog.member} onClose={close} />}
       {dialog?.kind === 'remove' && <RemoveMember member={dialog.member} onClose={close} />}
     </Page>
   );

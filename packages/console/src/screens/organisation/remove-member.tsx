@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -27,7 +27,45 @@ export function RemoveMember({ member, onClose }: { member: Member; onClose: () 
       onClose={onClose}
       onSubmit={() => remove.mutate()}
     >
-      <p>{member.invitation ? t.cancelWarning : t.removeWarning}</p>
+      {member.invitation ? <p>{t.cancelWarning}</p> : <WhatEnds member={member} />}
     </FormDialog>
+  );
+}
+
+const SHOWN = 5;
+const COUNTED = 100;
+
+/** What their removal ends, by name; up to a hundred tokens are counted. */
+function WhatEnds({ member: { id } }: { member: Member }) {
+  const tokens = useQuery({
+    queryKey: ['tokens', 'of', id],
+    queryFn: ({ signal }) => {
+      const params = { query: { owner: id, limit: COUNTED } };
+      return unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }));
+    },
+  });
+  const sessions = useQuery({
+    queryKey: ['sessions', 'of', id],
+    queryFn: ({ signal }) =>
+      unwrap(identity.GET('/api/v1/users/{id}/sessions', { params: { path: { id } }, signal })),
+  });
+  return (
+    <>
+      <p>{t.removeWarning}</p>
+      {tokens.data && sessions.data && (
+        <ul className="reasons">
+          <li>{t.sessionsEnd(sessions.data.sessions.length)}</li>
+          <li>
+            {t.tokensEnd(tokens.data.data.length, typeof tokens.data.nextCursor === 'string')}
+            <small className="stack">
+              {tokens.data.data.slice(0, SHOWN).map((token) => (
+                <span key={token.id}>{token.name}</span>
+              ))}
+              {tokens.data.data.length > SHOWN && '…'}
+            </small>
+          </li>
+        </ul>
+      )}
+    </>
   );
 }
