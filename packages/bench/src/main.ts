@@ -6,11 +6,12 @@ import { canPin, pinThisProcess } from './cores.js';
 import { formatTable, writeResults } from './report.js';
 import { isReached, type Suite } from './suite.js';
 import { authSuite } from './suites/auth/index.js';
+import { consoleSuite } from './suites/console/index.js';
 import { crawlSuite } from './suites/crawl/index.js';
 import { mailSuite } from './suites/mail/index.js';
 import { mcpSuite } from './suites/mcp/index.js';
 
-const suites: readonly Suite[] = [authSuite, mcpSuite, mailSuite, crawlSuite];
+const suites: readonly Suite[] = [authSuite, mcpSuite, mailSuite, crawlSuite, consoleSuite];
 
 const usage = `npm run bench -- <suite> [options]
 
@@ -23,8 +24,8 @@ Options
   --out <folder>    where <suite>.json and <suite>.svg go (default packages/bench/results)
   -h, --help        this text
 
-The server has a core of its own, the load and the backing services share the other (crawl: all
-share both); ratios are of one run. Stop other work on the machine first.
+The server has a core of its own, the load and the backing services share the other (crawl,
+console: all share both); ratios are of one run. Stop other work on the machine first.
 `;
 
 const options = {

@@ -1,0 +1,40 @@
+import type { Browser, Page } from 'playwright-core';
+import { screens } from './screens.js';
+import { openFreshPage } from './session.js';
+
+const TIMES = 5;
+
+/** From the press to the frame after the new heading: what the person sees. */
+const measureChange = (link: string) => `new Promise((resolve) => {
+  const heading = () => document.querySelector('main h1')?.textContent;
+  const before = heading();
+  const at = performance.now();
+  const observer = new MutationObserver(() => {
+    if (heading() === undefined || heading() === before) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - at)));
+  });
+  observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+  [...document.querySelectorAll('nav a')].find(({ textContent }) => textContent === ${JSON.stringify(link)}).click();
+})`;
+
+async function visit(page: Page, link: string): Promise<number> {
+  // A pointer is upon a link before it is pressed: that is when the code of its screen is loaded.
+  await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).hover();
+  await page.waitForLoadState('networkidle');
+  return page.evaluate<number>(measureChange(link));
+}
+
+/** The first visit of each screen from another one, in milliseconds. */
+export async function measureRouteChanges(browser: Browser, url: string) {
+  const names = Object.keys(screens) as (keyof typeof screens)[];
+  const measured = names.map((name) => ({ name, ms: [] as number[] }));
+  for (let time = 0; time < TIMES; time += 1) {
+    const page = await openFreshPage(browser);
+    await page.goto(`${url}/organisation/tokens`);
+    await page.locator('main h1').waitFor();
+    for (const { name, ms } of measured) ms.push(await visit(page, screens[name].link));
+    await page.context().close();
+  }
+  return measured;
+}
