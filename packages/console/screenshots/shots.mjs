@@ -52,6 +52,12 @@ export const SHOTS = [
   { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'mails', path: '/mails', act: (page) => page.getByRole('grid').waitFor() },
   {
+    name: 'templates',
+    path: '/mails/templates',
+    isOnPhone: true,
+    act: (page) => page.frameLocator('iframe').getByText('Hello Ada').waitFor(),
+  },
+  {
     name: 'smtp',
     path: '/mails/smtp',
     act: async (page) => {

@@ -86,6 +86,12 @@ export const screenGroups: readonly ScreenGroup[] = [
       },
       { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
       {
+        path: '/mails/templates',
+        label: text.templates.title,
+        isForAdmins: true,
+        load: () => import('./screens/mails/templates.tsx'),
+      },
+      {
         path: '/mails/smtp',
         label: text.smtp.title,
         isForAdmins: true,

@@ -1,4 +1,4 @@
-import { describeWith } from '@platform/testing';
+import { describeWith, waitFor } from '@platform/testing';
 import { useConsole } from './console.js';
 
 describeWith('chromium', 'the screens of mails', () => {
@@ -57,5 +57,30 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByText('No mail matches').waitFor();
     await page.getByRole('radio', { name: 'Sent' }).click();
     await page.waitForURL(/state=sent/);
+  });
+
+  test('previews a template with data of one’s own, light, dark, on a phone and as text, and runs none of it', async () => {
+    const page = await using.open('/mails/templates');
+    const frame = page.frameLocator('iframe[title="Invitation"]');
+    await frame.getByText('Hello Ada Lovelace,').waitFor();
+    await page.getByLabel('Name of the recipient').fill('<img src=x onerror=alert(1)>');
+    await frame.getByText('Hello <img src=x onerror=alert(1)>,').waitFor();
+    const getColour = () =>
+      frame
+        .locator('.card')
+        .first()
+        .evaluate((card) => getComputedStyle(card).backgroundColor);
+    const light = await getColour();
+    await page.getByRole('radio', { name: 'Dark' }).click();
+    await page.waitForURL(/theme=dark/);
+    await waitFor(async () => (await getColour()) !== light, { what: 'the dark theme' });
+    await page.getByRole('radio', { name: 'Phone' }).click();
+    await page.waitForURL(/size=phone/);
+    expect((await page.locator('iframe').boundingBox())?.width).toBeLessThanOrEqual(375);
+    await page.getByRole('radio', { name: 'Text' }).click();
+    await page.getByText('Accept the invitation').waitFor();
+    using.allowFaults(/400/);
+    await page.getByLabel('Invitation link').fill('javascript:alert(1)');
+    await page.getByText('must be a link that starts with https://').waitFor();
   });
 });

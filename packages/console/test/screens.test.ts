@@ -12,6 +12,7 @@ const SCREENS = [
   ['/crawls/queue', 'Queue'],
   ['/crawls/events', 'Events'],
   ['/mails', 'Mails'],
+  ['/mails/templates', 'Templates'],
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],
   ['/organisation/tokens', 'All tokens'],

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
@@ -10,6 +10,7 @@ import { Facts, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type MailRecord, MailState } from './mails.tsx';
+import { fieldsOf, type TemplateType } from './template-fields.ts';
 
 const t = text.mails;
 
@@ -29,11 +30,26 @@ export function Screen() {
       actions={record?.canResend && <Button onPress={() => setResending(true)}>{t.resend}</Button>}
     >
       <QueryView query={query}>{(found) => <MailFacts record={found} />}</QueryView>
+      {record && <Content record={record} />}
       {record && isOver(record) && !record.canResend && <p className="hint">{t.notResendable}</p>}
       {isResending && record && <Resend record={record} onClose={() => setResending(false)} />}
     </Page>
   );
 }
+
+/** What it looked like; its content is stored only until it is sent, and encrypted. */
+const Content = ({ record: { emailTemplateType: type } }: { record: MailRecord }) => (
+  <p className="hint">
+    {t.contentNotKept}{' '}
+    {type in fieldsOf ? (
+      <Link to="/mails/templates" search={{ template: type }}>
+        {text.templates.types[type as TemplateType]}
+      </Link>
+    ) : (
+      type
+    )}
+  </p>
+);
 
 /** Whether somebody may wish to send it again. */
 const isOver = ({ state }: MailRecord): boolean => state === 'failed' || state === 'unknown';

@@ -14,8 +14,22 @@ export const CONTENT_POLICY = [
   `connect-src 'self'`,
   `base-uri 'none'`,
   `form-action 'none'`,
+  // The preview of a mail.
+  `frame-src 'self'`,
   `frame-ancestors 'none'`,
   `require-trusted-types-for 'script'`,
   // The console's own policy, which lets nothing but an empty text through.
   `trusted-types default`,
+].join('; ');
+
+/**
+ * What the frame may do in which the console shows a mail: have the styles that mails have, and nothing else. It runs no script,
+ * asks for nothing, and only the console may frame it.
+ */
+export const FRAME_POLICY = [
+  `default-src 'none'`,
+  `style-src 'unsafe-inline'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'self'`,
 ].join('; ');

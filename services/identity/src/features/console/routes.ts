@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONTENT_POLICY } from './content-policy.js';
+import { CONTENT_POLICY, FRAME_POLICY } from './content-policy.js';
 
 /** The paths of the console's screens, each with everything below; gateways route these, and no others, to it (UI-1). */
 export const SCREEN_PATHS = ['/account', '/crawls', '/mails', '/organisation'] as const;
@@ -27,6 +27,10 @@ export async function consoleRoutes(app: App, folder: string): Promise<void> {
   await registerScreens(app, folder);
 }
 
+/** An empty page into which the console writes a mail to show: mails have styles that the console's own policy forbids. */
+const MAIL_FRAME_PATH = '/mails/frame';
+const MAIL_FRAME = '<!doctype html><html lang="en"><title>Mail</title></html>';
+
 /** Answers every screen's path with the one page; its script shows the screen. */
 async function registerScreens(app: App, folder: string): Promise<void> {
   const page = await readFile(join(folder, 'index.html'));
@@ -43,6 +47,12 @@ async function registerScreens(app: App, folder: string): Promise<void> {
     if (request.headers['if-none-match'] === etag) void reply.code(304).send();
     else void reply.type('text/html; charset=utf-8').send(page);
   };
+  app.get(MAIL_FRAME_PATH, { schema: { hide: true } }, (_request, reply) => {
+    void reply
+      .headers({ 'cache-control': 'no-cache', 'content-security-policy': FRAME_POLICY })
+      .type('text/html; charset=utf-8')
+      .send(MAIL_FRAME);
+  });
   const paths = ['/', ...SCREEN_PATHS.flatMap((path) => [path, `${path}/*`])];
   for (const path of paths) app.get(path, { schema: { hide: true } }, sendPage);
 }
