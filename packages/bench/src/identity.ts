@@ -16,7 +16,11 @@ export interface BenchIdentity extends ServiceProcess {
   /** Creates an organisation. @returns its administrator's session. */
   createOrganisation(): Promise<string>;
   /** Creates personal access tokens, by default with `user:read` and `pat:read`. */
-  createTokens(count: number, scopes?: readonly string[]): Promise<{ id: string; accessToken: string }[]>;
+  createTokens(
+    count: number,
+    scopes?: readonly string[],
+    allowList?: readonly string[],
+  ): Promise<{ id: string; accessToken: string }[]>;
 }
 
 export async function send(
@@ -47,11 +51,17 @@ export async function createDatabase(postgres: EmbeddedPostgres, name: string): 
   return postgres.url(name);
 }
 
-async function createTokens(url: string, session: string, count: number, scopes: readonly string[]) {
+async function createTokens(
+  url: string,
+  session: string,
+  count: number,
+  scopes: readonly string[],
+  allowList: readonly string[],
+) {
   const tokens: { id: string; accessToken: string }[] = [];
   const createSome = async () => {
     while (tokens.length < count) {
-      const body = { name: 'bench', scopes, expiryDays: 'never' };
+      const body = { name: 'bench', scopes, allowList, expiryDays: 'never' };
       const answer = await send(`${url}/api/v1/personal-access-tokens`, 'POST', session, body);
       tokens.push((answer.body as { token: { id: string; accessToken: string } }).token);
     }
@@ -111,7 +121,7 @@ export async function startBenchIdentity(
       execFileSync(process.execPath, args, { env, stdio: 'ignore' });
       return login({ ...admin, email });
     },
-    createTokens: (count, scopes = ['user:read', 'pat:read']) =>
-      createTokens(running.url, session, count, scopes),
+    createTokens: (count, scopes = ['user:read', 'pat:read'], allowList = []) =>
+      createTokens(running.url, session, count, scopes, allowList),
   };
 }

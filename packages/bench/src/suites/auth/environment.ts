@@ -15,6 +15,13 @@ const thousand = { organisations: 1, members: 100, tokens: 0, used: 1_000 };
 export const million = { organisations: 10, members: 10_000, tokens: 100_000, used: 10_000 };
 /** Both identities get the same load. The cost of a larger working set is a separate figure. */
 export const USED_AT_ONCE = thousand.used;
+/** As many ranges as a token can have; the load comes from the last. */
+const ALLOW_LIST = [
+  ...Array.from({ length: 19 }, (_value, index) =>
+    index % 2 ? `2001:db8:${index}::/48` : `10.${index}.0.0/16`,
+  ),
+  '127.0.0.0/8',
+];
 
 /*
  * Two identity services, one with a thousand tokens and one with a million, and a bare Fastify server as the baseline.
@@ -25,6 +32,8 @@ export interface Environment {
   readonly large: BenchIdentity;
   readonly baseline: ServiceProcess;
   readonly smallTokens: readonly string[];
+  /** Tokens of the same database, each with an allow list of 20 ranges. */
+  readonly listedTokens: readonly string[];
   readonly largeTokens: readonly string[];
 }
 
@@ -35,10 +44,11 @@ export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded:
   const postgres = await startEmbeddedPostgres({ dataDir, settings, isTemporary: true });
   const small = await startBenchIdentity(postgres, 'bench_thousand');
   const large = isLargeNeeded ? await startBenchIdentity(postgres, 'bench_million') : small;
-  const createManyTokens = async (identity: BenchIdentity, count: number) =>
-    (await identity.createTokens(count)).map(({ accessToken }) => accessToken);
+  const createManyTokens = async (identity: BenchIdentity, count: number, allowList?: readonly string[]) =>
+    (await identity.createTokens(count, undefined, allowList)).map(({ accessToken }) => accessToken);
   progress('creating the tokens of the load through the API');
   const smallTokens = await createManyTokens(small, thousand.used);
+  const listedTokens = await createManyTokens(small, thousand.used, ALLOW_LIST);
   await fill(small.databaseUrl, { ...thousand });
   const largeTokens = isLargeNeeded ? await createManyTokens(large, million.used) : smallTokens;
   if (isLargeNeeded) {
@@ -54,5 +64,5 @@ export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded:
     await Promise.all([...new Set([small, large, baseline])].map((process) => process.stop()));
     await postgres.stop();
   };
-  return { environment: { small, large, baseline, smallTokens, largeTokens }, stop };
+  return { environment: { small, large, baseline, smallTokens, listedTokens, largeTokens }, stop };
 }

@@ -53,7 +53,7 @@ async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isLarge = isWanted('million_vs_thousand') || isWanted('growth_p99');
   const { environment, stop } = await prepare(options.progress, isLarge);
   try {
-    if (['verify_vs_bare', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
+    if (['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
       const withLarge = isWanted('million_vs_thousand');
       yield throughputResult(await measureThroughput(environment, options, withLarge), withLarge);
     }
@@ -66,6 +66,6 @@ async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
 export const authSuite: Suite = {
   name: 'auth',
   title: 'verification of tokens, and how it grows with them',
-  parts: ['verify_vs_bare', 'garbage_vs_bare', 'million_vs_thousand', 'growth_p99'],
+  parts: ['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand', 'growth_p99'],
   run,
 };

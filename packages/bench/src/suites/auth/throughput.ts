@@ -21,6 +21,7 @@ export async function measureThroughput(
   const rates = {
     bare: [] as number[],
     thousand: [] as number[],
+    listed: [] as number[],
     million: [] as number[],
     spread: [] as number[],
     garbage: [] as number[],
@@ -32,6 +33,7 @@ export async function measureThroughput(
   progress('warming up');
   await load(baseline.url + ME, { seconds: 2, bearers: tokens.smallTokens });
   await load(small.url + ME, { seconds: 3, bearers: tokens.smallTokens });
+  await load(small.url + ME, { seconds: 2, bearers: tokens.listedTokens });
   await load(small.url + ME, { seconds: 2, bearers: garbage, expected: 401 });
   // Every tenth token, so that the sample is spread over the tables as widely as all tokens are.
   const sameLoad = tokens.largeTokens.filter((_token, index) => index % (million.used / USED_AT_ONCE) === 0);
@@ -45,6 +47,9 @@ export async function measureThroughput(
     const verified = await load(small.url + ME, { seconds, bearers: tokens.smallTokens });
     rates.thousand.push(verified.requestsPerSecond);
     verifyP99Ms.push(verified.p99Ms);
+    rates.listed.push(
+      (await load(small.url + ME, { seconds, bearers: tokens.listedTokens })).requestsPerSecond,
+    );
     if (isLarge) {
       rates.million.push((await load(large.url + ME, { seconds, bearers: sameLoad })).requestsPerSecond);
       const { requestsPerSecond } = await load(large.url + ME, { seconds, bearers: tokens.largeTokens });
@@ -74,6 +79,7 @@ export function throughputResult(
   const figures = [
     rate('bare', 'bare Fastify JSON route'),
     rate('thousand', 'GET users/me with one of 1,000 tokens, liveness read from PostgreSQL each time'),
+    rate('listed', 'the same, each token with an allow list of 20 ranges'),
     ...(isLarge
       ? [
           rate('million', 'the same with 1,000,000 tokens of 100,000 members, 1,000 of them in use'),
@@ -96,6 +102,12 @@ export function throughputResult(
       value: toRatio('thousand', 'bare'),
       goal: { min: 0.4 },
       note: 'thousand / bare',
+    },
+    {
+      name: 'allow_lists_vs_none',
+      value: toRatio('listed', 'thousand'),
+      goal: { min: 0.97 },
+      note: 'listed / thousand: 20 ranges on each token',
     },
     {
       name: 'garbage_vs_bare',

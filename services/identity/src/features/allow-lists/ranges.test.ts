@@ -1,5 +1,5 @@
 import { AppError } from '@platform/service-kit';
-import { isNarrower, readAllowList, toComparable } from './ranges.js';
+import { contains, isNarrower, readAllowList, toComparable } from './ranges.js';
 
 const toFields = (list: readonly string[]) => {
   try {
@@ -30,6 +30,25 @@ test('a list is narrower when each of its ranges lies within one of the current 
   expect(isNarrower(['10.0.0.0/8', '11.0.0.0/8'], ['10.0.0.0/8'])).toBe(false);
   expect(isNarrower(['2001:db8::1'], ['0.0.0.0/0'])).toBe(false);
   expect(isNarrower([], ['10.0.0.0/8'])).toBe(false);
+});
+
+test.each([
+  ['203.0.113.0/24', '203.0.113.255', true],
+  ['203.0.113.0/24', '203.0.114.0', false],
+  ['10.0.0.0/8 203.0.113.7', '203.0.113.7', true],
+  ['10.0.0.0/8 203.0.113.7', '203.0.113.6', false],
+  ['0.0.0.0/0', '255.255.255.255', true],
+  ['0.0.0.0/0', '::1', false],
+  ['128.0.0.0/1', '200.0.0.1', true],
+  ['128.0.0.0/1', '127.255.255.255', false],
+  ['2001:db8::/33', '2001:db8:7fff::1', true],
+  ['2001:db8::/33', '2001:db8:8000::1', false],
+  ['::/0', '2001:db8::1', true],
+  ['2001:db8::1/128', '2001:db8::1', true],
+  ['2001:db8::1/128', '2001:db8::2', false],
+])('whether %s contains %s: %s', (list, address, isContained) => {
+  expect(contains(list, address)).toBe(isContained);
+  expect(contains(list, address)).toBe(isContained);
 });
 
 test('an address is compared without its IPv4 mapping, and anything else is unknown', () => {

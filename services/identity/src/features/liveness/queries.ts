@@ -10,10 +10,10 @@ export type LivenessRow = [
   fullName: string,
   /** Space-delimited; null when the signed scopes apply. */
   narrowedScope: string | null,
-  /** The allow list of the token; null when it allows every address. */
-  allowList: string[] | null,
-  /** The allow list of the organisation; null when it allows every address. */
-  orgAllowList: string[] | null,
+  /** The allow list of the token, separated by spaces; null when it allows every address. */
+  allowList: string | null,
+  /** The allow list of the organisation, in the same form. */
+  orgAllowList: string | null,
   isServiceAccount: boolean,
   /** The version of the organisation's mounted tools; null when it has never had an MCP server. */
   catalogueVersion: number | null,
@@ -39,7 +39,7 @@ const hasLiveParent = `(o.parent_id is null or exists (
 const liveCredentials = `
   select t.id::text, t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
-         nullif(t.allow_list, '{}')::text[], nullif(p.allow_list, '{}')::text[], t.service_account_id is not null,
+         nullif(array_to_string(t.allow_list, ' '), ''), nullif(array_to_string(p.allow_list, ' '), ''), t.service_account_id is not null,
          m.version::float8
   from personal_access_tokens t
     -- Exactly one of them is the owner.
@@ -58,7 +58,7 @@ const liveCredentials = `
   from service_credentials c where c.id = any($3::uuid[])
   union all
   select o.id::text, o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
-         null, nullif(p.allow_list, '{}')::text[], false, m.version::float8
+         null, nullif(array_to_string(p.allow_list, ' '), ''), false, m.version::float8
   from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join oauth_grants g on g.id = o.grant_id
@@ -69,7 +69,7 @@ const liveCredentials = `
     and c.disabled_at is null and c.removed_at is null and u.removed_at is null and ${hasLiveParent}
   union all
   select o.id::text, o.token_hash, a.role, '', a.name, ${keptScopes},
-         null, nullif(p.allow_list, '{}')::text[], true, m.version::float8
+         null, nullif(array_to_string(p.allow_list, ' '), ''), true, m.version::float8
   from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join service_accounts a on a.id = o.service_account_id
