@@ -165,7 +165,7 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   const child = await make('leaked child', token.accessToken);
   const other = await make('other');
   // The same id with another value is somebody's guess.
-  const forged = `${other.accessToken.slice(0, -4)}AAAA`;
+  const forged = `${other.accessToken.slice(0, -20)}${'A'.repeat(20)}`;
   const url = `https://paste.example/abc?q=${token.accessToken}#x`;
   const tokens = [
     ...Array.from({ length: 997 }, (_value, index) => garbage(index)),
@@ -196,6 +196,27 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   await platform.drained();
   expect(mailsAbout(member.email, 'leaked')).toHaveLength(1);
   expect(platform.identity.logged()).not.toContain(token.accessToken);
+});
+
+test('of reports of a token at the same time, each place is in the audit and one is mailed', async () => {
+  const token = await make('twice');
+  const places = ['https://a.example/x', 'https://b.example/x'];
+  const { db } = platform.identity;
+  await db.query(
+    `insert into leak_reports (id, token_id, digest, url, created_at)
+     select gen_random_uuid(), id, token_hash, place, now() from personal_access_tokens, unnest($2::text[]) place
+     where id = $1`,
+    [token.id, places],
+  );
+  await report([garbage(0)]);
+  await waitFor(async () => (await findEntries('token.leaked', token)).length === 2, {
+    what: 'both entries',
+    timeoutMs: 15_000,
+  });
+  const entries = await findEntries('token.leaked', token);
+  expect(entries.map(({ detail }) => detail.url)).toEqual(expect.arrayContaining(places));
+  await platform.drained();
+  expect(mailsAbout(member.email, 'twice')).toHaveLength(1);
 });
 
 test('reports of a token that was revoked before cause no alert, however many wait', async () => {

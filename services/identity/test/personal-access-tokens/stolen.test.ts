@@ -104,14 +104,42 @@ test('a token that was narrowed rotates no descendant that is allowed from more 
   const parent = await make(session);
   const open = await make(parent.accessToken);
   const listed = await make(parent.accessToken, { allowList: ['203.0.113.0/25'] });
-  const edited = await identity.call('PATCH', `${path}/${parent.id}`, {
-    token: session,
-    body: { allowList: ranges },
-  });
-  expect(edited.status).toBe(200);
+  // As replicas of the previous version left it.
+  await identity.db.query('update personal_access_tokens set allow_list = $2 where id = $1', [
+    parent.id,
+    ranges,
+  ]);
   expect(toOutcome(await rotate(open.id, parent.accessToken))).toEqual([403, 'SESSION_REQUIRED']);
   const replacement = await rotated(listed.id, parent.accessToken);
   expect((await details(replacement.id))['allowList']).toEqual(['203.0.113.0/25']);
+});
+
+test('narrowing a token narrows its descendants, so that none is allowed from where it is not', async () => {
+  const parent = await make(session);
+  const open = await make(parent.accessToken);
+  const grandchild = await make(open.accessToken, { allowList: ['203.0.0.0/16', '198.51.100.0/24'] });
+  const within = await make(parent.accessToken, { allowList: ['203.0.113.0/25'] });
+  const other = await make(session);
+  const narrow = (allowList: string[]) =>
+    identity.call('PATCH', `${path}/${parent.id}`, { token: session, body: { allowList } });
+  expect((await narrow(ranges)).status).toBe(200);
+  const lists = async () =>
+    Promise.all([open, grandchild, within, other].map(async ({ id }) => (await details(id))['allowList']));
+  expect(await lists()).toEqual([ranges, ['203.0.113.0/24'], ['203.0.113.0/25'], []]);
+  const { rows } = await identity.db.query(
+    `select detail, changes from audit_entries where action = 'token.changed' and subject_id = $1`,
+    [grandchild.id],
+  );
+  expect(rows).toEqual([
+    {
+      detail: { narrowedWith: parent.id },
+      changes: { allowList: { from: '203.0.0.0/16 198.51.100.0/24', to: '203.0.113.0/24' } },
+    },
+  ]);
+  const refused = await narrow(['203.0.113.128/25']);
+  expect(toOutcome(refused)).toEqual([409, 'DESCENDANTS_OUTSIDE']);
+  expect(await lists()).toEqual([ranges, ['203.0.113.0/24'], ['203.0.113.0/25'], []]);
+  expect((await details(parent.id))['allowList']).toEqual(ranges);
 });
 
 test("a creation that waits for an edit of its token's allow list is bound by the new list", async () => {

@@ -57,7 +57,7 @@ const insert = `
     order by id
     on conflict do nothing
   )
-  select distinct token_id from found where cause = 'ended'`;
+  select distinct token_id from found where cause = 'ended' order by token_id`;
 
 /** @returns the rotated tokens that were used after they had ended. */
 export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<string[]> {

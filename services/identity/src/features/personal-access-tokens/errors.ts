@@ -26,3 +26,9 @@ export const tokenRequired = (): AppError =>
   });
 export const tokenAlreadyRotated = (): AppError =>
   conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');
+
+export const descendantsOutsideOfAllowList = (count: number): AppError =>
+  conflict(
+    'DESCENDANTS_OUTSIDE',
+    `${count} of the tokens that this one created could not be used from anywhere: revoke them first`,
+  );

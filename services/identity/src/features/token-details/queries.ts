@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Transaction } from '../../resources.js';
+import { type Caller, getUserAgent } from '../audit/actor.js';
+import { auditIdPrefix } from '../audit/queries.js';
 import type { TokenRow } from '../personal-access-tokens/list.queries.js';
 import type { TokenState } from './state.js';
 
@@ -60,6 +62,69 @@ export async function lockToken(
     select name, description, allow_list, mutes_notices, scopes, expires_at, status::text, successor_id from personal_access_tokens
     where id = ${tokenId}::uuid and owner_id = ${ownerId}::uuid for update`);
   return row;
+}
+
+/** Serialises edits of allow lists with creations and revocations of the owner's tokens. */
+export const lockOwner = (tx: Transaction, ownerId: string): Promise<unknown> =>
+  tx.$queryRaw(Prisma.sql`select id from users where id = ${ownerId}::uuid for no key update`);
+
+export interface NarrowedFamily {
+  /** How many tokens would be allowed from nowhere. */
+  readonly excludedCount: number;
+}
+
+/**
+ * Narrows the allow lists of the tokens that a revocation of this one would revoke, so that none is allowed from where this
+ * one isn't. The audit has each that changes.
+ */
+export async function narrowFamily(
+  tx: Transaction,
+  {
+    tokenId,
+    allowList,
+    caller,
+    at,
+  }: {
+    readonly tokenId: string;
+    readonly allowList: readonly string[];
+    readonly caller: Caller;
+    readonly at: Date;
+  },
+): Promise<NarrowedFamily> {
+  const list = Prisma.sql`${allowList}::text[]::inet[]`;
+  const [row] = await tx.$queryRaw<[{ excluded: number }]>(Prisma.sql`
+    with recursive family as (
+      select id from personal_access_tokens where id = ${tokenId}::uuid
+      union
+      select member.id from family cross join lateral (
+        select id from personal_access_tokens where parent_id = family.id and status = 'active'
+        union all
+        select id from personal_access_tokens where successor_id = family.id and status = 'active'
+      ) member
+    ), member as materialized (
+      select token.id, token.org_id, token.allow_list as old_list,
+        case when token.allow_list = '{}' then ${list} else array(
+          select distinct case when own <<= given then own else given end
+          from unnest(token.allow_list) own cross join unnest(${list}) given where own <<= given or given <<= own
+        ) end as new_list
+      from family join personal_access_tokens token using (id) where token.id <> ${tokenId}::uuid
+    ), narrowed as (
+      update personal_access_tokens token set allow_list = member.new_list
+      from member where token.id = member.id and member.new_list <> '{}'
+        and not (member.old_list <@ member.new_list and member.new_list <@ member.old_list)
+      returning token.id, token.org_id, member.old_list, member.new_list
+    ), entries as (
+      insert into audit_entries
+        (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, detail, changes, created_at)
+      select (${auditIdPrefix(at)}::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.changed', ${caller.userId}::uuid,
+        ${caller.kind}, ${caller.credentialId}::uuid, ${caller.client.address}, ${getUserAgent(caller.client)}, id,
+        jsonb_build_object('narrowedWith', ${tokenId}::text),
+        jsonb_build_object('allowList', jsonb_build_object(
+          'from', array_to_string(old_list, ' '), 'to', array_to_string(new_list, ' '))), ${at.toISOString()}::timestamptz
+      from narrowed
+    )
+    select count(*)::int as excluded from member where new_list = '{}'`);
+  return { excludedCount: row.excluded };
 }
 
 export interface TokenEdit {

@@ -46,7 +46,7 @@ export function tokenDetailsRoutes(app: App, service: TokenDetailsService): void
         security: bearer,
         params: TokenPath,
         body: EditTokenBody,
-        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
     async (request) => ({

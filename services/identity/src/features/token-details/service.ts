@@ -6,12 +6,14 @@ import { isNarrower, readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { tokenNotFound } from '../personal-access-tokens/errors.js';
+import { descendantsOutsideOfAllowList, tokenNotFound } from '../personal-access-tokens/errors.js';
 import { toToken } from '../personal-access-tokens/service.js';
 import {
   type EditableToken,
   findOwnToken,
+  lockOwner,
   lockToken,
+  narrowFamily,
   type TokenDetailsRow,
   type TokenEdit,
   updateToken,
@@ -89,6 +91,18 @@ function toEdit(
   };
 }
 
+/** @throws AppError 409 when a token that this one created would be allowed from nowhere. */
+async function narrowDescendants(
+  tx: Transaction,
+  caller: Caller,
+  tokenId: string,
+  allowList: readonly string[],
+  at: Date,
+): Promise<void> {
+  const { excludedCount } = await narrowFamily(tx, { tokenId, allowList, caller, at });
+  if (excludedCount > 0) throw descendantsOutsideOfAllowList(excludedCount);
+}
+
 /** The form in which the audit shows what an edit can change. */
 const toAuditForm = ({ name, description, scopes, allowList, mutesNotices }: TokenEdit) => ({
   name: name ?? null,
@@ -113,6 +127,7 @@ export function createTokenDetailsService(deps: {
 
   async function edit(tx: Transaction, caller: Caller, tokenId: string, body: EditTokenBody): Promise<void> {
     const now = clock();
+    if (body.allowList) await lockOwner(tx, caller.userId);
     const token = await lockToken(tx, tokenId, caller.userId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
     const before = {
@@ -130,6 +145,8 @@ export function createTokenDetailsService(deps: {
     ]);
     if (Object.keys(changes).length === 0) return;
     await updateToken(tx, tokenId, change);
+    if (change.allowList && change.allowList.length > 0)
+      await narrowDescendants(tx, caller, tokenId, change.allowList, new Date(now));
     await insertAuditEntry(tx, {
       orgId: caller.orgId,
       action: 'token.changed',

@@ -7,7 +7,13 @@ import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
 import { describeLeak } from '../token-alerts/alerts.js';
-import { deleteLeakReport, findLeakedTokens, hasLeakReports, type LeakedToken } from './queries.js';
+import {
+  deleteLeakReport,
+  findLeakedTokens,
+  hasLeakReports,
+  isFirstReport,
+  type LeakedToken,
+} from './queries.js';
 
 const EVERY_MS = 5_000;
 const BATCH = 1_000;
@@ -38,9 +44,11 @@ export function createLeaksJob(deps: {
       at,
     });
     await prisma.$transaction(async (tx) => {
+      const isFirst = await isFirstReport(tx, orgId, tokenId);
       if (!(await deleteLeakReport(tx, reportId))) return;
       const entry = { orgId, action: 'token.leaked', actor: platformActor, subjectId: tokenId, at } as const;
       await insertAuditEntry(tx, { ...entry, ...(url !== null && { detail: { url } }) });
+      if (!isFirst) return;
       const administrators = await findAdministrators(tx, orgId);
       const detail = describeLeak(token.name, token.ownerName, url);
       const owners = ownerId === null ? [] : [ownerId];

@@ -19,6 +19,22 @@ export const insertLeakReports = (db: pg.Pool, values: readonly LeakedValue[], a
     ],
   });
 
+const issuedTokens = `
+  select token_hash as digest from personal_access_tokens
+  where id = any($1::uuid[]) and token_hash = any($2::text[])`;
+
+/** @returns the digests of the values that are tokens, in whatever state. */
+export async function findIssuedTokens(
+  db: pg.Pool,
+  values: readonly LeakedValue[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ digest: string }>(issuedTokens, [
+    values.map(({ tokenId }) => tokenId),
+    values.map(({ digest }) => digest),
+  ]);
+  return new Set(rows.map(({ digest }) => digest));
+}
+
 /* A reported token that is alive, or that its report has revoked without being settled. */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
   and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
@@ -59,6 +75,13 @@ export async function findLeakedTokens(db: pg.Pool, now: Date, limit: number): P
 
 export const hasLeakReports = async (db: pg.Pool): Promise<boolean> =>
   (await db.query('select from leak_reports limit 1')).rowCount === 1;
+
+/** Locks the token, and returns whether nobody has been told about its leak: of reports at the same time, one is the first. */
+export async function isFirstReport(tx: Transaction, orgId: string, tokenId: string): Promise<boolean> {
+  await tx.$queryRaw`select id from personal_access_tokens where id = ${tokenId}::uuid for no key update`;
+  const told = { orgId, subjectId: tokenId, action: 'token.leaked' };
+  return (await tx.auditEntry.findFirst({ where: told, select: { id: true } })) === null;
+}
 
 /** @returns false when another replica has settled the report. */
 export async function deleteLeakReport(tx: Transaction, id: string): Promise<boolean> {
