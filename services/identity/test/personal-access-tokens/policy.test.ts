@@ -77,6 +77,11 @@ test('a new token and a rotation fit the policy: defaults are cut, what is named
   }
   const defaults = await create({ scopes: undefined });
   expect(defaults.body.token.scopes).toEqual(expect.not.arrayContaining(['crawl:delete']));
+  const grantable = await identity.call('GET', `${tokensPath}/scopes`, { token: session });
+  expect([grantable.text.includes('"crawl:write"'), grantable.text.includes('"crawl:delete"')]).toEqual([
+    true,
+    false,
+  ]);
   const rotated = await identity.call('POST', `${tokensPath}/${forever.id}/rotate`, { token: session });
   expect(days(rotated)).toBeCloseTo(10, 3);
   await put({ allowsNever: false });

@@ -110,9 +110,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
         response: { 200: GrantableScopes, ...errorResponses(401, 403) },
       },
     },
-    (request, reply) => {
-      void reply.send({ scopes: service.grantableScopes(getMember(request)) });
-    },
+    async (request) => ({ scopes: await service.grantableScopes(getMember(request)) }),
   );
 }
 

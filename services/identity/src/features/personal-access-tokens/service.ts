@@ -33,7 +33,8 @@ export interface TokenService {
   /** Lists the 100 newest active tokens of an owner, newest first. */
   listOf(owner: TokenOwner): Promise<Token[]>;
   listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
-  grantableScopes(principal: UserPrincipal): GrantableScopes['scopes'];
+  /** Returns the scopes that the caller can grant and the policy of the organisation allows, by category. */
+  grantableScopes(principal: UserPrincipal): Promise<GrantableScopes['scopes']>;
   /**
    * Revokes the token and its descendants, or with `keepDescendants` the token alone. The revocation is effective when
    * this returns.
@@ -124,12 +125,13 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       return { data: rows.map(toAdminToken), pagination: toPagination(query, total) };
     },
 
-    grantableScopes: (principal) =>
-      scopeCatalogue
+    async grantableScopes(principal) {
+      const { deniedScopes } = await deps.getPolicy(principal.orgId);
+      return scopeCatalogue
         .map(({ category, scopes }) => ({
           category,
           scopes: scopes
-            .filter(({ name }) => canGrant(principal, name))
+            .filter(({ name }) => canGrant(principal, name) && !deniedScopes.includes(name))
             .map(({ name, description, isAdminOnly }) => ({
               name,
               description,
@@ -137,7 +139,8 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
               adminOnly: isAdminOnly,
             })),
         }))
-        .filter(({ scopes }) => scopes.length > 0),
+        .filter(({ scopes }) => scopes.length > 0);
+    },
 
     revokeOwn: (caller, tokenId, options) => revoke(caller, caller.userId, tokenId, options),
     revokeOf: ({ id }, caller, tokenId, options) => revoke(caller, id, tokenId, options),
