@@ -1,18 +1,47 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 
 /*
  * A credential is a JWT (RFC 7519) signed with Ed25519 (RFC 8037), of one of four kinds:
  *
  *   session  issued at login; ends after 24 hours or at logout; no scopes
- *   pat      a personal access token; scopes fixed at creation; shown with the prefix `pat_`
+ *   pat      a personal access token; scopes fixed at creation; shown with a prefix and a checksum
  *   oauth    an OAuth 2.0 access token of a client: ten minutes, for the audience that it names
  *   service  a service's own, short-lived, from the client credentials grant (RFC 6749 §4.4)
  */
 export const credentialKinds = ['session', 'pat', 'oauth', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** The prefix is for display only; it is neither signed nor hashed. */
-export const PAT_PREFIX = 'pat_';
+/*
+ * A personal access token is shown as `<prefix><JWT>.<checksum>`. Prefix and checksum let scanners find tokens in texts;
+ * they are neither signed nor hashed. An instance chooses its prefix, and every instance accepts any prefix and none, so
+ * that tokens outlive a change of it.
+ */
+export const DEFAULT_TOKEN_PREFIX = 'pat_';
+
+/** A name and an underscore. */
+export const isTokenPrefix = (text: string): boolean => /^[a-z][a-z\d]{1,15}_$/.test(text);
+
+/** Every JWT of the platform begins with the base64url of `{"`. */
+const JWT_START = 'eyJ';
+const MAX_PREFIX_LENGTH = 17;
+const CHECKSUM_LENGTH = 6;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Returns the CRC-32 of the text in six digits of base62. */
+export function toChecksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let digit = 0; digit < CHECKSUM_LENGTH; digit += 1) {
+    digits = (BASE62[rest % 62] ?? '') + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** Returns the form in which a token is shown. */
+export const formatToken = (prefix: string, jwt: string): string =>
+  `${prefix}${jwt}.${toChecksum(prefix + jwt)}`;
 
 /** The claims of every credential; times are seconds since the epoch (NumericDate). */
 export interface CredentialClaims {
@@ -47,8 +76,16 @@ export interface SignedCredential {
 /** Longer tokens are rejected unread; the platform's credentials are far shorter. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
-export const stripPrefix = (presented: string): string =>
-  presented.startsWith(PAT_PREFIX) ? presented.slice(PAT_PREFIX.length) : presented;
+/** Returns the JWT of a presented credential: without a prefix and a checksum, which aren't checked. */
+export function toJwt(presented: string): string {
+  const start = presented.startsWith(JWT_START)
+    ? 0
+    : presented.slice(0, MAX_PREFIX_LENGTH + JWT_START.length).indexOf(JWT_START);
+  const hasPrefix = start > 0 && isTokenPrefix(presented.slice(0, start));
+  const checksumAt = presented.length - CHECKSUM_LENGTH - 1;
+  // The signature of a JWT is longer than a checksum.
+  return presented.slice(hasPrefix ? start : 0, presented[checksumAt] === '.' ? checksumAt : undefined);
+}
 
 /** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */
 export const toDigest = (token: string): string => hash('sha256', token, 'base64url');

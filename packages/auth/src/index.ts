@@ -11,9 +11,11 @@ export {
   type CredentialClaims,
   type CredentialKind,
   toDigest,
-  PAT_PREFIX,
+  DEFAULT_TOKEN_PREFIX,
+  formatToken,
+  isTokenPrefix,
   type SignedCredential,
-  stripPrefix,
+  toJwt,
 } from './credential.js';
 export {
   getAccount,

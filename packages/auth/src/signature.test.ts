@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { formatToken, toChecksum } from './credential.js';
 import type { KeySet } from './key-set.js';
 import { createSignatureCheck } from './signature.js';
 
@@ -45,8 +46,18 @@ test('checks a signature once per token, with and without the display prefix', (
   const { check, count } = createCheck();
   const token = mint();
   expect(check(token)?.scopes).toEqual(new Set(['a', 'b']));
-  expect(check(`pat_${token}`)).toBe(check(token));
+  const shown = [`pat_${token}`, `acme1_${token}`, formatToken('pat_', token), `${token}.0000xX`];
+  for (const presented of shown) expect(check(presented)).toBe(check(token));
   expect(count()).toBe(1);
+  for (const prefix of ['pat', '_', 'Pat_', 'pat_pat_', 'a_', 'pat-x_', `${'a'.repeat(17)}_`])
+    expect(check(prefix + token)).toBeUndefined();
+});
+
+test.each([
+  ['', '000000'],
+  ['123456789', '3jZRME'],
+])('the checksum of %j is %s', (text, checksum) => {
+  expect(toChecksum(text)).toBe(checksum);
 });
 
 test('checks no signature when the text does not have the form of a credential', () => {

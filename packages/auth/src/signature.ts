@@ -5,7 +5,7 @@ import {
   credentialKinds,
   toDigest,
   type SignedCredential,
-  stripPrefix,
+  toJwt,
   MAX_TOKEN_LENGTH,
 } from './credential.js';
 import type { KeySet } from './key-set.js';
@@ -78,7 +78,7 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
   }
 
   return (presented: string): SignedCredential | undefined => {
-    const token = stripPrefix(presented);
+    const token = toJwt(presented);
     if (!looksSigned(token)) return undefined;
     const current = keySet.current();
     if (current !== keys) {

@@ -1,4 +1,4 @@
-import { canHoldScope, isScope, type Scope } from '@platform/auth';
+import { canHoldScope, DEFAULT_TOKEN_PREFIX, isScope, isTokenPrefix, type Scope } from '@platform/auth';
 import {
   integer,
   isDisplayName,
@@ -16,6 +16,7 @@ import {
   type Variable,
   withDefault,
 } from '@platform/service-kit';
+import { scanningKeys } from './features/token-leaks/scanning-keys.js';
 import type { BoxKey } from './secret-box.js';
 
 const DEFAULT_MCP_SCOPES: readonly Scope[] = [
@@ -77,6 +78,11 @@ const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:passwor
 const password: Variable<string> = {
   mustBe: 'a password of 8 to 256 characters',
   parse: (value) => (value.length >= 8 && value.length <= 256 ? value : undefined),
+};
+
+const tokenPrefix: Variable<string> = {
+  mustBe: '2 to 16 lower-case letters and digits, the first a letter, and an underscore, such as acme_',
+  parse: (value) => (isTokenPrefix(value) ? value : undefined),
 };
 
 const emailAddress: Variable<string> = {
@@ -152,6 +158,10 @@ export const identityVariables = {
   /** The web app that mailed links lead to. Without one, they lead to this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  /** What personal access tokens begin with when they are shown. Tokens with another prefix stay valid. */
+  TOKEN_PREFIX: withDefault(tokenPrefix, DEFAULT_TOKEN_PREFIX),
+  /** The public keys of GitHub's secret scanning, which then reports leaked tokens. */
+  SECRET_SCANNING_KEYS: withDefault(scanningKeys, undefined),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   /** The hosts whose documents describe OAuth clients. */
   OAUTH_CLIENT_HOSTS: withDefault(list('a comma-separated list of host names'), DEFAULT_CLIENT_HOSTS),

@@ -15,7 +15,10 @@ import { createTokenSearch } from './features/token-search/service.js';
 import type { Resources } from './resources.js';
 
 export interface TokenFeatureDeps extends Resources {
-  readonly config: Pick<IdentityConfig, 'AUDIT_DAYS' | 'MCP_SCOPES'>;
+  readonly config: Pick<
+    IdentityConfig,
+    'AUDIT_DAYS' | 'MCP_SCOPES' | 'SECRET_SCANNING_KEYS' | 'TOKEN_PREFIX'
+  >;
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly outbox: Outbox;
@@ -32,12 +35,12 @@ export interface TokenFeatureDeps extends Resources {
 export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   const { config } = deps;
   const getPolicy = registerTokenPolicy(app, deps);
-  const common = { ...deps, getPolicy };
+  const common = { ...deps, getPolicy, tokenPrefix: config.TOKEN_PREFIX };
   deps.refusedUses.onReuse(createReuseReaction(common));
   const tokenSearch = createTokenSearch({ ...deps, historyDays: config.AUDIT_DAYS });
   const tokens = registerTokens(app, { ...common, search: tokenSearch, defaultScopes: config.MCP_SCOPES });
   registerTokenDetails(app, { ...deps, tokens });
-  registerTokenLeaks(app, deps);
+  registerTokenLeaks(app, { ...deps, scanningKeys: config.SECRET_SCANNING_KEYS });
   startTokenNotices(deps);
   const tokenRotation = registerTokenRotation(app, common);
   registerServiceAccounts(app, { ...common, tokens, rotation: tokenRotation });

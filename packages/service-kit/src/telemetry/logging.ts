@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { currentTraceIds, isTracing } from './tracing/spans.js';
 
-/** Matches anything that looks like a JWT, with or without the display prefix, anywhere in a text. */
-const credentialPattern = /(?:pat_)?eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
+/** Matches anything that looks like a JWT, with or without prefix and checksum, anywhere in a text. */
+const credentialPattern = /(?:pat_)?eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*){0,2}/g;
 
 export type { Logger } from 'pino';
 

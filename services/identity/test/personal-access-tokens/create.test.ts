@@ -38,7 +38,7 @@ test('the response has the specified shape, and the row contains only a hash of 
       expiresAt: expect.stringMatching(/Z$/),
       lastUsedAt: null,
       parentId: null,
-      accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]+$/),
+      accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]{86}\.[\dA-Za-z]{6}$/),
     },
   });
   expect(getDays(token)).toBeCloseTo(30, 3);

@@ -1,9 +1,11 @@
-import { PAT_PREFIX, toDigest } from '@platform/auth';
+import { formatToken, toDigest } from '@platform/auth';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 
 export interface MintDeps {
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
+  /** What tokens begin with when they are shown. */
+  readonly tokenPrefix: string;
 }
 
 export interface MintedToken {
@@ -15,7 +17,7 @@ export interface MintedToken {
 
 /** Signs a token. @param token.now, token.expiresAt - milliseconds since the epoch; null for a token that never expires. */
 export function mintToken(
-  { keys, signJwt }: MintDeps,
+  { keys, signJwt, tokenPrefix }: MintDeps,
   token: {
     readonly id: string;
     readonly orgId: string;
@@ -32,5 +34,5 @@ export function mintToken(
     ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
   };
   const { token: jwt, keyId } = keys.mint({ ...claims, ...times }, signJwt);
-  return { accessToken: PAT_PREFIX + jwt, tokenHash: toDigest(jwt), signingKeyId: keyId };
+  return { accessToken: formatToken(tokenPrefix, jwt), tokenHash: toDigest(jwt), signingKeyId: keyId };
 }

@@ -1,16 +1,26 @@
 import type pg from 'pg';
 import { createAttemptLimits } from '../attempt-limits/attempt-limits.js';
 
-/** Counts a report from an address. @throws AppError 429. */
-export type CountLeakReport = (address: string) => Promise<void>;
+export interface LeakReportLimit {
+  /** Counts a report from an address. @throws AppError 429. */
+  count(address: string): Promise<void>;
+  /** Takes a count back, because the report is one of a scanner that is known. */
+  takeBack(address: string): Promise<void>;
+}
 
-/** Sixty reports in fifteen minutes from one network, whatever they contain: 60,000 tokens. */
-export function createLeakReportLimit(pool: pg.Pool): CountLeakReport {
+/** Sixty reports in fifteen minutes from one network, whatever they contain. */
+export function createLeakReportLimit(
+  pool: pg.Pool,
+  name: 'leak-report' | 'leak-signature',
+): LeakReportLimit {
   const limits = createAttemptLimits(pool, {
-    name: 'leak-report',
+    name,
     perPair: 60,
     perAddress: 60,
     message: 'Too many reports: try again later',
   });
-  return (address) => limits.begin('leak-report', address);
+  return {
+    count: (address) => limits.begin(name, address),
+    takeBack: (address) => limits.succeed(name, address),
+  };
 }

@@ -1,4 +1,4 @@
-import { stripPrefix, toDigest } from '@platform/auth';
+import { toDigest, toJwt } from '@platform/auth';
 import { v4 as uuidv4 } from 'uuid';
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -35,6 +35,6 @@ export function toLeakedValue({
   readonly token: string;
   readonly url?: string | undefined;
 }): LeakedValue {
-  const jwt = stripPrefix(token.trim());
+  const jwt = toJwt(token.trim());
   return { tokenId: readTokenId(jwt) ?? uuidv4(), digest: toDigest(jwt), url: readPlace(url) };
 }

@@ -2,19 +2,19 @@ import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { errorResponses } from '../../openapi.js';
 import { LeakReportBody } from './schemas.js';
-import type { CountLeakReport } from './report-limit.js';
-import type { ReportLeaks } from './service.js';
+import type { LeakReportLimit } from './report-limit.js';
+import type { LeakReports } from './service.js';
 
 const MAX_BODY_BYTES = 1_048_576;
 
 /** For everybody who has found tokens. [PAT-31] */
-export function leakReportRoutes(app: App, report: ReportLeaks, count: CountLeakReport): void {
+export function leakReportRoutes(app: App, report: LeakReports['report'], limit: LeakReportLimit): void {
   app.post(
     '/api/v1/personal-access-tokens/leaked',
     {
       bodyLimit: MAX_BODY_BYTES,
       // Before the body is read: its size is what strangers could use up.
-      onRequest: (request) => count(request.ip),
+      onRequest: (request) => limit.count(request.ip),
       schema: {
         operationId: 'reportLeakedTokens',
         tags: ['Personal access tokens'],

@@ -1,18 +1,39 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import { insertLeakReports } from './queries.js';
-import { toLeakedValue } from './report.js';
+import { findIssuedTokens, insertLeakReports } from './queries.js';
+import { type LeakedValue, toLeakedValue } from './report.js';
 import type { LeakReportBody } from './schemas.js';
 
-/** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
-export type ReportLeaks = (body: LeakReportBody) => Promise<void>;
+type Match = LeakReportBody['tokens'][number];
 
-/** @param deps.wake - wakes the job that revokes them. */
-export const createReportLeaks =
-  (deps: { readonly pool: pg.Pool; readonly clock: Clock; readonly wake: () => void }): ReportLeaks =>
-  async ({ tokens }) => {
-    const values = new Map(tokens.map(toLeakedValue).map((value) => [value.digest, value]));
-    await insertLeakReports(deps.pool, [...values.values()], new Date(deps.clock()));
+export interface LeakReports {
+  /** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
+  report(body: LeakReportBody): Promise<void>;
+  /** Stores a report of a trusted scanner. @returns the texts of it that are tokens, in whatever state. */
+  reportMatches(matches: readonly Match[]): Promise<ReadonlySet<string>>;
+}
+
+/** @param deps.wake - wakes the job that revokes the tokens. */
+export function createLeakReports(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly wake: () => void;
+}): LeakReports {
+  async function store(values: readonly LeakedValue[]): Promise<void> {
+    const unique = new Map(values.map((value) => [value.digest, value]));
+    await insertLeakReports(deps.pool, [...unique.values()], new Date(deps.clock()));
     // The answer doesn't wait for the job, which takes longer when a token is alive.
     setImmediate(deps.wake);
+  }
+  return {
+    report: ({ tokens }) => store(tokens.map(toLeakedValue)),
+    async reportMatches(matches) {
+      const values = matches.map(toLeakedValue);
+      await store(values);
+      const issued = await findIssuedTokens(deps.pool, values);
+      return new Set(
+        matches.flatMap(({ token }, index) => (issued.has(values[index]?.digest ?? '') ? [token] : [])),
+      );
+    },
   };
+}
