@@ -154,4 +154,18 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     await page.getByRole('button', { name: 'End the connection', exact: true }).click();
     await page.getByText('No application acts for anybody').waitFor();
   });
+
+  test('an administrator ends all sessions of a member', async () => {
+    const grace = await using.platform.createMember('Grace Hopper');
+    await using.platform.call('GET', '/api/v1/users/me', undefined, grace);
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
+    await page.getByRole('menuitem', { name: 'End sessions…' }).click();
+    await page.getByRole('heading', { name: 'End all sessions of Grace Hopper?' }).waitFor();
+    await page.getByRole('dialog').getByRole('row').filter({ hasText: '127.0.0.1' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByText('One session has ended.').waitFor();
+    await expect(using.platform.call('GET', '/api/v1/users/me', undefined, grace)).rejects.toThrow('401');
+  });
 });

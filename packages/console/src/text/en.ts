@@ -456,6 +456,7 @@ export const en = {
     invitations: { pending: 'Invited', undeliverable: 'Not delivered', unknown: 'Delivery unknown' },
     makeAdmin: 'Make administrator…',
     makeMember: 'Make member…',
+    endSessions: 'End sessions…',
     remove: 'Remove…',
     repeat: 'Send the invitation again…',
     repeatTitle: (name: string) => `Invite ${name} again?`,

@@ -13,6 +13,7 @@ import { useNumberedList } from '../../ui/use-list.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
+const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessions.tsx')).EndMemberSessions);
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
 const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
@@ -34,7 +35,8 @@ function Invitation({ invitation }: Pick<Member, 'invitation'>) {
 }
 
 type Dialog =
-  { readonly kind: 'invite' } | { readonly kind: 'role' | 'remove' | 'repeat'; readonly member: Member };
+  | { readonly kind: 'invite' }
+  | { readonly kind: 'role' | 'sessions' | 'remove' | 'repeat'; readonly member: Member };
 
 const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly DataColumn<Member>[] => [
   {
@@ -65,7 +67,9 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
         label: member.role === 'admin' ? t.makeMember : t.makeAdmin,
         run: () => open({ kind: 'role', member }),
       },
-      ...(member.invitation ? [{ label: t.repeat, run: () => open({ kind: 'repeat', member }) }] : []),
+      member.invitation
+        ? { label: t.repeat, run: () => open({ kind: 'repeat', member }) }
+        : { label: t.endSessions, isDangerous: true, run: () => open({ kind: 'sessions', member }) },
       {
         label: member.invitation ? t.cancelInvitation : t.remove,
         isDangerous: true,
@@ -106,6 +110,7 @@ export function Screen() {
       {dialog?.kind === 'invite' && <InviteMember onClose={close} />}
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
       {dialog?.kind === 'repeat' && <RepeatInvitation member={dialog.member} onClose={close} />}
+      {dialog?.kind === 'sessions' && <EndMemberSessions member={dialog.member} onClose={close} />}
       {dialog?.kind === 'remove' && <RemoveMember member={dialog.member} onClose={close} />}
     </Page>
   );

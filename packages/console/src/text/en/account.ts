@@ -39,6 +39,9 @@ export const account = {
     endOthersSubmit: 'End all others',
     othersEnded: (count: number) =>
       count === 1 ? 'One session has ended.' : `${count} sessions have ended.`,
+    endOfTitle: (name: string) => `End all sessions of ${name}?`,
+    endOfWarning: 'They are signed out everywhere at once. Their tokens keep working.',
+    endOfSubmit: 'End all sessions',
     emptyTitle: 'There are no open sessions',
   },
 };
