@@ -126,6 +126,17 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/applications/application.tsx'),
       },
       {
+        path: '/organisation/service-accounts',
+        label: text.screens.serviceAccounts,
+        isForAdmins: true,
+        load: () => import('./screens/service-accounts/service-accounts.tsx'),
+      },
+      {
+        path: '/organisation/service-accounts/$accountId',
+        isForAdmins: true,
+        load: () => import('./screens/service-accounts/service-account.tsx'),
+      },
+      {
         path: '/organisation/token-policy',
         label: text.screens.tokenPolicy,
         isForAdmins: true,

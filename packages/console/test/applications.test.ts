@@ -136,4 +136,54 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByText('This is not JSON.').waitFor();
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
   });
+
+  test('gives a service account a token that works, and ends both', async () => {
+    const page = await using.open('/organisation/service-accounts');
+    await page.getByRole('button', { name: 'New service account' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Nightly export');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('Nightly export is created.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Nightly export' }).click();
+    await page.getByText('It has no tokens').waitFor();
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Export host');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('kb:read').click();
+    using.allowFaults(/400/);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/kb:read/)
+      .waitFor();
+    await dialog.getByText('kb:read', { exact: true }).click();
+    await dialog.getByText('crawl:read').click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const token = await copy(page, 'Token');
+    const callTools = async (): Promise<number> =>
+      (
+        await fetch(`${using.platform.url}/mcp`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+        })
+      ).status;
+    expect(await callTools()).toBe(200);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('row').filter({ hasText: 'Export host' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Export host' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await page.getByText('“Export host” is revoked.').waitFor();
+    expect(await callTools()).toBe(401);
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('button', { name: 'Remove account' }).click();
+    await page.getByText('“Nightly export” is removed.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Service accounts' }).waitFor();
+  });
 });

@@ -17,6 +17,7 @@ const SCREENS = [
   ['/organisation/members', 'Members'],
   ['/organisation/tokens', 'All tokens'],
   ['/organisation/applications', 'Applications'],
+  ['/organisation/service-accounts', 'Service accounts'],
   ['/organisation/token-policy', 'Token policy'],
   ['/organisation/mcp-servers', 'MCP servers'],
   ['/organisation/apps', 'Connected apps'],

@@ -4,18 +4,16 @@ import { identity, unwrap } from '../../api/client.ts';
 import { scopesQuery } from '../../api/scopes.ts';
 import { text } from '../../text/index.ts';
 import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
-import { RadioCards, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { QueryView } from '../../ui/query-view.tsx';
 import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
+import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
 import { readRanges } from './ranges.ts';
 import { ScopePicker } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 const t = text.tokens;
-type Expiry = keyof typeof t.expiries;
-const expiryOptions = Object.entries(t.expiries) as [Expiry, string][];
-const EXPIRIES = { '30': 30, '90': 90, '365': 365, never: 'never' } as const;
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -56,13 +54,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
         >
           <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
           <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
-          <SelectInput<Expiry>
-            label={t.expiry}
-            value={expiry}
-            options={expiryOptions}
-            onChange={setExpiry}
-            hint={expiry === 'never' ? t.expiryNever : undefined}
-          />
+          <ExpiryInput value={expiry} onChange={setExpiry} />
           <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
         </DialogForm>
       )}

@@ -8,8 +8,12 @@ import type { Token } from './tokens.tsx';
 const t = text.tokens;
 const SOON_MS = 14 * 86_400_000;
 
+/** What the columns show of a token; the lists that hold active ones alone leave the state out. */
+type ColumnToken = Pick<Token, 'name' | 'scopes' | 'expiresAt' | 'lastUsedAt'> &
+  Partial<Pick<Token, 'state'>>;
+
 /** A token's state, and whether it ends soon. */
-function TokenState({ expiresAt, state }: Pick<Token, 'expiresAt' | 'state'>) {
+function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state'>) {
   if (state === 'revoked') return <Badge tone="neutral">{text.token.states.revoked}</Badge>;
   const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - Date.now();
   if (left <= 0) return <Badge tone="bad">{t.states.expired}</Badge>;
@@ -19,7 +23,7 @@ function TokenState({ expiresAt, state }: Pick<Token, 'expiresAt' | 'state'>) {
 
 const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed : <Time at={at} />);
 
-export const createTokenColumns = <Item extends Token>(
+export const createTokenColumns = <Item extends ColumnToken>(
   onRevoke: (token: Item) => void,
 ): readonly DataColumn<Item>[] => [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },

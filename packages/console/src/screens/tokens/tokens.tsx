@@ -58,7 +58,7 @@ export function Screen() {
         {(tokens) => (
           <DataTable
             label={t.title}
-            columns={createTokenColumns(setRevoking)}
+            columns={createTokenColumns<Token>(setRevoking)}
             items={tokens}
             more={more}
             getId={({ id }) => id}

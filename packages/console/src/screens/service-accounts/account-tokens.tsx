@@ -1,0 +1,55 @@
+import { serviceAccounts } from '#text/service-accounts';
+import type { IdentitySchemas } from '@platform/clients/types';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { Empty, Section } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { createTokenColumns } from '../tokens/token-columns.tsx';
+
+const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
+const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
+
+const t = serviceAccounts.tokens;
+
+export type AccountToken = IdentitySchemas['schemas']['PersonalAccessToken'];
+
+/** The tokens that act as a service account. */
+export function AccountTokens({ accountId }: { accountId: string }) {
+  const [dialog, setDialog] = useState<'create' | AccountToken>();
+  const close = (): void => setDialog(undefined);
+  const query = useQuery({
+    queryKey: ['service-accounts', 'tokens', accountId],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          identity.GET('/api/v1/service-accounts/{accountId}/tokens', {
+            params: { path: { accountId } },
+            signal,
+          }),
+        )
+      ).tokens,
+  });
+  return (
+    <Section title={t.title} actions={<Button onPress={() => setDialog('create')}>{t.create}</Button>}>
+      <QueryView query={query}>
+        {(tokens) => (
+          <DataTable
+            label={t.title}
+            columns={createTokenColumns<AccountToken>(setDialog)}
+            items={tokens}
+            getId={({ id }) => id}
+            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+          />
+        )}
+      </QueryView>
+      {dialog === 'create' && <CreateAccountToken accountId={accountId} onClose={close} />}
+      {dialog && dialog !== 'create' && (
+        <RevokeAccountToken accountId={accountId} token={dialog} onClose={close} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,101 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { scopesQuery } from '../../api/scopes.ts';
+import { text } from '../../text/index.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
+import { TextInput } from '../../ui/fields.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { readText } from '../../ui/read-form.ts';
+import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
+import { readRanges } from '../tokens/ranges.ts';
+import { ScopePicker } from '../tokens/scope-picker.tsx';
+import { ShownToken } from '../tokens/shown-token.tsx';
+import type { AccountToken } from './account-tokens.tsx';
+
+const t = text.tokens;
+
+interface CreateAccountTokenProps {
+  readonly accountId: string;
+  onClose(): void;
+}
+
+export function CreateAccountToken({ accountId, onClose }: CreateAccountTokenProps) {
+  const client = useQueryClient();
+  const groups = useQuery(scopesQuery);
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [expiry, setExpiry] = useState<Expiry>('90');
+  const create = useMutation({
+    mutationFn: (form: FormData) =>
+      unwrap(
+        identity.POST('/api/v1/service-accounts/{accountId}/tokens', {
+          params: { path: { accountId } },
+          body: {
+            name: readText(form, 'name'),
+            scopes: [...scopes],
+            expiryDays: EXPIRIES[expiry],
+            allowList: readRanges(readText(form, 'allowList')),
+          },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['service-accounts'] }),
+  });
+  const shown = create.data?.token;
+  return (
+    <ModalDialog
+      title={shown ? t.shown.title : t.create}
+      isWide
+      isKept={shown !== undefined}
+      onClose={onClose}
+    >
+      {shown ? (
+        <ShownToken token={shown} onClose={onClose} />
+      ) : (
+        <DialogForm
+          action={t.submit}
+          isPending={create.isPending}
+          error={create.error}
+          onClose={onClose}
+          onSubmit={(form) => create.mutate(form)}
+        >
+          <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
+          <QueryView query={groups}>
+            {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
+          </QueryView>
+          <ExpiryInput value={expiry} onChange={setExpiry} />
+          <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
+        </DialogForm>
+      )}
+    </ModalDialog>
+  );
+}
+
+interface RevokeAccountTokenProps {
+  readonly accountId: string;
+  readonly token: AccountToken;
+  onClose(): void;
+}
+
+export const RevokeAccountToken = ({ accountId, token, onClose }: RevokeAccountTokenProps) => (
+  <ActionDialog
+    title={t.revokeTitle(token.name)}
+    action={t.revokeSubmit}
+    isDangerous
+    changes={['service-accounts', 'tokens']}
+    act={(form) => {
+      const reason = readText(form, 'reason');
+      return unwrap(
+        identity.DELETE('/api/v1/service-accounts/{accountId}/tokens/{tokenId}', {
+          params: { path: { accountId, tokenId: token.id } },
+          body: reason === '' ? {} : { reason },
+        }),
+      );
+    }}
+    describe={({ revokedCount }) => t.revoked(token.name, revokedCount)}
+    onClose={onClose}
+  >
+    <p>{t.revokeWarning}</p>
+    <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
+  </ActionDialog>
+);

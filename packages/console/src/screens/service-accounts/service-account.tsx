@@ -1,0 +1,83 @@
+import { serviceAccounts as t } from '#text/service-accounts';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { Facts, Page } from '../../ui/page.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountTokens } from './account-tokens.tsx';
+import type { ServiceAccount } from './service-accounts.tsx';
+
+const EditAccount = lazyPart(async () => (await import('./change-account.tsx')).EditAccount);
+const RemoveAccount = lazyPart(async () => (await import('./change-account.tsx')).RemoveAccount);
+
+/** One service account: who it is, and the tokens that act as it. */
+export function Screen() {
+  const { accountId = '' }: { accountId?: string } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const [dialog, setDialog] = useState<'edit' | 'remove'>();
+  const close = (): void => setDialog(undefined);
+  const query = useQuery({
+    queryKey: ['service-accounts', 'one', accountId],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          identity.GET('/api/v1/service-accounts/{accountId}', { params: { path: { accountId } }, signal }),
+        )
+      ).serviceAccount,
+  });
+  const account = query.data;
+  return (
+    <Page
+      title={account?.name ?? t.one}
+      actions={
+        account?.clientId === null && (
+          <>
+            <Button onPress={() => setDialog('edit')}>{t.edit}</Button>
+            <Button onPress={() => setDialog('remove')}>{t.remove}</Button>
+          </>
+        )
+      }
+    >
+      <QueryView query={query}>
+        {(found) => (
+          <>
+            <AccountFacts account={found} />
+            <AccountTokens accountId={accountId} />
+          </>
+        )}
+      </QueryView>
+      {account && dialog === 'edit' && <EditAccount account={account} onClose={close} />}
+      {account && dialog === 'remove' && (
+        <RemoveAccount
+          account={account}
+          onRemoved={() => void navigate({ to: '/organisation/service-accounts' })}
+          onClose={close}
+        />
+      )}
+    </Page>
+  );
+}
+
+const AccountFacts = ({ account: { role, clientId, createdAt } }: { account: ServiceAccount }) => (
+  <Facts
+    of={[
+      [t.role, text.roles[role as keyof typeof text.roles]],
+      [t.columns.created, <Time key="created" at={createdAt} as="day" />],
+      ...(clientId === null
+        ? []
+        : [
+            [
+              t.ofApplication,
+              <Link key="application" to="/organisation/applications/$clientId" params={{ clientId }}>
+                {t.openApplication}
+              </Link>,
+            ] as const,
+          ]),
+    ]}
+  />
+);
