@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { fillPlatform } from './screenshots/example-data.mjs';
 import { SHOTS } from './screenshots/shots.mjs';
+import { startWikiServer } from './screenshots/wiki-server.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = join(ROOT, 'docs/console');
@@ -27,7 +28,10 @@ async function startPlatform(folder) {
     'admin-password': ADMIN.password,
   };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], { cwd: ROOT });
+  const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' },
+  });
   const exited = new Promise((done) => child.once('close', done));
   let output = '';
   await new Promise((done, fail) => {
@@ -78,13 +82,14 @@ async function takeAll(browser, form) {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'screenshots-'));
+const wiki = await startWikiServer();
 const platform = await startPlatform(folder);
 const browser = await chromium.launch({
   executablePath: BROWSER,
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 });
 try {
-  const connectApps = await fillPlatform(URL_OF_PLATFORM, ADMIN);
+  const connectApps = await fillPlatform(URL_OF_PLATFORM, ADMIN, wiki);
   await mkdir(OUT, { recursive: true });
   const desk = { width: 1280, height: 800 };
   const page = await signIn(browser, { ...desk, theme: 'light' });
@@ -96,5 +101,6 @@ try {
 } finally {
   await browser.close();
   await platform.stop();
+  await wiki.close();
   await rm(folder, { recursive: true, force: true });
 }

@@ -47,7 +47,7 @@ const members = [
  *
  * @returns a function that connects applications for the person who is signed in on a page.
  */
-export async function fillPlatform(url, admin) {
+export async function fillPlatform(url, admin, wiki) {
   const send = async (method, path, body, token, userAgent) => {
     const response = await fetch(url + path, {
       method,
@@ -73,6 +73,23 @@ export async function fillPlatform(url, admin) {
   }
   const { token: revoked } = await call('POST', TOKENS, { name: 'Old laptop', scopes: ['user:read'] });
   await call('DELETE', `${TOKENS}/${revoked.id}`, { reason: 'sold' });
+
+  await call('POST', '/api/v1/oauth-applications', {
+    name: 'Nightly reports',
+    grantTypes: ['client_credentials'],
+    scopes: ['crawl:read'],
+    role: 'admin',
+  });
+  const { serviceAccount } = await call('POST', '/api/v1/service-accounts', {
+    name: 'Nightly export',
+    role: 'admin',
+  });
+  for (const name of ['Export host', 'Export host, spare'])
+    await call('POST', `/api/v1/service-accounts/${serviceAccount.id}/tokens`, {
+      name,
+      scopes: ['crawl:read'],
+    });
+  await mountWiki(call, wiki);
 
   for (const [connector, scheduleConfig] of Object.entries(schedules))
     await call('POST', `${CRAWL}/${connector}/schedule`, { scheduleConfig });
@@ -113,4 +130,17 @@ export async function fillPlatform(url, admin) {
       });
     }
   };
+}
+
+/** Mounts a server whose search was approved and has turned hostile since. */
+async function mountWiki(call, wiki) {
+  const path = '/api/v1/mcp-servers';
+  const rules = [{ pattern: '*_search', scope: 'kb:read' }];
+  const { server } = await call('POST', path, { name: 'wiki', url: wiki.url, rules });
+  await call('POST', `${path}/${server.id}/refresh`);
+  const { data } = await call('GET', `${path}/${server.id}/tools`);
+  const tools = data.map(({ name, hash }) => ({ name, approve: hash }));
+  await call('PATCH', `${path}/${server.id}/tools`, { tools });
+  wiki.turnHostile();
+  await call('POST', `${path}/${server.id}/refresh`);
 }

@@ -67,6 +67,57 @@ export const SHOTS = [
   },
   { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('grid').waitFor() },
+  {
+    name: 'new-application',
+    path: '/organisation/applications',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'New application' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Desk agent');
+    },
+  },
+  {
+    name: 'application',
+    path: '/organisation/applications',
+    isOnPhone: true,
+    act: async (page) => {
+      await page.getByRole('row').filter({ hasText: 'Nightly reports' }).click();
+      await page.getByRole('button', { name: 'New secret…' }).waitFor();
+    },
+  },
+  {
+    name: 'service-account',
+    path: '/organisation/service-accounts',
+    act: async (page) => {
+      await page.getByRole('row').filter({ hasText: 'Nightly export' }).click();
+      await page.getByRole('grid', { name: 'Tokens' }).waitFor();
+    },
+  },
+  {
+    name: 'token-policy',
+    path: '/organisation/token-policy',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Change the policy…' }).click();
+      await page.getByText('Limit the lifetime of new tokens').click();
+      await page.getByRole('button', { name: 'Check what it affects' }).click();
+      await page.getByRole('region', { name: /not within this policy/ }).waitFor();
+    },
+  },
+  {
+    name: 'mcp-servers',
+    path: '/organisation/mcp-servers',
+    act: (page) => page.getByRole('grid').waitFor(),
+  },
+  {
+    name: 'mcp-tool',
+    path: '/organisation/mcp-servers',
+    isOnPhone: true,
+    act: async (page) => {
+      await page.getByRole('row').filter({ hasText: 'wiki' }).click();
+      await page.getByRole('button', { name: 'Actions for page_search' }).click();
+      await page.getByRole('menuitem', { name: 'Review…' }).click();
+      await page.getByRole('button', { name: 'Approve this definition' }).waitFor();
+    },
+  },
   { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('grid').waitFor() },
   {
     name: 'audit',
