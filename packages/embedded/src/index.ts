@@ -1,6 +1,7 @@
 // Public API of @platform/embedded: anything exported here is meant to be used by other packages.
 export { type ChildServer, type ChildServerOptions, launchChildServer } from './child-server.js';
 export { EmbeddedPostgresError, EmbeddedServerError } from './errors.js';
+export { readCacheDir } from './environment.js';
 export { findProgram } from './find-program.js';
 export { findFreePort } from './free-port.js';
 export { type EmbeddedKafka, type EmbeddedKafkaOptions, startEmbeddedKafka } from './kafka/kafka.js';

@@ -15,6 +15,7 @@ export {
   testKafka,
   testRedis,
 } from './lazy/test-servers.js';
+export { ensurePythonMcp } from './python-mcp.js';
 export { assertDeclared, describeWith } from './requirements/describe-with.js';
 export { readMissing, writeMissing } from './requirements/environment.js';
 export { describeLeftOut } from './requirements/left-out.js';

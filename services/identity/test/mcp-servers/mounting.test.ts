@@ -83,6 +83,33 @@ test('rules map tools by name, a mapping of its own wins, and read-only filters 
   expect(await agent.listNames()).toEqual([]);
 });
 
+test('a server of the newest revision alone is used, over a new connection as well', async () => {
+  const modern = await startUpstream({ isModernOnly: true });
+  try {
+    const id = await mounts.mountInEffect(modern.url, { search: 'kb:read' });
+    expect((await mounts.call('GET', `/${id}`)).body.server.protocolVersion).toBe('2026-07-28');
+    const agent = await createAgentWith('kb:read');
+    expect((await agent.call('wiki__search', { query: 'a' })).result.content[0].text).toBe('found a');
+    expect((await agent.callModern('wiki__search', { query: 'b' })).result.content[0].text).toBe('found b');
+    expect(modern.received.some(({ message }) => message.method === 'initialize')).toBe(false);
+  } finally {
+    await modern.close();
+  }
+});
+
+test('a call that follows a change at the server is made with what was approved, and answered by the server', async () => {
+  await mounts.mountInEffect(upstream.url, { search: 'kb:read' });
+  const agent = await createAgentWith('kb:read');
+  expect(await agent.listNames()).toEqual(['wiki__search']);
+  upstream.tools = [{ ...searchTool, name: 'delete_all' }];
+  expect((await agent.call('wiki__delete_all', {})).error).toMatchObject({ code: -32_602 });
+  upstream.call = () => {
+    throw new Error('no such tool');
+  };
+  expect((await agent.call('wiki__search', { query: 'a' })).result).toMatchObject({ isError: true });
+  expect(upstream.called()).toEqual(['search']);
+});
+
 test('a changed definition is out of effect until the difference is approved', async () => {
   const id = await mounts.mountInEffect(upstream.url, { search: 'kb:read', save: 'kb:read' });
   const agent = await createAgentWith('kb:read');

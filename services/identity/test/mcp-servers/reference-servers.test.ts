@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/server';
@@ -9,6 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { waitFor } from '@platform/testing';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { findFreePort } from './free-port.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startUpstream } from './upstream.js';
 
@@ -44,15 +44,6 @@ const programs = {
   ),
   memory: join(dirname(require.resolve('@modelcontextprotocol/server-memory/package.json')), 'dist/index.js'),
 };
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 /** Offers the tools of a server that speaks stdio over Streamable HTTP. */
 async function bridge(args: string[], env: Record<string, string> = {}): Promise<string> {

@@ -11,7 +11,7 @@ export const upstreamFaultKinds = [
   'unreachable',
   /** The connection broke. */
   'disconnected',
-  /** The certificate is invalid, or for another host. */
+  /** TLS fails: the certificate is invalid or for another host, or the server speaks no TLS that is accepted. */
   'certificate',
   /** The credential was refused: 401 or 403. */
   'unauthorized',
@@ -43,7 +43,11 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH
 const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const TIMEOUTS: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const isCertificateCode = (code: unknown): boolean =>
-  typeof code === 'string' && (/CERT|SELF_SIGNED|ERR_TLS|UNABLE_TO_/.test(code) || code === 'EPROTO');
+  typeof code === 'string' &&
+  (/CERT|CRL_|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|ERR_TLS|ERR_SSL|UNABLE_TO_/.test(
+    code,
+  ) ||
+    code === 'EPROTO');
 
 /** Yields the error and what caused it: fetch, and connections to several addresses, wrap what happened. */
 function* unwrap(thrown: unknown, depth = 0): Generator<{ readonly code?: unknown } & Error> {
