@@ -234,6 +234,18 @@ test('names are unique, at most 64 characters with the tool, and free of what cl
   expect(await (await createAgentWith('kb:read')).listNames()).toEqual([]);
 });
 
+test('a server is not renamed to a name that would put a mapped tool out of effect', async () => {
+  const long = 'a'.repeat(50);
+  upstream.tools = [{ ...searchTool, name: long }, saveTool];
+  const id = await mounts.mountInEffect(upstream.url, { [long]: 'kb:read' });
+  const refused = await mounts.call('PATCH', `/${id}`, { name: 'knowledge-base' });
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'name']);
+  const agent = await createAgentWith('kb:read');
+  expect(await agent.listNames()).toEqual([`wiki__${long}`]);
+  await mounts.decide(id, [{ name: long, scope: 'none' }]);
+  expect((await mounts.call('PATCH', `/${id}`, { name: 'knowledge-base' })).status).toBe(200);
+});
+
 test('another organisation neither sees a server nor its tools', async () => {
   const id = await mounts.mountInEffect(upstream.url, { search: 'kb:read' });
   const { session: other } = await identity.createOrganisation(`other-${Date.now()}@example.com`);

@@ -27,10 +27,10 @@ export const secretRequired = (): AppError =>
   validationError([
     { field: 'credential', message: 'must be given again when the URL leads to another origin' },
   ]);
-export const unusableName = (toolName: string): AppError =>
+export const unusableName = (toolName: string, field = 'tools'): AppError =>
   validationError([
     {
-      field: 'tools',
+      field,
       message: `can't offer ${toolName}: the names of the server and the tool make more than 64 characters, or contain others than letters, digits, - and _`,
     },
   ]);

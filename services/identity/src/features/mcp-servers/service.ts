@@ -8,7 +8,7 @@ import { findChanges } from '../audit/changes.js';
 import { type AuditAction, insertAuditEntry } from '../audit/queries.js';
 import { lockAdministration } from '../users/administration.js';
 import { toServer } from './documents.js';
-import { nameTaken, serverNotFound, tooManyServers } from './errors.js';
+import { nameTaken, serverNotFound, tooManyServers, unusableName } from './errors.js';
 import {
   bumpCatalogue,
   countServers,
@@ -21,10 +21,12 @@ import {
   insertServer,
   type ServerRow,
   updateServer,
+  lockServer,
 } from './queries.js';
 import type { ChangeServerBody, CreateServerBody, Server, ServerPage, ServerQuery } from './schemas.js';
 import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
-import { withdrawTools } from './tool.queries.js';
+import { toMountedName } from './server-name.js';
+import { findMappedNames, withdrawTools } from './tool.queries.js';
 import type { Egress } from './upstream/egress.js';
 
 const MAX_SERVERS = 50;
@@ -81,6 +83,13 @@ export function createServerService(deps: {
     if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
   }
 
+  /** A longer name of the server would take tools that are offered out of effect without a word. */
+  async function assertToolsStayUsable(tx: Transaction, id: string, name: string): Promise<void> {
+    await lockServer(tx, id);
+    const unusable = (await findMappedNames(tx, id)).find((tool) => toMountedName(name, tool) === undefined);
+    if (unusable !== undefined) throw unusableName(unusable, 'name');
+  }
+
   return {
     async list({ orgId }, { limit, cursor }) {
       // Fetch one more than requested to learn whether there is another page.
@@ -129,8 +138,10 @@ export function createServerService(deps: {
         await lockAdministration(tx, caller);
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
-        if (body.name !== undefined && body.name !== before.name)
+        if (body.name !== undefined && body.name !== before.name) {
           await assertNameIsFree(tx, orgId, body.name);
+          await assertToolsStayUsable(tx, id, body.name);
+        }
         const fields = toChangedFields(before, body, { box, egress });
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: new Date(clock()) });
         // What was approved of one server is called on another only once that offers the same.
