@@ -2,6 +2,27 @@ import { describeWith } from '@platform/testing';
 import { useConsole } from './console.js';
 import type { Person } from './platform.js';
 
+const ID = '01900000-0000-7000-8000-000000000000';
+const AWAY = [
+  [
+    'crawl',
+    '**/api/v1/crawlingManager/**',
+    [
+      '/crawls/connectors/wiki_1',
+      `/crawls/connectors/wiki_1/runs/${ID}`,
+      '/crawls/queue',
+      '/crawls/events',
+      '/crawls',
+    ],
+  ],
+  ['mail', '**/api/v1/mail/**', [`/mails/${ID}`, '/mails/templates', '/mails']],
+  [
+    'identity',
+    '**/api/v1/**',
+    ['/mails/smtp', '/organisation/audit', '/organisation/tokens', '/organisation/members'],
+  ],
+] as const;
+
 describeWith('chromium', 'access to the console', () => {
   const using = useConsole();
   let member: Person;
@@ -42,6 +63,32 @@ describeWith('chromium', 'access to the console', () => {
     await page.getByText('shown this once').waitFor();
   });
 
+  test('a session that ends in a dialog or a form is renewed beside it, and what was typed is sent', async () => {
+    const page = await using.open('/organisation/members');
+    using.allowFaults(/401/);
+    await page.getByRole('button', { name: 'Invite a member' }).click();
+    await page.getByLabel('E-mail address').fill('half@example.com');
+    await page.getByLabel('Full name').fill('Half Typed');
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByText('Your session has ended and nothing was changed.').last().waitFor();
+    await page.context().addCookies(cookies);
+    await page.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByRole('row', { name: /Half Typed/ }).waitFor();
+
+    await page.getByRole('link', { name: 'SMTP server' }).click();
+    const sender = page.getByLabel('Sender address');
+    await sender.fill('half@example.com');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Your session has ended and nothing was changed.').last().waitFor();
+    expect(await sender.inputValue()).toBe('half@example.com');
+    await page.context().addCookies(cookies);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The SMTP server is saved').waitFor();
+  });
+
   test('signing out ends the session', async () => {
     const page = await using.open('/account/tokens', { as: member });
     const cookies = await page.context().cookies();
@@ -64,6 +111,28 @@ describeWith('chromium', 'access to the console', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Nothing is scheduled').waitFor();
   });
+
+  test.each(AWAY)(
+    'while %s is away, each of its screens says so and offers another try',
+    async (_name, api, paths) => {
+      const page = await using.open('/account/tokens');
+      using.allowFaults(/503|Failed to load/);
+      // As the gateway answers for a service that doesn't.
+      await page.route(api, (route) =>
+        route.request().url().endsWith('/users/me')
+          ? route.continue()
+          : route.fulfill({ status: 503, json: { error: { code: 'SERVICE_UNAVAILABLE', message: 'x' } } }),
+      );
+      for (const path of paths) {
+        await page.goto(using.platform.url + path);
+        await page.getByRole('alert').getByText('The service is not available').first().waitFor();
+        await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+      }
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).first().click();
+      await page.getByText('The service is not available').waitFor({ state: 'detached' });
+    },
+  );
 
   test('an address that leads nowhere says so', async () => {
     const page = await using.open('/account/nowhere');

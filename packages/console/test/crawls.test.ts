@@ -133,4 +133,24 @@ describeWith('chromium', 'the screens of crawls', () => {
       expect(await findBarriers(page)).toEqual([]);
     }
   });
+
+  test('schedules a connector by keyboard alone', async () => {
+    const page = await using.open('/crawls');
+    const { keyboard } = page;
+    await page.getByRole('button', { name: 'Schedule a connector' }).focus();
+    await keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /Connector$/ }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('option', { name: 'objects_1' }).waitFor();
+    await keyboard.type('objects_1');
+    await keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Save schedule' }).focus();
+    await keyboard.press('Enter');
+    await page.getByText('The schedule of objects_1 is saved.').waitFor();
+    await page
+      .getByRole('row', { name: /objects_1/ })
+      .getByText('Scheduled')
+      .waitFor();
+  });
 });
