@@ -182,5 +182,18 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByText('The policy is saved, and one token is revoked.').waitFor();
     await page.getByText('45 days').waitFor();
     expect([await getStatus(kept), await getStatus(broken)]).toEqual([200, 401]);
+
+    // A permission that is denied can't be granted, and stays denied when something else is changed.
+    const readPolicy = () =>
+      platform.call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');
+    for (const scope of ['kb:read', undefined]) {
+      await page.getByRole('button', { name: 'Change the policy…' }).click();
+      if (scope !== undefined) await page.getByRole('dialog').getByText(scope).click();
+      await page.getByRole('button', { name: 'Check what it affects' }).click();
+      await page.getByRole('button', { name: 'Save the policy' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.reload();
+      expect((await readPolicy()).policy.deniedScopes).toEqual(['kb:read']);
+    }
   });
 });

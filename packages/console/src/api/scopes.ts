@@ -1,3 +1,4 @@
+import type { IdentitySchemas } from '@platform/clients/types';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from './client.ts';
 
@@ -8,6 +9,20 @@ export const scopesQuery = queryOptions({
     (await unwrap(identity.GET('/api/v1/personal-access-tokens/scopes', { signal }))).scopes,
   staleTime: 60_000,
 });
+
+type ScopeGroups = IdentitySchemas['schemas']['GrantableScopes']['scopes'];
+
+/**
+ * Adds a group of the scopes that are chosen already and can't be granted now, such as those that the policy denies:
+ * a form that doesn't show them would drop them when it is saved.
+ */
+export function withChosen(groups: ScopeGroups, chosen: readonly string[], category: string): ScopeGroups {
+  const known = new Set(groups.flatMap(({ scopes }) => scopes.map(({ name }) => name)));
+  const others = chosen.filter((name) => !known.has(name));
+  if (others.length === 0) return groups;
+  const scopes = others.map((name) => ({ name, description: '', default: false, adminOnly: false }));
+  return [...groups, { category, scopes }];
+}
 
 /** Returns what a scope allows, in words; the name of one that the person can't grant. */
 export function useScopeWords(): (scope: string) => string {

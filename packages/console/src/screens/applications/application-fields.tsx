@@ -1,7 +1,7 @@
 import { applications as t } from '#text/applications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { scopesQuery } from '../../api/scopes.ts';
+import { scopesQuery, withChosen } from '../../api/scopes.ts';
 import { text } from '../../text/index.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -58,7 +58,13 @@ export function ApplicationFields({ access, authMethod, application }: Applicati
         />
       )}
       <QueryView query={groups}>
-        {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
+        {(found) => (
+          <ScopePicker
+            groups={withChosen(found, application?.scopes ?? [], t.otherScopes)}
+            chosen={scopes}
+            onChange={setScopes}
+          />
+        )}
       </QueryView>
     </>
   );

@@ -2,7 +2,7 @@ import { tokenPolicy } from '#text/token-policy';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxGroup, Label } from 'react-aria-components';
-import { scopesQuery } from '../../api/scopes.ts';
+import { scopesQuery, withChosen } from '../../api/scopes.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { CheckboxRow, NumberInput, TextInput } from '../../ui/fields.tsx';
@@ -113,7 +113,7 @@ function DeniedScopes({ initial }: { initial: readonly string[] }) {
         <CheckboxGroup name="deniedScopes" className="field" defaultValue={[...initial]}>
           <Label>{t.deniedTitle}</Label>
           <div className="scopes">
-            {found.map(({ category, scopes }) => (
+            {withChosen(found, initial, t.deniedNow).map(({ category, scopes }) => (
               <div key={category} role="group" aria-label={category}>
                 <h3>{category}</h3>
                 {scopes.map(({ name, description }) => (

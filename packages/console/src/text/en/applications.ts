@@ -32,6 +32,7 @@ export const applications = {
   role: 'Role of its service account',
   roleHint: 'Crawls and what only administrators may do need an administrator.',
   scopes: 'The most it can get',
+  otherScopes: 'Not granted at present',
   clientId: 'Client id',
   endpoints: 'It gets tokens at',
   serviceAccount: 'Service account',

@@ -25,6 +25,7 @@ export const tokenPolicy = {
     revokeFamilyHint: 'Such a use can mean that the token was stolen.',
     options: 'Rules',
     deniedTitle: 'Permissions that nobody gets',
+    deniedNow: 'Denied now',
     allowListHint: 'CIDR ranges, one a line. They hold for every token at once. Empty: any address.',
     next: 'Check what it affects',
     back: 'Back',
