@@ -1,5 +1,6 @@
+import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
-import { createSigner, createVerifier } from 'fast-jwt';
+import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import {
@@ -86,22 +87,10 @@ export interface AuthOptions {
 
 const SIGNING_ALGORITHM = 'EdDSA';
 
-type SignCredential = FastifyInstance['signCredential'];
-
-/** Keeps a signer for the key that signs, because parsing the key costs more than the signature. */
-function createJwtSigner(): SignCredential {
-  let current: { readonly kid: string; readonly privatePem: string } | undefined;
-  let sign = (_claims: object): string => '';
-  return (claims, { privatePem, kid }) => {
-    if (current?.kid !== kid || current.privatePem !== privatePem) {
-      sign = createSigner({ key: privatePem, kid, algorithm: SIGNING_ALGORITHM });
-      current = { kid, privatePem };
-    }
-    return sign(claims);
-  };
-}
-
-/** Keeps one verifier per key, because parsing the key costs as much again as checking the signature. */
+/**
+ * Keeps one verifier per key with the engine of @fastify/jwt. @fastify/jwt itself creates a verifier for every call that
+ * names a key, which costs as much again as the signature.
+ */
 function createJwtCheck(issuer: string): VerifyJwt {
   const verifiers = new Map<string, (token: string) => unknown>();
   return (token, publicKeyPem) => {
@@ -122,6 +111,14 @@ function createJwtCheck(issuer: string): VerifyJwt {
 }
 
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
+  await app.register(fastifyJwt, {
+    // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
+    secret: (_request, _token, callback) => {
+      callback(new Error('a key is chosen for each token'), undefined);
+    },
+    sign: { algorithm: SIGNING_ALGORITHM },
+    decoratorName: 'jwtPayload',
+  });
   const messages = options.messages ?? standardAuthErrors;
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
@@ -137,7 +134,9 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
   app.decorateRequest('loading', null);
-  app.decorate('signCredential', createJwtSigner());
+  app.decorate('signCredential', (claims, { privatePem, kid }) =>
+    app.jwt.sign(claims, { key: privatePem, kid }),
+  );
   app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));
