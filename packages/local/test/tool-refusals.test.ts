@@ -103,7 +103,7 @@ it.each<[tool: string, args: Record<string, unknown>, fault: RegExp]>([
 
 async function stored() {
   const mailer = mailToken ?? (mailToken = (await platform.createToken(['SEND_MAIL'])).accessToken);
-  const [crawls, records] = [await platform.call('GET', `${CRAWL}/schedule/all`), await platform.call('GET', '/api/v1/mail/records', mailer)];
+  const [crawls, records] = [await platform.call('GET', `${CRAWL}/schedule/all`), await platform.call('GET', '/api/v1/mail/records?emailTemplateType=loginWithOTP', mailer)];
   return [crawls.body.data, records.body.pagination.total];
 } // prettier-ignore
 let mailToken: string | undefined;

@@ -34,6 +34,8 @@ export async function startLazyServices(
     return (await (what === 'identity' ? identity.get('') : servers.get(what as LazyService))).address;
   };
   const desk = createServer((request, response) => {
+    // A worker would use a connection again that is about to be closed as idle.
+    response.setHeader('connection', 'close');
     answer((request.url ?? '').slice(1).split('/')).then(
       (text) => response.end(text),
       (error: Error) => response.writeHead(500).end(error.message),
