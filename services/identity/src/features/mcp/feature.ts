@@ -3,7 +3,7 @@ import type { ExchangeFor } from '../oauth/token-exchange.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
 import { createTools, type ToolDeps } from './registry.js';
-import { createRequestLimit } from './request-limit.js';
+import { createRequestLimit } from '../attempt-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
 import { openServiceClients, type ServiceClientSettings } from './service-clients.js';
 import { createWaits, type WaitLimits, type Waits } from './waits.js';

@@ -18,7 +18,7 @@ import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
 import { createMessageHandler } from './message-handler.js';
 import { RequestContext } from './request-context.js';
-import { type CountRequest, toLimitKey } from './request-limit.js';
+import { type CountRequest, toLimitKey } from '../attempt-limits/request-limit.js';
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { messageSchema } from './schemas.js';
 

@@ -1,6 +1,6 @@
 import type { AccountPrincipal } from '@platform/auth';
 import { AppError, createKeyedSemaphore } from '@platform/service-kit';
-import { toLimitKey } from './request-limit.js';
+import { toLimitKey } from '../attempt-limits/request-limit.js';
 
 export interface WaitLimits {
   /** The longest duration of a wait. */

@@ -1,6 +1,6 @@
 import { type App, createHostResolver, createTargetPolicy, type Shutdown } from '@platform/service-kit';
 import { toNetwork } from '../../network.js';
-import { createRequestLimit } from '../mcp/request-limit.js';
+import { createRequestLimit } from '../attempt-limits/request-limit.js';
 import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
 import { createRegistrationLimit } from './registration-limit.js';
 import { createMount, oauthMetadataRoutes, oauthRoutes, registrationRoutes } from './routes.js';

@@ -9,7 +9,7 @@ import {
 } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { eraseMarked } from '../records/erasure.queries.js';
+import { eraseMarked } from './erasure.queries.js';
 import type { EarlierMail, JournalEntry, MailOutcome } from './entry.js';
 import {
   abandonEntries,

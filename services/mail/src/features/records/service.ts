@@ -4,7 +4,7 @@ import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
 import { firstIdAt } from '../journal/service.js';
 import { internalTemplateTypes } from '../templates/view.js';
-import { type Erased, eraseRecipient } from './erasure.queries.js';
+import { type Erased, eraseRecipient } from '../journal/erasure.queries.js';
 import { countMatches, findMatchingIds, type RecordFilter } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
 import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from './queries.js';
