@@ -67,90 +67,37 @@ export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: num
   return rowCount ?? 0;
 }
 
-const purgeMails = `
-  delete from outgoing_mails where id in (
-    select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
+/** Deletes a batch of rows. @returns how many. */
+type DeleteBatch<T> = (db: pg.Pool, before: T, limit: number) => Promise<number>;
 
-/** @returns how many mails were deleted because their code, link or news has expired. */
-export async function deleteMails(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeMails, [expiredBefore, limit]);
-  return rowCount ?? 0;
+/** @param key - the columns of the table's primary key. */
+function createDeletion<T>(
+  table: string,
+  key: string,
+  { column, operator }: { readonly column: string; readonly operator: '<' | '<=' },
+): DeleteBatch<T> {
+  const sql = `
+    delete from ${table} where (${key}) in (
+      select ${key} from ${table} where ${column} ${operator} $1 order by ${column} limit $2 for update skip locked
+    )`;
+  return async (db, before, limit) => (await db.query(sql, [before, limit])).rowCount ?? 0;
 }
 
-const purge = `
-  delete from sessions where id in (
-    select id from sessions where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
+const expired = { column: 'expires_at', operator: '<=' } as const;
+/** The value is a UUIDv7: rows from before its time are deleted. */
+const olderId = { column: 'id', operator: '<' } as const;
 
-export async function deleteSessions(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purge, [expiredBefore, limit]);
-  return rowCount ?? 0;
-}
-
-const purgePendingSignIns = `
-  delete from pending_sign_ins where token_hash in (
-    select token_hash from pending_sign_ins where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
-
-/** @returns how many sign-ins were deleted that nobody completed in time. */
-export async function deletePendingSignIns(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgePendingSignIns, [now, limit]);
-  return rowCount ?? 0;
-}
-
-const purgeServiceCredentials = `
-  delete from service_credentials where id in (
-    select id from service_credentials where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
-
-export async function deleteServiceCredentials(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeServiceCredentials, [now, limit]);
-  return rowCount ?? 0;
-}
-
-const purgeToolCalls = `
-  delete from tool_calls where id in (
-    select id from tool_calls where id < $1 order by id limit $2 for update skip locked
-  )`;
-
-/** @param before - a UUIDv7: calls from before its time are deleted. */
-export async function deleteToolCalls(db: pg.Pool, before: string, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeToolCalls, [before, limit]);
-  return rowCount ?? 0;
-}
-
-const purgeAuditEntries = `
-  delete from audit_entries where id in (
-    select id from audit_entries where id < $1 order by id limit $2 for update skip locked
-  )`;
-
-/** @param before - a UUIDv7: entries from before its time are deleted. */
-export async function deleteAuditEntries(db: pg.Pool, before: string, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeAuditEntries, [before, limit]);
-  return rowCount ?? 0;
-}
-
-const purgeAccessTokens = `
-  delete from oauth_access_tokens where id in (
-    select id from oauth_access_tokens where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
-
-export async function deleteAccessTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeAccessTokens, [now, limit]);
-  return rowCount ?? 0;
-}
-
-const purgeArtifacts = `
-  delete from oauth_artifacts where (model, id_hash) in (
-    select model, id_hash from oauth_artifacts where expires_at <= $1 order by expires_at limit $2 for update skip locked
-  )`;
-
-/** @returns how many authorization codes, refresh tokens and interactions were deleted. */
-export async function deleteArtifacts(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeArtifacts, [now, limit]);
-  return rowCount ?? 0;
-}
+/** Deletes mails whose code, link or news has expired. */
+export const deleteMails = createDeletion<Date>('outgoing_mails', 'id', expired);
+export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
+/** Deletes sign-ins that nobody completed in time. */
+export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);
+export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
+export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
+export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);
+export const deleteAccessTokens = createDeletion<Date>('oauth_access_tokens', 'id', expired);
+/** Deletes authorization codes, refresh tokens and interactions. */
+export const deleteArtifacts = createDeletion<Date>('oauth_artifacts', 'model, id_hash', expired);
 
 /* A refresh token can expire after its grant. */
 const purgeGrants = `
