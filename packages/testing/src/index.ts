@@ -2,6 +2,7 @@
 export { type Browser, launchBrowser, type Page } from './browser.js';
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export { issueCertificate } from './certificates.js';
+export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
 export { SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
