@@ -12,6 +12,7 @@ import {
   CreatedSecret,
   SecretPath,
 } from './schemas.js';
+import type { SecretService } from './secrets.js';
 import type { ApplicationService } from './service.js';
 
 const base = '/api/v1/oauth-applications';
@@ -119,7 +120,7 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
 }
 
 /** For administrators, with a session: the secrets of an application. */
-export function applicationSecretRoutes(app: App, service: ApplicationService): void {
+export function applicationSecretRoutes(app: App, service: SecretService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.post(
     `${base}/:clientId/secrets`,
@@ -135,7 +136,7 @@ export function applicationSecretRoutes(app: App, service: ApplicationService): 
       },
     },
     async (request, reply) => {
-      const created = await service.createSecret(getCaller(request), request.params.clientId);
+      const created = await service.create(getCaller(request), request.params.clientId);
       const message = 'Secret created. Copy it now: it is not shown again.';
       return reply
         .code(201)
@@ -158,7 +159,7 @@ export function applicationSecretRoutes(app: App, service: ApplicationService): 
     },
     async (request) => {
       const { clientId, secretId } = request.params;
-      await service.revokeSecret(getCaller(request), clientId, secretId);
+      await service.revoke(getCaller(request), clientId, secretId);
       return { message: 'Secret revoked' };
     },
   );
