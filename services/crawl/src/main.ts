@@ -4,7 +4,7 @@ import { buildCrawl, openIdentity } from './app.js';
 import { type CrawlConfig, loadCrawlConfig } from './config.js';
 import { createCrawlMetrics } from './engine/metrics.js';
 import { createApplier } from './queue/applier.js';
-import { assertQueuesMigrated, createEngine } from './queue/backend.js';
+import { assertQueuesMigrated, createQueueBackend } from './queue/backend.js';
 import { openQueues } from './queue/queues.js';
 import { openResources, type Resources } from './resources.js';
 import { startWorker } from './worker.js';
@@ -14,14 +14,14 @@ async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Service
   const { config, resources, shutdown, clock } = deps;
   const { log } = resources;
   if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
-  const engine = createEngine({
+  const queueBackend = createQueueBackend({
     redisUrl: config.REDIS_URL,
     databaseUrl: config.DATABASE_URL,
     maxWorkers: connectors.length,
     log,
   });
   const queues = openQueues({
-    engine,
+    queueBackend,
     retryDelayMs: config.RETRY_DELAY_MS,
     concurrency: config.QUEUE_CONCURRENCY,
     clock,
@@ -29,7 +29,7 @@ async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Service
   });
   shutdown.on('close', 'queues', async () => {
     await queues.close();
-    await engine.close();
+    await queueBackend.close();
   });
   const identity = openIdentity(config, resources, shutdown, clock);
   const onChange = () => {
@@ -44,7 +44,7 @@ async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Service
     startWorker({
       config,
       resources,
-      engine,
+      queueBackend,
       queues,
       applier,
       metrics,

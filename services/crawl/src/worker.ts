@@ -14,7 +14,7 @@ import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTasks } from './engine/tasks/tasks.js';
 import { toKafkaOptions } from './kafka.js';
 import type { Applier } from './queue/applier.js';
-import type { Engine } from './queue/backend.js';
+import type { QueueBackend } from './queue/backend.js';
 import type { CrawlJob } from './queue/job.js';
 import type { CrawlQueues } from './queue/queues.js';
 import type { Resources } from './resources.js';
@@ -28,7 +28,7 @@ const STOP_MS = 8_000;
 export interface WorkerDeps {
   readonly config: CrawlConfig;
   readonly resources: Resources;
-  readonly engine: Engine;
+  readonly queueBackend: QueueBackend;
   readonly queues: CrawlQueues;
   readonly applier: Applier;
   readonly metrics: CrawlMetrics;
@@ -94,7 +94,7 @@ function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
 
 /** The half of the service that runs the crawls. */
 export function startWorker(deps: WorkerDeps): void {
-  const { config, resources, engine, metrics, shutdown, clock } = deps;
+  const { config, resources, queueBackend, metrics, shutdown, clock } = deps;
   const { log } = resources;
   const pool = openPool(deps);
   const onEvent = startOutbox(deps, pool);
@@ -129,7 +129,7 @@ export function startWorker(deps: WorkerDeps): void {
     log,
     stopping: stopping.signal,
   });
-  const workers = startWorkers(engine, processor, {
+  const workers = startWorkers(queueBackend, processor, {
     concurrency: config.QUEUE_CONCURRENCY,
     stalledIntervalMs: config.STALLED_INTERVAL_MS,
     log,

@@ -3,7 +3,7 @@ import { type Clock, type Logger, withSpan } from '@platform/service-kit';
 import { DelayedError, UnrecoverableError, type WorkerOptions } from 'bullmq';
 import type { RunClaim } from '../db/claimed-runs.js';
 import { toQueueName } from '../domain/connectors.js';
-import type { CrawlWorker, Engine } from '../queue/backend.js';
+import type { CrawlWorker, QueueBackend } from '../queue/backend.js';
 import { createErrorReporter } from '../queue/error-reporter.js';
 import type { CrawlJob } from '../queue/job.js';
 import { repeatSettings } from '../queue/queues.js';
@@ -217,7 +217,7 @@ export function createProcessor(deps: CrawlJobDeps) {
 
 /** One worker per connector type, so that a slow type never holds up another. */
 export function startWorkers(
-  engine: Engine,
+  queueBackend: QueueBackend,
   processor: ReturnType<typeof createProcessor>,
   options: { readonly concurrency: number; readonly stalledIntervalMs: number; readonly log: Logger },
 ): CrawlWorker[] {
@@ -233,7 +233,7 @@ export function startWorkers(
   };
   const reportError = createErrorReporter(options.log, 'Queue worker error');
   return connectors.map((connector) => {
-    const worker = engine.worker(toQueueName(connector), processor, workerOptions);
+    const worker = queueBackend.worker(toQueueName(connector), processor, workerOptions);
     worker.on('error', reportError);
     return worker;
   });

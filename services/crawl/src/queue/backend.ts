@@ -36,7 +36,8 @@ interface ErrorSource {
 }
 export type Processor = (job: CrawlJob, token: string | undefined) => Promise<unknown>;
 
-export interface Engine {
+/** Where BullMQ keeps the queues: Redis or PostgreSQL. */
+export interface QueueBackend {
   /** Rejects while the backend is away. */
   ping(): Promise<unknown>;
   /** Whether jobs can be lost while the rows stay: by a flush, a restart or a failover. */
@@ -55,12 +56,12 @@ export interface Engine {
 
 const PREFIX = 'crawl';
 const COMMAND_TIMEOUT_MS = 1_500;
-/** Holds the id of the server that the queues were last compared on: it is gone after a flush, and another after a restart. */
+/** Holds the id of the server that the queues were last rebuilt on. A flush removes it; a restart changes the id of the server. */
 const COMPARED_KEY = `${PREFIX}:compared-on`;
 
 const getServerId = (info: string): string => /^run_id:(\w+)/m.exec(info)?.[1] ?? 'unknown';
 
-function createRedisEngine(redisUrl: string, log: Logger): Engine {
+function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
   const retryStrategy = (times: number) => Math.min(times * 100, 1_000);
   const forQueues = new Redis(redisUrl, {
     enableOfflineQueue: false,
@@ -70,7 +71,7 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
     retryStrategy,
   });
   let forWorkers: Redis | undefined;
-  // Every queue hears the errors of this connection, too.
+  // Every queue gets the errors of this connection, too.
   forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
   const workersConnection = () => {
     forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
@@ -108,12 +109,12 @@ function createRedisEngine(redisUrl: string, log: Logger): Engine {
   };
 }
 
-function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logger): Engine {
+function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Logger): QueueBackend {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'crawl-queues',
     options: `-c search_path=${DEFAULT_SCHEMA}`,
-    // A listening connection per worker, and some to work with.
+    // One connection per worker to listen on, and some for commands.
     max: maxWorkers + 8,
     connectionTimeoutMillis: COMMAND_TIMEOUT_MS,
     query_timeout: 5_000,
@@ -130,7 +131,7 @@ function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logg
   const connection = throttledPool(pool);
   return {
     ping: () => pool.query('select 1'),
-    // It is lost, and restored, with the rows.
+    // The jobs are lost, and restored, together with the rows.
     isVolatile: false,
     afterDataLoss: () => Promise.resolve(false),
     queue: (name, options) => new Queue(name, { ...options, connection }, createThrottledBackend),
@@ -140,16 +141,16 @@ function createPostgresEngine(databaseUrl: string, maxWorkers: number, log: Logg
   };
 }
 
-export function createEngine(options: {
+export function createQueueBackend(options: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
-  /** How many workers will be asked for: each holds a connection. */
+  /** The largest number of workers; each holds a connection. */
   readonly maxWorkers: number;
   readonly log: Logger;
-}): Engine {
+}): QueueBackend {
   return options.redisUrl === undefined
-    ? createPostgresEngine(options.databaseUrl, options.maxWorkers, options.log)
-    : createRedisEngine(options.redisUrl, options.log);
+    ? createPostgresBackend(options.databaseUrl, options.maxWorkers, options.log)
+    : createRedisBackend(options.redisUrl, options.log);
 }
 
 /** @throws MigrationError when BullMQ's own schema is older or newer than this program's. */
@@ -171,7 +172,7 @@ export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Makes BullMQ's own schema, or brings it up to date; harmless where Redis is used. */
+/** Creates or updates BullMQ's own schema. It has no effect where Redis is used. */
 export async function migrateQueues(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
   await client.connect();

@@ -5,7 +5,7 @@ import { toQueueName } from '../domain/connectors.js';
 import { createPlan } from '../domain/plan.js';
 import { nextTime, parsePattern, type Recurrence, toPattern } from '../domain/recurrence.js';
 import type { Schedule } from '../domain/schedule.js';
-import type { CrawlQueue, Engine } from './backend.js';
+import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
 import {
   type CrawlJobData,
@@ -69,7 +69,7 @@ export interface CrawlQueues {
    * once a second: they are named with every batch of changes.
    */
   limitConcurrency(of?: Iterable<Connector>): Promise<void>;
-  /** See {@link Engine.afterDataLoss}. */
+  /** See {@link QueueBackend.afterDataLoss}. */
   afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   ping(): Promise<unknown>;
   close(): Promise<void>;
@@ -101,20 +101,20 @@ function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
 }
 
 export function openQueues(deps: {
-  readonly engine: Engine;
+  readonly queueBackend: QueueBackend;
   readonly retryDelayMs: number;
   /** How many runs of a queue are active at once, over all replicas. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
 }): CrawlQueues {
-  const { engine, retryDelayMs, concurrency, clock, log } = deps;
+  const { queueBackend, retryDelayMs, concurrency, clock, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
   const reportError = createErrorReporter(log, 'Queue error');
   function getQueue(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
     if (opened) return opened;
-    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings });
+    const queue = queueBackend.queue(toQueueName(connector), { settings: repeatSettings });
     queue.on('error', reportError);
     queues.set(connector, queue);
     // BullMQ remembers a start that failed, for good: the next question gets another queue.
@@ -208,7 +208,7 @@ export function openQueues(deps: {
         };
         const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
         await Promise.all([
-          engine.isVolatile ? setConcurrency([connector]) : undefined,
+          queueBackend.isVolatile ? setConcurrency([connector]) : undefined,
           getQueue(connector).add(toQueueName(connector), data, opts),
         ]);
       }),
@@ -218,10 +218,10 @@ export function openQueues(deps: {
     limitConcurrency: (of) =>
       ask(async () => {
         if (of === undefined) await setConcurrency(connectors);
-        else if (engine.isVolatile) await setConcurrency(Array.from(of).filter(isLimitOld));
+        else if (queueBackend.isVolatile) await setConcurrency(Array.from(of).filter(isLimitOld));
       }),
-    afterDataLoss: (rebuild) => engine.afterDataLoss(rebuild),
-    ping: () => ask(() => engine.ping()),
+    afterDataLoss: (rebuild) => queueBackend.afterDataLoss(rebuild),
+    ping: () => ask(() => queueBackend.ping()),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },

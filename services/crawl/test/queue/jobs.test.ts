@@ -12,9 +12,9 @@ import { type Job, type Queue, UnrecoverableError } from 'bullmq';
 import { loadCrawlConfig } from '../../src/config.js';
 import { toQueueName } from '../../src/domain/connectors.js';
 import {
-  createEngine,
+  createQueueBackend,
   type CrawlWorker,
-  type Engine,
+  type QueueBackend,
   migrateQueues,
   type Processor,
 } from '../../src/queue/backend.js';
@@ -36,36 +36,41 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   });
   let database: TestDatabase;
   let redis: OwnRedis | undefined;
-  let engine: Engine;
+  let queueBackend: QueueBackend;
   let queues: CrawlQueues;
   let queue: Queue;
   let worker: CrawlWorker | undefined;
   beforeAll(async () => {
     database = await createTestDatabase({ template: 'queues-only', migrationsDir, migrate: migrateQueues });
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
-    engine = createEngine({ redisUrl: redis?.url, databaseUrl: database.url, maxWorkers: 1, log });
+    queueBackend = createQueueBackend({
+      redisUrl: redis?.url,
+      databaseUrl: database.url,
+      maxWorkers: 1,
+      log,
+    });
     queues = openQueues({
-      engine,
+      queueBackend,
       retryDelayMs: RETRY_DELAY_MS,
       concurrency: QUEUE_CONCURRENCY,
       clock: Date.now,
       log,
     });
-    await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
-    queue = engine.queue(toQueueName(connector), {}) as Queue;
+    await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+    queue = queueBackend.queue(toQueueName(connector), {}) as Queue;
   });
   afterEach(() => worker?.close());
   afterAll(async () => {
     await queue.close();
     await queues.close();
-    await engine.close();
+    await queueBackend.close();
     await redis?.close();
     await database.drop();
   });
 
   /** One at a time: on PostgreSQL the ends of two at once can leave one more in the history, until the next one ends. */
   const work = (processor: Processor) => {
-    worker = engine.worker(toQueueName(connector), processor, { concurrency: 1 });
+    worker = queueBackend.worker(toQueueName(connector), processor, { concurrency: 1 });
   };
   /** @returns the id of its job. */
   async function addRun(attemptsLeft: number): Promise<string> {

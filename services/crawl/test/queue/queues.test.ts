@@ -14,7 +14,7 @@ import { toQueueName } from '../../src/domain/connectors.js';
 import { nextRunsAfter, createPlan } from '../../src/domain/plan.js';
 import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
 import type { Schedule } from '../../src/domain/schedule.js';
-import { createEngine, type Engine, migrateQueues } from '../../src/queue/backend.js';
+import { createQueueBackend, type QueueBackend, migrateQueues } from '../../src/queue/backend.js';
 import { onceJobId, toSchedulerKey, tickJobId } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
@@ -27,7 +27,7 @@ describeEachBackend('the queues on %s', (backend) => {
   const connector = 'files_1';
   let database: TestDatabase;
   let redis: OwnRedis | undefined;
-  let engine: Engine;
+  let queueBackend: QueueBackend;
   let queues: CrawlQueues;
   let aheadMs = 0;
   beforeAll(async () => {
@@ -40,24 +40,24 @@ describeEachBackend('the queues on %s', (backend) => {
       },
     });
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
-    engine = createEngine({
+    queueBackend = createQueueBackend({
       redisUrl: redis?.url,
       databaseUrl: database.url,
       maxWorkers: connectors.length,
       log,
     });
     queues = openQueues({
-      engine,
+      queueBackend,
       retryDelayMs: 100,
       concurrency: 5,
       clock: () => Date.now() + aheadMs,
       log,
     });
-    await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+    await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
   });
   afterAll(async () => {
     await queues.close();
-    await engine.close();
+    await queueBackend.close();
     await redis?.close();
     await database.drop();
   });
@@ -94,12 +94,12 @@ describeEachBackend('the queues on %s', (backend) => {
     const times = nextRunsAfter(createPlan(schedule), Date.now(), 2);
     const toTick = (revision: number, index: number) =>
       tickJobId(toSchedulerKey({ ...schedule, revision }), times[index] ?? 0);
-    const queue = engine.queue(toQueueName(connector), { settings: repeatSettings }) as Queue;
+    const queue = queueBackend.queue(toQueueName(connector), { settings: repeatSettings }) as Queue;
     // The scheduler's own job, which no backend lets anybody remove, is delivered before its time.
     await queues.apply(schedule);
     const first = (await queue.getJob(toTick(1, 0))) as Job;
     await first.promote();
-    const worker = engine.worker(toQueueName(connector), () => Promise.resolve(), {
+    const worker = queueBackend.worker(toQueueName(connector), () => Promise.resolve(), {
       settings: repeatSettings,
     });
     await waitFor(async () => (await queues.jobState(connector, toTick(1, 0))) === 'completed', {

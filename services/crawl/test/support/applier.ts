@@ -15,7 +15,7 @@ import type { NewSchedule } from '../../src/db/schedules.js';
 import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { type Applier, createApplier } from '../../src/queue/applier.js';
-import { createEngine, type Engine, migrateQueues } from '../../src/queue/backend.js';
+import { createQueueBackend, type QueueBackend, migrateQueues } from '../../src/queue/backend.js';
 import { type CrawlQueues, openQueues } from '../../src/queue/queues.js';
 import type { Backend } from './platform.js';
 import { openQueueView, type QueueView } from './queue-view.js';
@@ -33,7 +33,7 @@ export function useApplier(backend: Backend) {
   let database: TestDatabase;
   let pool: pg.Pool;
   let redis: OwnRedis | undefined;
-  let engine: Engine;
+  let queueBackend: QueueBackend;
   let queues: CrawlQueues;
   let view: QueueView;
   const started: Applier[] = [];
@@ -49,10 +49,10 @@ export function useApplier(backend: Backend) {
     pool = new pg.Pool({ connectionString: database.url });
     redis = backend === 'redis' ? await startOwnRedis() : undefined;
     const where = { redisUrl: redis?.url, databaseUrl: database.url };
-    engine = createEngine({ ...where, maxWorkers: connectors.length, log });
-    queues = openQueues({ engine, retryDelayMs: 100, concurrency: 5, clock: Date.now, log });
+    queueBackend = createQueueBackend({ ...where, maxWorkers: connectors.length, log });
+    queues = openQueues({ queueBackend, retryDelayMs: 100, concurrency: 5, clock: Date.now, log });
     view = openQueueView(where);
-    await waitFor(() => engine.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+    await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
   });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((applier) => applier.stop()));
@@ -63,7 +63,7 @@ export function useApplier(backend: Backend) {
   afterAll(async () => {
     await view.close();
     await queues.close();
-    await engine.close();
+    await queueBackend.close();
     await redis?.close();
     await pool.end();
     await database.drop();

@@ -3,7 +3,7 @@ import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
 import { toQueueName } from '../../src/domain/connectors.js';
-import { createEngine, type Engine } from '../../src/queue/backend.js';
+import { createQueueBackend, type QueueBackend } from '../../src/queue/backend.js';
 import { type CrawlJobData, timeOfTick } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 
@@ -32,12 +32,14 @@ export interface QueueView extends Pick<CrawlQueues, 'jobState' | 'close'> {
 }
 
 async function withQueue<T>(
-  engine: Engine,
+  queueBackend: QueueBackend,
   connector: Connector,
   use: (queue: Queue<CrawlJobData>) => Promise<T>,
 ): Promise<T> {
-  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
-  const queue = engine.queue(toQueueName(connector), { settings: repeatSettings }) as Queue<CrawlJobData>;
+  await waitFor(() => queueBackend.ping().then(() => true), { what: 'the queue' });
+  const queue = queueBackend.queue(toQueueName(connector), {
+    settings: repeatSettings,
+  }) as Queue<CrawlJobData>;
   queue.on('error', () => undefined);
   try {
     return await use(queue);
@@ -55,10 +57,14 @@ const toScheduler = ({ key, template }: JobSchedulerJson<CrawlJobData>): Schedul
 
 const FILL_SIZE = 500;
 
-async function fill(engine: Engine, connector: Connector, jobs: readonly DueJob[]): Promise<number> {
+async function fill(
+  queueBackend: QueueBackend,
+  connector: Connector,
+  jobs: readonly DueJob[],
+): Promise<number> {
   const name = toQueueName(connector);
-  await waitFor(() => engine.ping().then(() => true), { what: 'the queue' });
-  const queue = engine.queue(name, {}) as Queue<CrawlJobData>;
+  await waitFor(() => queueBackend.ping().then(() => true), { what: 'the queue' });
+  const queue = queueBackend.queue(name, {}) as Queue<CrawlJobData>;
   try {
     // In parts, and each again until it is done: a command has the time-out of production, which a busy machine may exceed.
     // Jobs with an id are added once.
@@ -81,14 +87,14 @@ export function openQueueView(backend: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
 }): QueueView {
-  let opened: { readonly engine: Engine; readonly queues: CrawlQueues } | undefined;
+  let opened: { readonly queueBackend: QueueBackend; readonly queues: CrawlQueues } | undefined;
   function open() {
     const log = createLogger('test', 'silent');
     opened ??= (() => {
-      const engine = createEngine({ ...backend, maxWorkers: 0, log });
+      const queueBackend = createQueueBackend({ ...backend, maxWorkers: 0, log });
       return {
-        engine,
-        queues: openQueues({ engine, retryDelayMs: 0, concurrency: 5, clock: Date.now, log }),
+        queueBackend,
+        queues: openQueues({ queueBackend, retryDelayMs: 0, concurrency: 5, clock: Date.now, log }),
       };
     })();
     return opened;
@@ -96,23 +102,23 @@ export function openQueueView(backend: {
   return {
     jobState: (connector, jobId) => open().queues.jobState(connector, jobId),
     listSchedulers: (connector) =>
-      withQueue(open().engine, connector, async (queue) =>
+      withQueue(open().queueBackend, connector, async (queue) =>
         (await queue.getJobSchedulers(0, 500, true)).map(toScheduler),
       ),
     removeScheduler: (connector, key) =>
-      withQueue(open().engine, connector, async (queue) => void (await queue.removeJobScheduler(key))),
+      withQueue(open().queueBackend, connector, async (queue) => void (await queue.removeJobScheduler(key))),
     findConcurrency: (connector) =>
-      withQueue(open().engine, connector, (queue) => queue.getGlobalConcurrency()),
+      withQueue(open().queueBackend, connector, (queue) => queue.getGlobalConcurrency()),
     addScheduler: (connector, key, pattern, data) =>
-      withQueue(open().engine, connector, async (queue) => {
+      withQueue(open().queueBackend, connector, async (queue) => {
         const template = { name: toQueueName(connector), data };
         const tick = await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, template);
         return timeOfTick(tick?.id ?? '');
       }),
-    fill: (connector, jobs) => fill(open().engine, connector, jobs),
+    fill: (connector, jobs) => fill(open().queueBackend, connector, jobs),
     async close() {
       await opened?.queues.close();
-      await opened?.engine.close();
+      await opened?.queueBackend.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import { findStatus } from '../../../src/db/schedule-status.js';
 import { toQueueName } from '../../../src/domain/connectors.js';
 import { createCrawlMetrics } from '../../../src/engine/metrics.js';
 import { createWatchdog } from '../../../src/engine/reconciler/watchdog.js';
-import { createEngine, type Engine } from '../../../src/queue/backend.js';
+import { createQueueBackend, type QueueBackend } from '../../../src/queue/backend.js';
 import { getEarlierSchedulerKey, tickJobId } from '../../../src/queue/job.js';
 import { type CrawlQueues, openQueues } from '../../../src/queue/queues.js';
 import { at, times, useRunRows } from '../../support/run-rows.js';
@@ -14,15 +14,20 @@ const MINUTE_MS = 60_000;
 describe('the watchdog and a schedule whose job is lost', () => {
   const rows = useRunRows();
   const log = createLogger('test', 'silent');
-  let engine: Engine;
+  let queueBackend: QueueBackend;
   let queues: CrawlQueues;
   beforeAll(() => {
-    engine = createEngine({ redisUrl: undefined, databaseUrl: rows.databaseUrl, maxWorkers: 0, log });
-    queues = openQueues({ engine, retryDelayMs: 1_000, concurrency: 5, clock: () => rows.now, log });
+    queueBackend = createQueueBackend({
+      redisUrl: undefined,
+      databaseUrl: rows.databaseUrl,
+      maxWorkers: 0,
+      log,
+    });
+    queues = openQueues({ queueBackend, retryDelayMs: 1_000, concurrency: 5, clock: () => rows.now, log });
   });
   afterAll(async () => {
     await queues.close();
-    await engine.close();
+    await queueBackend.close();
   });
 
   const watch = () =>
@@ -93,7 +98,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
 
   it('knows the job that the scheduler of an earlier version made', async () => {
     const { id, orgId, connector, revision } = await rows.scheduleMinutely();
-    const queue = engine.queue(toQueueName(connector), {});
+    const queue = queueBackend.queue(toQueueName(connector), {});
     queue.on('error', () => undefined);
     const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
     const jobId = tickJobId(getEarlierSchedulerKey({ connector, orgId }), at);
