@@ -1,14 +1,15 @@
 import { waitFor } from '@platform/testing';
 import { findSchedule, upsertSchedule } from '../../src/db/schedules.js';
 import type { Schedule } from '../../src/domain/schedule.js';
-import { connector, HOUR_MS, useApplier } from '../support/applier.js';
+import { HOUR_MS, useApplier } from '../support/applier.js';
 import { describeEachBackend } from '../support/platform.js';
+import { connector } from '../support/test-queues.js';
 
-describeEachBackend('what an applier leaves to another on %s', (backend) => {
+describeEachBackend('an applier beside others on %s', (backend) => {
   const site = useApplier(backend);
   const { orgId, newApplier, wanted, revisionsQueued, rows, applied, endLeases } = site;
 
-  it('clears no mark once its lease has ended', async () => {
+  it('marks no row as applied after its lease has expired', async () => {
     let release = () => undefined as unknown;
     const slow = newApplier({
       async apply(schedule) {
@@ -24,13 +25,13 @@ describeEachBackend('what an applier leaves to another on %s', (backend) => {
     release();
     await slow.stop();
     expect(await rows()).toMatchObject([{ isApplied: false }]);
-    // Whoever takes it over knows of both.
+    // The next applier removes the first revision and adds the second.
     newApplier().wake();
     await applied();
     expect(await revisionsQueued()).toEqual([second]);
   });
 
-  it('clears no mark of the same revision once its lease has ended: the queue may have lost its data since', async () => {
+  it('marks no row as applied after its lease has expired even if the revision is the same, because the queue may have lost its data since', async () => {
     let release = () => undefined as unknown;
     const slow = newApplier({
       async apply(schedule) {
@@ -47,10 +48,10 @@ describeEachBackend('what an applier leaves to another on %s', (backend) => {
     expect(await rows()).toMatchObject([{ isApplied: false }]);
   });
 
-  it('goes on with what a replica has left: what that has added is not added again', async () => {
+  it('does not add a job that a dead replica has already added', async () => {
     const revision = await upsertSchedule(site.pool, wanted());
     const schedule = (await findSchedule(site.pool, orgId, connector)) as Schedule;
-    // Died between the command and its answer.
+    // The replica died between the command and its response.
     await site.pool.query('update schedules set queued_revisions = array[revision]');
     await site.queues.apply(schedule);
     const added: unknown[] = [];
@@ -65,7 +66,7 @@ describeEachBackend('what an applier leaves to another on %s', (backend) => {
     expect([added, await revisionsQueued()]).toEqual([[], [revision]]);
   });
 
-  it('tries again what the queue refused, and tells the others meanwhile', async () => {
+  it('retries a change that the queue refused, and applies the others meanwhile', async () => {
     let isAway = true;
     const applier = newApplier({
       apply: (schedule) =>
@@ -84,7 +85,7 @@ describeEachBackend('what an applier leaves to another on %s', (backend) => {
     expect(await revisionsQueued()).toHaveLength(1);
   });
 
-  it('makes anew what the queue has lost, expects no later time than the queue, and touches nothing else', async () => {
+  it('adds the jobs that the queue has lost, expects the next run no later than the queue does, and changes nothing else', async () => {
     const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
     await upsertSchedule(site.pool, wanted({ scheduleType: 'hourly', minute: 7, interval: 1 }));
     await upsertSchedule(site.pool, {

@@ -2,14 +2,15 @@ import { waitFor } from '@platform/testing';
 import { findSchedule, stopSchedules, upsertSchedule } from '../../src/db/schedules.js';
 import type { Schedule } from '../../src/domain/schedule.js';
 import { onceJobId } from '../../src/queue/job.js';
-import { connector, HOUR_MS, useApplier } from '../support/applier.js';
+import { HOUR_MS, useApplier } from '../support/applier.js';
 import { describeEachBackend } from '../support/platform.js';
+import { connector } from '../support/test-queues.js';
 
 describeEachBackend('the applier on %s', (backend) => {
   const site = useApplier(backend);
   const { orgId, newApplier, wanted, revisionsQueued, rows, applied } = site;
 
-  it('brings many changes of one schedule to the queue as few, and ends at the last', async () => {
+  it('combines many changes of one schedule into few changes of the queue, and ends with the last', async () => {
     const added: number[] = [];
     const applier = newApplier({
       apply: (schedule) => {
@@ -29,7 +30,7 @@ describeEachBackend('the applier on %s', (backend) => {
     expect(await revisionsQueued()).toEqual([last]);
   });
 
-  it('adds for one that is active, and removes for one that is paused or removed, whose row it deletes', async () => {
+  it('adds the job of an active schedule, removes that of a paused or removed one, and deletes the row of a removed one', async () => {
     const applier = newApplier();
     const given = { orgId, connector, at: new Date() } as const;
     const first = await upsertSchedule(site.pool, wanted());
@@ -51,7 +52,7 @@ describeEachBackend('the applier on %s', (backend) => {
     expect(await revisionsQueued()).toEqual([]);
   });
 
-  it('removes the job of a one-off that was replaced, and looks for none where there never was one', async () => {
+  it('removes the job of a replaced one-off schedule, and does not look for one where there was none', async () => {
     const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
     const removals: boolean[] = [];
     const applier = newApplier({
@@ -73,14 +74,14 @@ describeEachBackend('the applier on %s', (backend) => {
     expect(await site.view.jobState(connector, onceJobId(id, oneOff))).toBe('unknown');
     await replace({ scheduleType: 'daily', hour: 3, minute: 0 });
     expect(removals).toEqual([true, false]);
-    // Replaced twice before the queue hears of it.
+    // It is replaced twice before the applier runs.
     const second = await replace({ scheduleType: 'once', scheduledTime });
     await upsertSchedule(site.pool, wanted());
     await replace({ scheduleType: 'daily', hour: 4, minute: 0 });
     expect(await site.view.jobState(connector, onceJobId(id, second))).toBe('unknown');
   });
 
-  it('leaves a change that comes while it is at work to be applied next', async () => {
+  it('applies a change that arrives while it is working afterwards', async () => {
     let release = () => undefined as unknown;
     const asked: number[] = [];
     const applier = newApplier({
@@ -95,8 +96,8 @@ describeEachBackend('the applier on %s', (backend) => {
     await waitFor(() => asked.length === 1, { what: 'the first revision' });
     const second = await upsertSchedule(site.pool, wanted());
     expect(await rows()).toEqual([{ state: 'active', isApplied: false, queued: [first] }]);
-    // Nobody else takes it meanwhile.
-    const other = newApplier({ apply: () => Promise.reject(new Error('two at one row')) });
+    // No other applier claims the row meanwhile.
+    const other = newApplier({ apply: () => Promise.reject(new Error('the row was claimed twice')) });
     other.wake();
     release();
     await applied();
@@ -104,7 +105,7 @@ describeEachBackend('the applier on %s', (backend) => {
     expect(await revisionsQueued()).toEqual([second]);
   });
 
-  it('deletes no row that was scheduled again while it removed', async () => {
+  it('keeps the row of a removed schedule that was created again while the job was being removed', async () => {
     let release = () => undefined as unknown;
     let isAsked = false;
     await upsertSchedule(site.pool, wanted());

@@ -1,58 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { connectors } from '@platform/events';
-import { createLogger, migrate } from '@platform/service-kit';
-import {
-  createTestDatabase,
-  type OwnRedis,
-  startOwnRedis,
-  type TestDatabase,
-  waitFor,
-} from '@platform/testing';
+import { createLogger } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { NewSchedule } from '../../src/db/schedules.js';
-import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { type Applier, createApplier } from '../../src/queue/applier.js';
-import { createQueueBackend, type QueueBackend, migrateQueues } from '../../src/queue/backend.js';
-import { type CrawlQueues, openQueues } from '../../src/queue/queues.js';
+import type { CrawlQueues } from '../../src/queue/queues.js';
 import type { Backend } from './platform.js';
 import { openQueueView, type QueueView } from './queue-view.js';
+import { connector, newSchedule, openTestQueues, type TestQueues } from './test-queues.js';
 
-/* Schedules as rows, their queue, and appliers that a test starts and holds up. */
+/* Schedules as rows, their queues, and appliers that a test starts and delays. */
 
-const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
-
-export const connector = 'files_1';
 export const HOUR_MS = 3_600_000;
 
-/** For the tests of a `describe`: a database and a backend of their own, from before the first to after the last. */
+/** Gives the tests of a `describe` a database and a queue backend of their own. */
 export function useApplier(backend: Backend) {
   const log = createLogger('test', 'silent');
-  let database: TestDatabase;
+  let testQueues: TestQueues;
   let pool: pg.Pool;
-  let redis: OwnRedis | undefined;
-  let queueBackend: QueueBackend;
-  let queues: CrawlQueues;
   let view: QueueView;
   const started: Applier[] = [];
   beforeAll(async () => {
-    database = await createTestDatabase({
-      template: 'crawl-queues',
-      migrationsDir,
-      migrate: async (url) => {
-        await migrate(url, migrationsDir);
-        await migrateQueues(url);
-      },
-    });
-    pool = new pg.Pool({ connectionString: database.url });
-    redis = backend === 'redis' ? await startOwnRedis() : undefined;
-    const where = { redisUrl: redis?.url, databaseUrl: database.url };
-    queueBackend = createQueueBackend({ ...where, maxWorkers: connectors.length, log });
-    queues = openQueues({ queueBackend, retryDelayMs: 100, concurrency: 5, clock: Date.now, log });
-    view = openQueueView(where);
-    await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+    testQueues = await openTestQueues(backend);
+    pool = new pg.Pool({ connectionString: testQueues.location.databaseUrl });
+    view = openQueueView(testQueues.location);
   });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((applier) => applier.stop()));
@@ -62,39 +35,21 @@ export function useApplier(backend: Backend) {
   });
   afterAll(async () => {
     await view.close();
-    await queues.close();
-    await queueBackend.close();
-    await redis?.close();
     await pool.end();
-    await database.drop();
+    await testQueues.close();
   });
 
   function newApplier(given: Partial<CrawlQueues> = {}): Applier {
     const metrics = createCrawlMetrics(new Registry());
-    const applier = createApplier({ pool, queues: { ...queues, ...given }, clock: Date.now, metrics, log });
+    const queues = { ...testQueues.queues, ...given };
+    const applier = createApplier({ pool, queues, clock: Date.now, metrics, log });
     started.push(applier);
     return applier;
   }
   const orgId = randomUUID();
   const wanted = (type: object = { scheduleType: 'daily', hour: 2, minute: 15 }): NewSchedule => ({
-    id: randomUUID(),
+    ...newSchedule(type, new Date(Date.now() + HOUR_MS)),
     orgId,
-    connector,
-    userId: randomUUID(),
-    config: {
-      timezone: 'UTC',
-      isEnabled: true,
-      jitterMs: 0,
-      missedRunPolicy: 'run_once',
-      ...type,
-    } as ScheduleConfig,
-    priority: 5,
-    maxRetries: 0,
-    timeoutMs: 1_000,
-    metadata: null,
-    scheduledAt: new Date(),
-    anchorAt: new Date(),
-    nextRunAt: new Date(Date.now() + HOUR_MS),
   });
   const revisionsQueued = async () => (await view.listSchedulers(connector)).map(({ revision }) => revision);
   const rows = async () =>
@@ -105,14 +60,14 @@ export function useApplier(backend: Backend) {
     ).rows;
   const applied = () =>
     waitFor(async () => (await rows()).every(({ isApplied }) => isApplied), { what: 'an applied row' });
-  /** As for a replica that died with rows in its hands. */
+  /** Ends the leases of all rows, as after the death of a replica that had claimed them. */
   const endLeases = () => pool.query('update schedules set apply_at = now() where apply_at is not null');
   return {
     get pool() {
       return pool;
     },
     get queues() {
-      return queues;
+      return testQueues.queues;
     },
     get view() {
       return view;

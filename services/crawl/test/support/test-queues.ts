@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { connectors } from '@platform/events';
+import { createLogger, migrate } from '@platform/service-kit';
+import { createTestDatabase, startOwnRedis, waitFor } from '@platform/testing';
+import type { NewSchedule } from '../../src/db/schedules.js';
+import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
+import { createQueueBackend, migrateQueues } from '../../src/queue/backend.js';
+import { openQueues } from '../../src/queue/queues.js';
+import type { Backend } from './platform.js';
+
+/* The queues of crawl on a backend and a database of the test's own, without the service. */
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
+
+/** The connector of the schedules and jobs of these tests. */
+export const connector = 'files_1';
+
+export interface TestQueuesOptions {
+  readonly clock?: () => number;
+  readonly retryDelayMs?: number;
+  readonly concurrency?: number;
+}
+
+export type TestQueues = Awaited<ReturnType<typeof openTestQueues>>;
+
+/** Resolves once the backend is reachable. */
+export async function openTestQueues(
+  backend: Backend,
+  { clock = Date.now, retryDelayMs = 100, concurrency = 5 }: TestQueuesOptions = {},
+) {
+  const log = createLogger('test', 'silent');
+  const database = await createTestDatabase({
+    template: 'crawl-queues',
+    migrationsDir,
+    migrate: async (url) => {
+      await migrate(url, migrationsDir);
+      await migrateQueues(url);
+    },
+  });
+  const redis = backend === 'redis' ? await startOwnRedis() : undefined;
+  const location = { redisUrl: redis?.url, databaseUrl: database.url };
+  const queueBackend = createQueueBackend({ ...location, maxWorkers: connectors.length, log });
+  const queues = openQueues({ queueBackend, retryDelayMs, concurrency, clock, log });
+  await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+  return {
+    location,
+    queueBackend,
+    queues,
+    async close(): Promise<void> {
+      await queues.close();
+      await queueBackend.close();
+      await redis?.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Creates a schedule of the connector. @param type - the fields of its configuration that depend on its type. */
+export const newSchedule = (type: object, nextRunAt: Date): NewSchedule => ({
+  id: randomUUID(),
+  orgId: randomUUID(),
+  connector,
+  userId: randomUUID(),
+  config: {
+    timezone: 'UTC',
+    isEnabled: true,
+    jitterMs: 0,
+    missedRunPolicy: 'run_once',
+    ...type,
+  } as ScheduleConfig,
+  priority: 5,
+  maxRetries: 0,
+  timeoutMs: 1_000,
+  metadata: null,
+  scheduledAt: new Date(),
+  anchorAt: new Date(),
+  nextRunAt,
+});
