@@ -41,10 +41,10 @@ async function insertToken(
 }
 
 /** Stores the same for a service account. */
-async function insertAccountToken(name: string, expiresIn: number): Promise<void> {
+async function insertAccountToken(name: string, expiresIn: number, accountName = 'deployer'): Promise<void> {
   const created = await platform.identity.call('POST', '/api/v1/service-accounts', {
     token: platform.session,
-    body: { name: 'deployer', role: 'member' },
+    body: { name: accountName, role: 'member' },
   });
   expect(created.status).toBe(201);
   await platform.identity.db.query(
@@ -293,4 +293,17 @@ test('the job reads the index of what is due, not all tokens', async () => {
     )
     .then((results: unknown) => (results as { rows: { 'QUERY PLAN': string }[] }[])[1] ?? { rows: [] });
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('tokens_to_tell');
+});
+
+test('a digest arrives whatever the names of its tokens, which are cut to what the mail service takes', async () => {
+  const administrator = await platform.identity.createMember(platform.session, 'admin');
+  const name = '\u{1F600}'.repeat(100);
+  await insertToken(name, 6.5);
+  await insertToken('\u00a0\u2003', -0.1);
+  await insertAccountToken(name, 6, name);
+  await platform.identity.db.query('delete from token_digests');
+  await createReplica(Date.now).run();
+  const mail = await platform.mailTo(member.email, /^2 access tokens /);
+  expect(mail.text).toContain('\u{1F600}'.repeat(50));
+  await platform.mailTo(administrator.email, /^The access token "\u{1F600}{20,}…" expires soon$/u);
 });

@@ -201,6 +201,14 @@ export const toTokenAlertEmail = (to: Addressee, detail: MailDetail): SendEmailR
     templateData: { ...detail, message: asLine(detail['message'] ?? '', MAX_MESSAGE_LENGTH) },
   });
 
+/* What the mail service takes: a longer text, or a token without a name, would have it reject the whole digest. */
+const MAX_ITEM_NAME_LENGTH = 300;
+const MAX_MORE_LENGTH = 100;
+const toItem = ({ name, end }: EndingToken): EndingToken => ({
+  name: asLine(name, MAX_ITEM_NAME_LENGTH) || '(no name)',
+  end: asLine(end),
+});
+
 /** @param detail - contains the result of `describeDigest`. */
 export const toTokenExpiringEmail = (
   to: Addressee,
@@ -210,5 +218,10 @@ export const toTokenExpiringEmail = (
   toEmail(to, {
     emailTemplateType: 'tokenExpiring',
     subject: asLine(headline),
-    templateData: { headline, more, tokens: JSON.parse(tokens) as EndingToken[], tokensLink: tokensUrl },
+    templateData: {
+      headline: asLine(headline),
+      more: asLine(more, MAX_MORE_LENGTH),
+      tokens: (JSON.parse(tokens) as EndingToken[]).map(toItem),
+      tokensLink: tokensUrl,
+    },
   });

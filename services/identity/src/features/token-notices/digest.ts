@@ -44,11 +44,19 @@ const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).repl
 const describeEnd = ({ expiresAt }: ExpiringToken, now: Date): string =>
   `${expiresAt <= now ? 'expired' : 'expires'} on ${describeTime(expiresAt)}`;
 
+const MAX_HEADLINE_NAME_LENGTH = 120;
+
+/** Cuts a long name between characters, so that the rest of the headline is seen. */
+const shorten = (name: string): string =>
+  name.length <= MAX_HEADLINE_NAME_LENGTH
+    ? name
+    : `${name.slice(0, MAX_HEADLINE_NAME_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
+
 function toHeadline(tokens: readonly ExpiringToken[], now: Date): string {
   const expiredCount = tokens.filter(({ expiresAt }) => expiresAt <= now).length;
   const [first] = tokens;
   if (tokens.length === 1 && first)
-    return `The access token "${first.name}" ${expiredCount === 1 ? 'has expired' : 'expires soon'}`;
+    return `The access token "${shorten(first.name)}" ${expiredCount === 1 ? 'has expired' : 'expires soon'}`;
   if (expiredCount === 0) return `${tokens.length} access tokens expire soon`;
   if (expiredCount === tokens.length) return `${tokens.length} access tokens have expired`;
   return `${tokens.length} access tokens expire soon or have expired`;
