@@ -307,3 +307,23 @@ test('a digest arrives whatever the names of its tokens, which are cut to what t
   expect(mail.text).toContain('\u{1F600}'.repeat(50));
   await platform.mailTo(administrator.email, /^The access token "\u{1F600}{20,}…" expires soon$/u);
 });
+
+test('alerts about tokens delay no other notices', async () => {
+  const { db } = platform.identity;
+  const arrivedBefore = platform.inbox.mails.length;
+  await db.query(
+    `insert into outgoing_mails (id, kind, user_id, detail, created_at, expires_at, next_attempt_at)
+     select gen_random_uuid(), kind, $1, detail, now(), now() + interval '1 hour', now() - make_interval(secs => 60 - turn)
+     from (
+       select 'token_alert' as kind, turn, '{"headline": "Alert", "message": "An alert."}'::jsonb as detail
+       from generate_series(1, 40) turn
+       union all
+       select 'password_changed', 50, '{"time": "now", "device": "a device", "ipAddress": "127.0.0.1"}'
+     ) mails`,
+    [member.id],
+  );
+  await platform.drained();
+  const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
+  expect(subjects.filter((subject) => subject === 'Alert')).toHaveLength(40);
+  expect(subjects.indexOf('Your password was changed')).toBeLessThan(20);
+});

@@ -34,6 +34,8 @@ export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unk
   db.outgoingMail.create({ data: mail, select: { id: true } });
 
 const mailFields = 'id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at';
+const mailColumns = `(id uuid, kind text, user_id uuid, email text, detail jsonb, request_id text,
+  created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz)`;
 
 /**
  * Returns the SQL that inserts the mail that `Outbox.toRow` returned as `parameter`; null inserts none. It can be a part
@@ -43,8 +45,7 @@ const mailFields = 'id, kind, user_id, email, detail, request_id, created_at, ex
  */
 export const insertMailFrom = (parameter: string, cause = '(select) cause'): string => `
   insert into outgoing_mails (${mailFields})
-  select mail.* from ${cause} cross join jsonb_to_record(${parameter}::jsonb) as mail
-    (id uuid, kind text, user_id uuid, email text, detail jsonb, request_id text, created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz)
+  select mail.* from ${cause} cross join jsonb_to_record(${parameter}::jsonb) as mail ${mailColumns}
   where ${parameter}::jsonb is not null`;
 
 /** Stands for the organisation of an address that has no account. */
@@ -59,14 +60,15 @@ export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown>
     ${NO_ORGANISATION}::uuid)
   where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
 
-/** Each lane has its own slots, so that urgent mails don't wait for others. */
-export const lanes = ['urgent', 'other'] as const;
+/** Each lane has its own slots, so that urgent mails don't wait for others, nor other notices for alerts about tokens. */
+export const lanes = ['urgent', 'other', 'alerts'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** The predicates of the partial indexes. Urgent mails are those that a person is waiting for at a screen. */
 const lanePredicates: Readonly<Record<Lane, Sql.Sql>> = {
   urgent: Sql.sql`kind in ('login_code', 'password_reset')`,
-  other: Sql.sql`kind not in ('login_code', 'password_reset')`,
+  other: Sql.sql`kind not in ('login_code', 'password_reset', 'token_alert')`,
+  alerts: Sql.sql`kind = 'token_alert'`,
 };
 
 export interface Claim {

@@ -34,6 +34,7 @@ const LEASE_MS = 30_000;
 const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly maxPerOrganisation: number }>> = {
   urgent: { total: 32, maxPerOrganisation: 4 },
   other: { total: 32, maxPerOrganisation: 4 },
+  alerts: { total: 32, maxPerOrganisation: 4 },
 };
 /** Exceeds the number of mails that are usually stored between two polls. */
 const MAX_ASSIGNED = 500;
@@ -59,7 +60,11 @@ export function createSendingJob(deps: {
 }) {
   const { prisma, prepare, send, clock, log } = deps;
   const inFlight = new Set<Promise<void>>();
-  const slots = { urgent: createSlots(SLOTS.urgent.total), other: createSlots(SLOTS.other.total) };
+  const slots = {
+    urgent: createSlots(SLOTS.urgent.total),
+    other: createSlots(SLOTS.other.total),
+    alerts: createSlots(SLOTS.alerts.total),
+  };
   const stopping = new AbortController();
 
   async function recordOutcome(mail: OutgoingMail, result: SendResult): Promise<void> {
