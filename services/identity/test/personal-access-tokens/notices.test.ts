@@ -308,6 +308,18 @@ test('a digest arrives whatever the names of its tokens, which are cut to what t
   await platform.mailTo(administrator.email, /^The access token "\u{1F600}{20,}…" expires soon$/u);
 });
 
+test('ten creations an hour are mailed, then one mail says that there are more', async () => {
+  for (let count = 0; count < 13; count += 1)
+    await platform.identity.createToken(member.session, { name: `number ${count}` });
+  await platform.mailTo(member.email, /^Many access tokens were created$/);
+  await platform.drained();
+  const count = (subject: string) =>
+    platform.mailsTo(member.email).filter((mail) => mail.subject === subject).length;
+  expect([count('A new access token was created'), count('Many access tokens were created')]).toEqual([
+    10, 1,
+  ]);
+});
+
 test('alerts about tokens delay no other notices', async () => {
   const { db } = platform.identity;
   const arrivedBefore = platform.inbox.mails.length;
@@ -326,4 +338,25 @@ test('alerts about tokens delay no other notices', async () => {
   const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
   expect(subjects.filter((subject) => subject === 'Alert')).toHaveLength(40);
   expect(subjects.indexOf('Your password was changed')).toBeLessThan(20);
+});
+
+test('administrators are mailed about a new token of a service account', async () => {
+  const { identity, session } = platform;
+  const administrator = await identity.createMember(session, 'admin');
+  const account = await identity.call('POST', '/api/v1/service-accounts', {
+    token: session,
+    body: { name: 'Mirror', role: 'member' },
+  });
+  const tokensPath = `/api/v1/service-accounts/${account.body.serviceAccount.id}/tokens`;
+  for (let count = 0; count < 12; count += 1) {
+    const body = { name: `mirror ${count}`, scopes: ['crawl:read'] };
+    expect((await identity.call('POST', tokensPath, { token: session, body })).status).toBe(201);
+  }
+  for (const email of [administrator.email, 'admin@example.com']) {
+    const subject = /^A new access token of a service account was created$/;
+    const mail = await platform.mailTo(email, subject, 10);
+    expect(mail.text).toMatch(/acts\s+as\s+the\s+service\s+account\s+"Mirror"/);
+    await platform.mailTo(email, /^Many access tokens were created$/);
+    expect(platform.mailsTo(email).filter((sent) => subject.test(sent.subject ?? ''))).toHaveLength(10);
+  }
 });

@@ -21,5 +21,19 @@ export async function incrementCount(
   return row.points;
 }
 
+/**
+ * Returns the SQL that does the same as a part of the statement that causes the count.
+ *
+ * @param key - the parameters or columns of `cause`, as is `at`.
+ * @param cause - the table expression whose row is counted; one row at most.
+ */
+export const incrementCountFrom = (key: string, at: string, windowMs: number, cause: string): string => `
+  insert into rate_limits as present (key, points, expire)
+  select ${key}, 1, (extract(epoch from ${at}) * 1000)::bigint + ${windowMs} from ${cause}
+  on conflict (key) do update set
+    points = case when present.expire <= excluded.expire - ${windowMs} then 1 else present.points + 1 end,
+    expire = case when present.expire <= excluded.expire - ${windowMs} then excluded.expire else present.expire end
+  returning points`;
+
 export const deleteCounts = (db: Transaction, keys: readonly string[]): Promise<unknown> =>
   db.rateLimit.deleteMany({ where: { key: { in: [...keys] } } });

@@ -60,7 +60,7 @@ export interface Administrator {
 }
 
 /** Finds the administrators who can log in. */
-export const findAdministrators = (db: Transaction, orgId: string): Promise<Administrator[]> =>
+export const findAdministrators = (db: Client | Transaction, orgId: string): Promise<Administrator[]> =>
   db.user.findMany({
     where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
     select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },

@@ -48,6 +48,11 @@ export const insertMailFrom = (parameter: string, cause = '(select) cause'): str
   select mail.* from ${cause} cross join jsonb_to_record(${parameter}::jsonb) as mail ${mailColumns}
   where ${parameter}::jsonb is not null`;
 
+/** Returns the SQL that inserts all mails of a JSON array; null inserts none. */
+export const insertMailsFrom = (mails: string, cause: string): string => `
+  insert into outgoing_mails (${mailFields})
+  select mail.* from ${cause} cross join jsonb_to_recordset(${mails}) as mail ${mailColumns}`;
+
 /** Stands for the organisation of an address that has no account. */
 const NO_ORGANISATION = '00000000-0000-0000-0000-000000000000';
 

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
-import { insertMailFrom } from '../outgoing-mails/queries.js';
+import { incrementCountFrom } from '../attempt-limits/queries.js';
+import { insertMailsFrom } from '../outgoing-mails/queries.js';
 
 /** Whoever a token acts as. */
 export interface TokenOwner {
@@ -56,9 +57,13 @@ export const ownerAndToken = ownerAndMaker(
 );
 
 /*
- * Inserts a token, its audit entry and the mail about it in one statement, so that none exists without the others. A token that has been
- * rotated creates none. The new token has the allow list of the creating token, or one that lies within it.
+ * Inserts a token, its audit entry and the mails about it in one statement, so that none exists without the others. Each
+ * token is mailed about up to a limit an hour; the next one is mailed about as many. A token that has been rotated creates
+ * none. The new token has the allow list of the creating token, or one that lies within it.
  */
+const HOUR_MS = 3_600_000;
+/** So many creations an hour are mailed one by one: no member can fill the outbox of the organisation. [PAT-32] */
+export const MAILED_CREATIONS = 10;
 const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;
 const insertBy = (
   locks: string,
@@ -78,7 +83,12 @@ const insertBy = (
     select $10, org_id, 'token.created', $18::uuid, $11, $12::uuid, $13, $14, id,
            jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
     from token
-  ), mail as (${insertMailFrom('$19', 'token')}
+  ), counted as (
+    ${incrementCountFrom('$21::text', 'created_at', HOUR_MS, 'token where $19::jsonb is not null')}
+  ), chosen as (
+    select case when points <= ${MAILED_CREATIONS} then $19::jsonb when points = ${MAILED_CREATIONS + 1} then $20::jsonb end as mails
+    from counted
+  ), mail as (${insertMailsFrom('mails', 'chosen')}
   )
   select case when maker.successor_id is not null then 'rotated'
               when not ${isAllowed} then 'outside of the allow list' else 'created' end as outcome
@@ -99,12 +109,20 @@ function selectInsert({ isServiceAccount }: TokenOwner, maker: Caller): { name: 
     : { name: 'insert_token_by_session', text: insertBySession };
 }
 
-/** @param mail - the mail about the new token, for `insertMailFrom`. */
+/** The mails about a new token, each a JSON array for `insertMailsFrom`; null for none. */
+export interface CreationMails {
+  readonly mails: string | null;
+  /** Instead of `mails` for the first creation beyond the limit: they say that there are many. */
+  readonly summaries: string | null;
+  /** What the creations of an hour are counted by. */
+  readonly countKey: string;
+}
+
 export async function insertToken(
   db: pg.Pool,
   token: NewToken,
   maker: Caller,
-  mail: string | null,
+  { mails, summaries, countKey }: CreationMails,
 ): Promise<InsertOutcome> {
   const { rows } = await db.query<{ outcome: InsertOutcome }>({
     ...selectInsert(token.owner, maker),
@@ -127,7 +145,9 @@ export async function insertToken(
       token.description,
       token.allowList,
       maker.userId,
-      mail,
+      mails,
+      summaries,
+      countKey,
     ],
   });
   return rows[0]?.outcome ?? 'ended';

@@ -5,16 +5,26 @@ import { v7 as uuidv7 } from 'uuid';
 import { readAllowList } from '../allow-lists/ranges.js';
 import type { Caller } from '../audit/actor.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { describeCreation, toAlertMail } from '../token-alerts/alerts.js';
+import type { Prisma } from '../../resources.js';
+import { findAdministrators } from '../configuration/queries.js';
+import { describeCreation, describeManyCreations, toAlertMail } from '../token-alerts/alerts.js';
 import { limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
 import { tokenAlreadyRotated } from './errors.js';
 import { type ExpiryDays, grantExpiry } from './grant.js';
-import { type InsertOutcome, insertToken, type TokenOwner } from './insert.queries.js';
+import {
+  type CreationMails,
+  type InsertOutcome,
+  insertToken,
+  MAILED_CREATIONS,
+  type NewToken,
+  type TokenOwner,
+} from './insert.queries.js';
 import { type MintDeps, mintToken } from './mint.js';
 import type { Token } from './schemas.js';
 
 export interface IssueDeps extends MintDeps {
   readonly pool: pg.Pool;
+  readonly prisma: Prisma;
   readonly clock: Clock;
   readonly outbox: Outbox;
 }
@@ -22,6 +32,8 @@ export interface IssueDeps extends MintDeps {
 /** What a token is created with, once its scopes are known to be grantable. */
 export interface TokenRequest {
   readonly owner: TokenOwner;
+  /** Set when the owner is a service account. */
+  readonly accountName?: string;
   readonly name: string;
   readonly description: string | undefined;
   readonly scopes: readonly string[];
@@ -40,6 +52,25 @@ function assertCreated(outcome: InsertOutcome): void {
     ]);
 }
 
+/** Returns the mails about a new token: to its owner, or to the administrators for a service account, which reads none. */
+async function composeMails(
+  { prisma, outbox }: Pick<IssueDeps, 'prisma' | 'outbox'>,
+  caller: Caller,
+  { owner, createdAt, expiresAt, ...token }: NewToken,
+  accountName: string | undefined,
+): Promise<CreationMails> {
+  const countKey = `mail:created:${owner.isServiceAccount ? caller.orgId : owner.id}`;
+  if (!outbox.isEnabled) return { mails: null, summaries: null, countKey };
+  const recipients = owner.isServiceAccount ? await findAdministrators(prisma, caller.orgId) : [owner];
+  const toMails = (alert: Parameters<typeof toAlertMail>[3]): string =>
+    `[${recipients.map(({ id }) => toAlertMail(outbox, id, caller, alert, createdAt)).join(',')}]`;
+  return {
+    mails: toMails(describeCreation(token, expiresAt, { accountName, creator: caller })),
+    summaries: toMails(describeManyCreations(MAILED_CREATIONS, accountName)),
+    countKey,
+  };
+}
+
 /**
  * Signs and stores a token within the policy.
  *
@@ -47,10 +78,10 @@ function assertCreated(outcome: InsertOutcome): void {
  *   verified; 409 when it is a token that has been rotated.
  */
 export async function issueToken(
-  { pool, clock, outbox, ...mint }: IssueDeps,
+  { pool, prisma, clock, outbox, ...mint }: IssueDeps,
   caller: Caller,
   policy: TokenPolicy,
-  { owner, name, description, scopes, expiryDays, allowList }: TokenRequest,
+  { owner, accountName, name, description, scopes, expiryDays, allowList }: TokenRequest,
 ): Promise<CreatedToken> {
   const now = clock();
   const granted = grantExpiry(caller, expiryDays, now);
@@ -70,11 +101,11 @@ export async function issueToken(
     allowList: readAllowList(allowList ?? []),
     scopes,
     ...minted,
+    createdAt,
+    expiresAt: expiry,
   };
-  const alert = describeCreation(row, expiry);
-  // A service account reads no mail.
-  const mail = owner.isServiceAccount ? null : toAlertMail(outbox, owner.id, caller, alert, createdAt);
-  assertCreated(await insertToken(pool, { ...row, createdAt, expiresAt: expiry }, caller, mail));
+  const mails = await composeMails({ prisma, outbox }, caller, row, accountName);
+  assertCreated(await insertToken(pool, row, caller, mails));
   outbox.wake();
   return {
     id,

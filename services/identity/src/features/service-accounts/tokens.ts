@@ -40,8 +40,8 @@ export function createAccountTokens(
 
   /** @throws AppError 404. */
   async function findOwner(caller: { readonly orgId: string }, accountId: string) {
-    const { id, role } = await accounts.get(caller, accountId);
-    return { id, isServiceAccount: true, role: role as Role };
+    const { id, name, role } = await accounts.get(caller, accountId);
+    return { id, isServiceAccount: true, name, role: role as Role };
   }
 
   return {
@@ -56,7 +56,8 @@ export function createAccountTokens(
       assertScopesAllowed(policy, body.scopes);
       const { name, description, expiryDays, allowList } = body;
       const scopes = [...new Set(body.scopes)];
-      return issueToken(deps, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
+      const request = { owner, accountName: owner.name, name, description, scopes, expiryDays, allowList };
+      return issueToken(deps, caller, policy, request);
     },
 
     /** Replaces a token by a new one. @throws AppError 400; 404; 409. */

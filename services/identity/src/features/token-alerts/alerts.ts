@@ -55,15 +55,37 @@ export const describeLeak = (name: string, owner: string, url: string | null): A
   ].join(' '),
 });
 
+/** Whoever a new token acts as: the reader of the mail, or a service account whose administrators read it. */
+interface Subject {
+  readonly accountName: string | undefined;
+  readonly creator: { readonly fullName: string; readonly email: string };
+}
+
 export const describeCreation = (
   { name, scopes }: { readonly name: string; readonly scopes: readonly string[] },
   expiresAt: Date | null,
-): Alert => ({
-  headline: 'A new access token was created',
+  { accountName, creator }: Subject,
+): Alert => {
+  const holder = accountName === undefined ? 'you' : `the service account "${accountName}"`;
+  return {
+    headline: `A new access token ${accountName === undefined ? '' : 'of a service account '}was created`,
+    message: [
+      `The access token "${name}" acts as ${holder}, with the scopes ${scopes.join(', ')}.`,
+      expiresAt === null ? 'It never expires.' : `It expires on ${expiresAt.toISOString().slice(0, 10)}.`,
+      accountName === undefined
+        ? 'If you did not create it, revoke it, and change your password.'
+        : `${creator.fullName} (${creator.email}) created it. If that is unexpected, revoke it.`,
+    ].join(' '),
+  };
+};
+
+/** The mail after the last one about a single creation. */
+export const describeManyCreations = (limit: number, accountName: string | undefined): Alert => ({
+  headline: 'Many access tokens were created',
   message: [
-    `The access token "${name}" acts as you, with the scopes ${scopes.join(', ')}.`,
-    expiresAt === null ? 'It never expires.' : `It expires on ${expiresAt.toISOString().slice(0, 10)}.`,
-    'If you did not create it, revoke it, and change your password.',
+    `More than ${limit} access tokens that act as ${accountName === undefined ? 'you' : 'service accounts'}`,
+    'were created within an hour. For the rest of the hour, new ones are not mailed about.',
+    'If they are unexpected, revoke them, and change your password.',
   ].join(' '),
 });
 
