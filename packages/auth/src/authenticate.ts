@@ -9,7 +9,7 @@ import type {
 import { readBearer } from './bearer.js';
 import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
-import { assertService } from './guards.js';
+import { assertService, findRequiredScopes } from './guards.js';
 import type { Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
 import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
@@ -59,10 +59,11 @@ export interface Authentication {
 /** The hooks of {@link Authentication.authenticateWhile}. */
 const overlappedHooks = new WeakSet<object>();
 
-export const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
+export const toPresentation = ({ id, ip, headers, routeOptions }: FastifyRequest): Presentation => ({
   requestId: id,
   address: ip,
   userAgent: headers['user-agent'],
+  requiredScopes: routeOptions.config.requiredScopes,
 });
 
 const getRole = (principal: Principal | null) =>
@@ -201,6 +202,15 @@ export function createAuthentication(deps: {
       done();
     },
   };
+}
+
+/**
+ * Keeps with each route the scopes that its guards require, because a credential is verified before they run; an `onRoute`
+ * hook.
+ */
+export function keepRequiredScopes(route: RouteOptions): void {
+  const requiredScopes = findRequiredScopes([route.onRequest ?? []].flat());
+  if (requiredScopes.length > 0) route.config = { ...route.config, requiredScopes };
 }
 
 const hasBody = ({ method }: RouteOptions): boolean =>

@@ -54,17 +54,42 @@ export const requireMember: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** Requires all of the scopes. Sessions pass, because they are not subject to scopes. */
-export function requireScopes(
+/** The scopes that each guard requires. */
+const scopesOfGuards = new WeakMap<object, readonly Scope[]>();
+
+/** Creates a guard for scopes; `findRequiredScopes` tells them of its routes. */
+function createScopeGuard(
   scopes: readonly Scope[],
-  messages: AuthErrorMessages = standardAuthErrors,
+  messages: AuthErrorMessages,
+  canPass: (principal: Principal) => boolean,
 ): onRequestHookHandler {
-  return (request, _reply, done) => {
-    const principal = getPrincipal(request);
-    if (!scopes.every((scope) => hasScope(principal, scope))) throw insufficientScope(messages, scopes);
+  const guard: onRequestHookHandler = (request, _reply, done) => {
+    if (!canPass(getPrincipal(request))) throw insufficientScope(messages, scopes);
     done();
   };
+  scopesOfGuards.set(guard, scopes);
+  return guard;
 }
+
+/** Returns the scopes that the guards among the hooks require. */
+export const findRequiredScopes = (hooks: readonly object[]): Scope[] => [
+  ...new Set(hooks.flatMap((hook) => scopesOfGuards.get(hook) ?? [])),
+];
+
+/** Requires all of the scopes. Sessions pass, because they are not subject to scopes. */
+export const requireScopes = (
+  scopes: readonly Scope[],
+  messages: AuthErrorMessages = standardAuthErrors,
+): onRequestHookHandler =>
+  createScopeGuard(scopes, messages, (principal) => scopes.every((scope) => hasScope(principal, scope)));
+
+/** Requires a token with the scope. A session is refused, because it isn't limited to scopes. */
+export const requireScopedToken = (scope: Scope): onRequestHookHandler =>
+  createScopeGuard(
+    [scope],
+    standardAuthErrors,
+    (principal) => (principal.kind === 'pat' || principal.kind === 'oauth') && hasScope(principal, scope),
+  );
 
 /** Requires that the owner is an admin now. Each service chooses the error, because their clients expect different ones. */
 export function requireAdmin(refusal: {

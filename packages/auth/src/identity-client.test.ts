@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SignedCredential } from './credential.js';
 import { createIdentityClient } from './identity-client.js';
@@ -12,6 +13,19 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   let isAway = false;
   let keysAsked = 0;
   let authorization = '';
+  let clients: unknown;
+  async function answerQuestion(request: IncomingMessage) {
+    const question = (await json(request)) as { tokens: string[]; clients: unknown };
+    clients = question.clients;
+    return {
+      results: question.tokens.map(() => ({
+        active: true,
+        role: 'admin',
+        username: 'a@example.com',
+        name: 'A',
+      })),
+    };
+  }
   const server: Server = createServer((request, response) => {
     const answer = (body: object) =>
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
@@ -20,8 +34,7 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
     if (isAway) response.writeHead(503).end('{}');
     else if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
     else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
-    else if ((asked += 1) > faulty)
-      answer({ results: [{ active: true, role: 'admin', username: 'a@example.com', name: 'A' }] });
+    else if ((asked += 1) > faulty) void answerQuestion(request).then(answer);
     else if (fault === 'breaks') request.socket.destroy();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -36,6 +49,7 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
   return {
     identity,
     asked: () => asked,
+    clients: () => clients,
     keysAsked: () => keysAsked,
     authorization: () => authorization,
     failures: () => failures.length,
@@ -62,6 +76,23 @@ test.each([
   expect(answer).toMatchObject(expected ?? { statusCode: 503 });
   expect(asked()).toBe(questions);
   await close();
+});
+
+test('one token whose requests need different scopes is asked about with each of them, in one question', async () => {
+  const { identity, asked, clients, close } = await startIdentity('breaks', 0);
+  try {
+    const needed = [['user:read'], ['pat:read'], ['user:read'], undefined];
+    const presentations = needed.map((requiredScopes) => ({ address: '192.0.2.1', requiredScopes }));
+    await Promise.all(presentations.map((presentation) => identity.liveness(credential, presentation)));
+    expect(asked()).toBe(1);
+    expect(clients()).toEqual([
+      { address: '192.0.2.1', requiredScopes: ['user:read'] },
+      { address: '192.0.2.1', requiredScopes: ['pat:read'] },
+      { address: '192.0.2.1' },
+    ]);
+  } finally {
+    await close();
+  }
 });
 
 test('treats the keys as stale between a failed poll and the next successful one, without polling for it', async () => {

@@ -24,6 +24,7 @@ export {
   requireAccount,
   requireAdmin,
   requireMember,
+  requireScopedToken,
   requireScopes,
   requireService,
   requireSession,

@@ -6,6 +6,7 @@ import fastifyPlugin from 'fastify-plugin';
 import {
   type Authentication,
   createAuthentication,
+  keepRequiredScopes,
   reverifyAfterBody,
   toPresentation,
 } from './authenticate.js';
@@ -14,6 +15,7 @@ import type { SignedCredential } from './credential.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
+import type { Scope } from './scopes.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck, type VerifyJwt } from './signature.js';
 import { createVerification } from './verification.js';
@@ -28,6 +30,10 @@ declare module 'fastify' {
     verifyCaller: (() => Promise<void>) | null;
     /** Set by `authenticateWhile`, whose `load` returns it. */
     loading: Promise<unknown> | null;
+  }
+  interface FastifyContextConfig {
+    /** The scopes that the route's guards require. */
+    requiredScopes?: readonly Scope[];
   }
   interface FastifyInstance {
     /**
@@ -164,6 +170,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
   app.decorate('authenticateWhile', authentication.authenticateWhile);
   app.decorate('authenticateService', authentication.authenticateService);
+  app.addHook('onRoute', keepRequiredScopes);
   app.addHook('onRoute', reverifyAfterBody(authentication));
 }
 

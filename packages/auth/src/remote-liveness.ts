@@ -21,9 +21,14 @@ interface LivenessQuery {
   readonly presentation: Presentation;
 }
 
-const toIntrospectionClient = ({ address, userAgent }: Presentation): IntrospectionClient => ({
+const toIntrospectionClient = ({
+  address,
+  userAgent,
+  requiredScopes,
+}: Presentation): IntrospectionClient => ({
   ...(address !== undefined && address.length <= MAX_ADDRESS_LENGTH && { address }),
   ...(userAgent !== undefined && { userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }),
+  ...(requiredScopes && { requiredScopes: [...requiredScopes] }),
 });
 
 /** @param signedScope - of the credential's claims. Identity answers fewer scopes when some were removed since. */
@@ -84,7 +89,8 @@ export function createRemoteLiveness(call: Call, serviceToken: ServiceToken): Li
   }
 
   const getLiveness = createBatcher({
-    toKey: ({ credential, presentation }: LivenessQuery) => `${credential.digest} ${presentation.address}`,
+    toKey: ({ credential, presentation: { address, requiredScopes = [] } }: LivenessQuery) =>
+      `${credential.digest} ${address} ${requiredScopes.join(' ')}`,
     load,
     maxBatch: MAX_INTROSPECTION_BATCH,
     maxInFlight: CONNECTIONS,

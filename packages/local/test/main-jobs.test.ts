@@ -13,7 +13,11 @@ let session: string;
 /** What the tests read of the answers; each has some of it. */
 interface Body {
   readonly accessToken: string;
-  readonly token: { readonly accessToken: string };
+  readonly token: {
+    readonly id: string;
+    readonly accessToken: string;
+    readonly usedScopes: readonly string[];
+  };
   readonly data: readonly { readonly payload: unknown }[];
   readonly smtp: unknown;
 }
@@ -112,6 +116,19 @@ it('a mail that is sent through the gateway is in the inbox, with nothing config
   ]);
   const page = await fetch(`http://127.0.0.1:${platform.inboxPort}/`);
   expect(await page.text()).toContain('<title>Inbox</title>');
+});
+
+it('a token shows the scopes that it needed in mail and crawl', async () => {
+  const tokens = '/api/v1/personal-access-tokens';
+  const fields = { name: 'scopes', scopes: ['user:read', 'crawl:read', 'crawl:write', 'SEND_MAIL'] };
+  const { token } = (await call('POST', tokens, session, fields)).body;
+  expect((await call('GET', `${CRAWL}/events`, token.accessToken)).status).toBe(200);
+  expect((await call('GET', '/api/v1/mail/records', token.accessToken)).status).toBe(200);
+  await until(
+    async () => (await call('GET', `${tokens}/${token.id}`, session)).body.token.usedScopes.length === 2,
+  );
+  const { body } = await call('GET', `${tokens}/${token.id}`, session);
+  expect(body.token.usedScopes).toEqual(['crawl:read', 'SEND_MAIL']);
 });
 
 it('the inbox shows a mail without running what is in it, and answers to this machine only', async () => {

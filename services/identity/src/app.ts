@@ -81,7 +81,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 
   const keys = await startSigningKeys({ ...common, issuer: config.TOKEN_ISSUER });
   const versions = createCatalogueVersions();
-  const { liveness, refusedUses } = startLiveness({ ...common, catalogueVersions: versions });
+  const { liveness, refusedUses, recordScopes } = startLiveness({ ...common, catalogueVersions: versions });
   startExpiry({ ...common, toolCallDays: config.TOOL_CALL_DAYS, auditDays: config.AUDIT_DAYS });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
@@ -123,6 +123,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,
     recordCall,
+    recordScopes,
     findCatalogue,
   });
   registerServiceRoutes(app, {

@@ -609,6 +609,9 @@ export const en = {
     saved: 'The token is changed.',
     description: 'Description',
     narrowHint: 'Permissions can be taken away, not added.',
+    usedScopes: 'Permissions used in the last 30 days',
+    used: (scopes: readonly string[], total: number) =>
+      scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
     allowList: 'Allowed addresses',
     allowListHint: 'CIDR ranges, one a line, such as 203.0.113.0/24. Empty: any address.',
     anyAddress: 'Any',

@@ -151,7 +151,13 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     clockToleranceMs: 60_000,
     publicUrl,
   });
-  const endpoint = createToolEndpoint({ tools: registered, recordCall: () => undefined, log, version: '0' });
+  const endpoint = createToolEndpoint({
+    tools: registered,
+    recordCall: () => undefined,
+    recordScopes: () => undefined,
+    log,
+    version: '0',
+  });
   const withAll = { ...endpoint, methods: withFixtures(endpoint.methods) };
   mcpRoutes(app, { endpoint: withAll, countRequest: () => undefined, publicUrl, log });
   await identity.start();

@@ -66,6 +66,7 @@ test('the own list contains the 100 newest active tokens, newest first, and none
       'name',
       'parentId',
       'scopes',
+      'usedScopes',
     ]);
   await identity.call('DELETE', `${path}/${newest[0] ?? ''}`, { token: member.session });
   expect((await ownList(member.session)).map(({ id }) => id)).toEqual(newest.slice(1, 101));
@@ -93,6 +94,7 @@ test('the admin list shows every active token of the organisation exactly once, 
       'ownerFullName',
       'parentId',
       'scopes',
+      'usedScopes',
       'userId',
     ]);
 });

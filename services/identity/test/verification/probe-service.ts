@@ -7,6 +7,8 @@ import { serviceClient } from '../identity.js';
 export interface ProbeService {
   /** A route that requires `user:read`, guarded as in any service of the platform. */
   whoami(token: string, headers?: Record<string, string>): Promise<Answer>;
+  /** The same for `pat:read`. */
+  readTokens(token: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -39,19 +41,20 @@ export async function startProbeService(
     clockToleranceMs: 60_000,
     publicUrl: 'http://127.0.0.1',
   });
-  app.get(
-    '/whoami',
-    { onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])] },
-    (request) => {
+  for (const [route, scope] of [
+    ['/whoami', 'user:read'],
+    ['/tokens', 'pat:read'],
+  ] as const)
+    app.get(route, { onRequest: [app.authenticate, requireMember, requireScopes([scope])] }, (request) => {
       const { userId, role, email } = getMember(request);
       return { userId, role, email };
-    },
-  );
+    });
   await identity.start();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
     whoami: (token, headers = {}) => callUrl(`http://127.0.0.1:${port}/whoami`, 'GET', { token, headers }),
+    readTokens: (token) => callUrl(`http://127.0.0.1:${port}/tokens`, 'GET', { token }),
     async close() {
       await app.close();
       await identity.close();

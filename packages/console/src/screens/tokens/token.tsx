@@ -73,6 +73,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
         </Badge>,
       ],
       [text.tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
+      [t.usedScopes, t.used(token.usedScopes, token.scopes.length)],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
       [t.created, <Time key="created" at={token.createdAt} as="day" />],
       [

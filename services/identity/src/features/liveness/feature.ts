@@ -1,11 +1,26 @@
-import type { Liveness } from '@platform/auth';
+import type { AccountPrincipal, Liveness } from '@platform/auth';
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
+import { toComparable } from '../allow-lists/ranges.js';
+import type { ClientAddress } from '../known-devices/client.js';
 import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
 import { createLastUsed } from './last-used.js';
 import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
 import { createRefusedUses, type RefusedUses } from './refused-uses.js';
 import { createDatabaseLiveness } from './service.js';
+
+/** Records the scopes with which a tool was called; the route of the tools requires none. */
+export type RecordScopes = (
+  principal: AccountPrincipal,
+  client: Pick<ClientAddress, 'address' | 'userAgent'>,
+  scopes: readonly string[],
+) => void;
+
+interface StartedLiveness {
+  readonly liveness: Liveness;
+  readonly refusedUses: RefusedUses;
+  readonly recordScopes: RecordScopes;
+}
 
 /** Creates the liveness check, and starts the recorders of what it sees: uses of live tokens, and refused uses. */
 export function startLiveness(deps: {
@@ -15,7 +30,7 @@ export function startLiveness(deps: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly shutdown: Shutdown;
-}): { readonly liveness: Liveness; readonly refusedUses: RefusedUses } {
+}): StartedLiveness {
   const { livenessPool, catalogueVersions, clock, shutdown } = deps;
   const lastUsed = createLastUsed({ ...deps, write: recordTokenUses });
   const accessTokensUsed = createLastUsed({ ...deps, write: recordAccessTokenUses });
@@ -29,5 +44,8 @@ export function startLiveness(deps: {
   return {
     liveness: createDatabaseLiveness({ pool: livenessPool, ...recorders, catalogueVersions, clock }),
     refusedUses,
+    recordScopes({ kind, credentialId: tokenId }, { address, userAgent }, scopes) {
+      if (kind === 'pat') lastUsed.record({ tokenId, address: toComparable(address), userAgent, scopes });
+    },
   };
 }

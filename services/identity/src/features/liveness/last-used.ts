@@ -1,5 +1,6 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import { type ScopeDays, toDay } from '../personal-access-tokens/used-scopes.js';
 import type { TokenUse } from './refused-uses.queries.js';
 
 /** Uses are collected for this long, then written in one statement, off the request path. */
@@ -7,7 +8,10 @@ const FLUSH_EVERY_MS = 2_000;
 /** The maximum number of tokens in one statement. */
 const MAX_FLUSH = 500;
 
-/** The last use of a token since the last flush. */
+/** A use of a token, and the scopes that its request needed. */
+export type ScopedUse = Omit<TokenUse, 'digest'> & { readonly scopes: readonly string[] };
+
+/** The last use of a token since the last flush, and all scopes that were used since then. */
 export interface LastUse {
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
@@ -15,19 +19,31 @@ export interface LastUse {
   /** Null when it is unknown. */
   readonly address: string | null;
   readonly userAgent: string | null;
+  readonly scopeDays: ScopeDays;
 }
 
 const MAX_USER_AGENT_LENGTH = 512;
 
 export interface LastUsed {
   /** Records a use in memory; the database isn't touched. */
-  record(use: TokenUse): void;
+  record(use: ScopedUse): void;
   /** Writes the collected uses. Those that can't be written are kept for the next flush. */
   flush(): Promise<void>;
   start(): void;
   /** Stops the timer and flushes. */
   stop(): Promise<void>;
 }
+
+const NO_SCOPES: ScopeDays = {};
+
+/** Returns the same object when nothing changes: most requests of a token need the same scopes. */
+function addScopes(days: ScopeDays, scopes: readonly string[], day: number): ScopeDays {
+  const added = scopes.filter((scope) => day > (days[scope] ?? -1));
+  return added.length === 0 ? days : { ...days, ...Object.fromEntries(added.map((scope) => [scope, day])) };
+}
+
+const mergeDays = (days: ScopeDays, others: ScopeDays): ScopeDays =>
+  Object.entries(others).reduce((merged, [scope, day]) => addScopes(merged, [scope], day), days);
 
 /** Creates the recorder of last-used times. A kill -9 loses the times of the last two seconds, nothing else. */
 export function createLastUsed(deps: {
@@ -39,6 +55,16 @@ export function createLastUsed(deps: {
 }): LastUsed {
   let gathered = new Map<string, LastUse>();
 
+  /** Keeps a use that could not be written, unless there was a later one; its scopes in any case. */
+  function keep(use: LastUse): void {
+    const later = gathered.get(use.tokenId);
+    const last = later && later.at >= use.at ? later : use;
+    gathered.set(use.tokenId, {
+      ...last,
+      scopeDays: mergeDays(use.scopeDays, later?.scopeDays ?? NO_SCOPES),
+    });
+  }
+
   async function write(): Promise<void> {
     const uses = [...gathered.values()];
     gathered = new Map();
@@ -48,8 +74,7 @@ export function createLastUsed(deps: {
         await deps.write(deps.pool, chunk);
       } catch (error) {
         deps.log.warn({ err: error, uses: uses.length - start }, 'failed to write last-used times; retrying');
-        for (const use of uses.slice(start))
-          if (use.at > (gathered.get(use.tokenId)?.at ?? 0)) gathered.set(use.tokenId, use);
+        for (const use of uses.slice(start)) keep(use);
         return;
       }
     }
@@ -65,9 +90,11 @@ export function createLastUsed(deps: {
   });
 
   return {
-    record({ tokenId, address, userAgent }) {
+    record({ tokenId, address, userAgent, scopes }) {
       const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
-      gathered.set(tokenId, { tokenId, at: deps.clock(), address, userAgent: program });
+      const at = deps.clock();
+      const scopeDays = addScopes(gathered.get(tokenId)?.scopeDays ?? NO_SCOPES, scopes, toDay(at));
+      gathered.set(tokenId, { tokenId, at, address, userAgent: program, scopeDays });
     },
     flush: flush.run,
     start: flush.start,

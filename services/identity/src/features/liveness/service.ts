@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
+  canHoldScope,
+  canServiceAccountHoldScope,
   type CredentialClaims,
   type CredentialKind,
   type Liveness,
@@ -26,6 +28,7 @@ interface Use {
   /** Null when it is unknown. */
   readonly address: string | null;
   readonly userAgent: string | undefined;
+  readonly requiredScopes: readonly string[];
 }
 
 /** Returns whether the allow lists of the credential and of its organisation contain the address. An unknown one is in none. */
@@ -41,6 +44,13 @@ const toTokenUse = ({ credential, address, userAgent }: Use): TokenUse => ({
   address,
   userAgent,
 });
+
+/** Returns the scopes that the request needs; none when the token lacks one, because its guard refuses the request. */
+function toUsedScopes({ credential, requiredScopes }: Use, { scopes, role, isServiceAccount }: LiveOwner) {
+  const granted = scopes ?? credential.scopes;
+  const canHold = isServiceAccount ? canServiceAccountHoldScope : canHoldScope;
+  return requiredScopes.every((scope) => granted.has(scope) && canHold(scope, role)) ? requiredScopes : [];
+}
 
 /**
  * Checks liveness in the database for every verification; the checks of one event-loop turn share a statement. The
@@ -70,10 +80,11 @@ export function createDatabaseLiveness(deps: {
       return undefined;
     }
     if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[9]);
-    if (claims.kind === 'pat') deps.lastUsed.record(toTokenUse(use));
-    if (claims.kind === 'oauth') deps.accessTokensUsed.record(toTokenUse(use));
-    const owner = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[8] };
-    return row[5] === null ? owner : { ...owner, scopes: new Set(row[5].split(' ')) };
+    const account = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[8] };
+    const owner = row[5] === null ? account : { ...account, scopes: new Set(row[5].split(' ')) };
+    if (claims.kind === 'pat') deps.lastUsed.record({ ...toTokenUse(use), scopes: toUsedScopes(use, owner) });
+    if (claims.kind === 'oauth') deps.accessTokensUsed.record({ ...toTokenUse(use), scopes: [] });
+    return owner;
   }
 
   async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {
@@ -98,6 +109,9 @@ export function createDatabaseLiveness(deps: {
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
-  return async (credential, { address, userAgent } = {}) =>
-    toLiveOwner({ credential, address: toComparable(address), userAgent }, await loadRow(credential));
+  return async (credential, { address, userAgent, requiredScopes = [] } = {}) =>
+    toLiveOwner(
+      { credential, address: toComparable(address), userAgent, requiredScopes },
+      await loadRow(credential),
+    );
 }

@@ -1,5 +1,6 @@
 import type { AccountPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
+import type { RecordScopes } from '../liveness/feature.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { type Catalogue, createCatalogue, extendCatalogue, type ToolEntry } from './catalogue.js';
 import { createMethods, type Methods } from './methods.js';
@@ -26,18 +27,19 @@ export type FindCatalogue = (
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
   readonly recordCall: ToolCallRecorder['record'];
+  readonly recordScopes: RecordScopes;
   readonly log: Logger;
   /** Finds the catalogue of an organisation that has mounted tools. */
   readonly findCatalogue?: FindCatalogue;
   /** The version that the server reports to clients. */
   readonly version: string;
 }): ToolEndpoint {
-  const { tools, recordCall, log, findCatalogue, version } = deps;
+  const { tools, findCatalogue, version } = deps;
   const server = { name: 'workspace-knowledge-platform', version };
   const own = createCatalogue(tools, server);
   const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
   return {
     getCatalogue: ({ orgId }) => findCatalogue?.(orgId, extend) ?? own,
-    methods: createMethods(server, createToolCalls(log, recordCall)),
+    methods: createMethods(server, createToolCalls(deps)),
   };
 }

@@ -1,4 +1,5 @@
 import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { RecordScopes } from '../liveness/feature.js';
 import type { ExchangeFor } from '../oauth/token-exchange.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
@@ -34,6 +35,7 @@ export function registerMcp(
     /** Returns the credential with which a tool calls a service for its caller. */
     readonly exchangeFor: ExchangeFor;
     readonly recordCall: ToolCallRecorder['record'];
+    readonly recordScopes: RecordScopes;
     /** Finds the catalogue of an organisation that has mounted tools. */
     readonly findCatalogue: FindCatalogue;
     readonly clock: Clock;

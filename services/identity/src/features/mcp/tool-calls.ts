@@ -1,5 +1,6 @@
 import type { Logger } from '@platform/service-kit';
 import { canCall, describeMissingAuthority } from './authority.js';
+import type { RecordScopes } from '../liveness/feature.js';
 import type { ToolCallRecorder } from '../tool-activity/recorder.js';
 import type { ToolCallOutcome } from '../tool-activity/schemas.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
@@ -35,15 +36,21 @@ interface CallOutcome {
 
 const denied = (text: string): CallOutcome => ({ result: toolError(text), outcome: 'denied' });
 
+interface CallDeps {
+  readonly describeFailure: DescribeFailure;
+  readonly recordScopes: RecordScopes;
+}
+
 async function callEntry(
   entry: ToolEntry,
   caller: Caller,
   args: Record<string, unknown>,
-  describeFailure: DescribeFailure,
+  { describeFailure, recordScopes }: CallDeps,
 ) {
   const { context, view } = caller;
-  const { name } = entry.tool;
+  const { name, scopes } = entry.tool;
   if (!view.names.has(name)) return denied(describeRefusal(entry, context));
+  recordScopes(context.principal, context.address, scopes);
   const faults = entry.check(args);
   if (faults.length > 0) {
     const described = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
@@ -58,11 +65,19 @@ async function callEntry(
   }
 }
 
-export function createToolCalls(log: Logger, recordCall: ToolCallRecorder['record']): CallTool {
-  const describeFailure = createFailures(log);
+export function createToolCalls({
+  log,
+  recordCall,
+  recordScopes,
+}: {
+  readonly log: Logger;
+  readonly recordCall: ToolCallRecorder['record'];
+  readonly recordScopes: RecordScopes;
+}): CallTool {
+  const deps = { describeFailure: createFailures(log), recordScopes };
   return async (caller, entry, args) => {
     const startedAt = performance.now();
-    const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
+    const { result, outcome } = await callEntry(entry, caller, args, deps);
     const { principal, requestId, client } = caller.context;
     const durationMs = performance.now() - startedAt;
     const { name: tool } = entry.tool;

@@ -112,6 +112,7 @@ export async function issueToken(
     name,
     scopes: [...scopes],
     lastUsedAt: null,
+    usedScopes: [],
     createdAt: createdAt.toISOString(),
     expiresAt: expiry?.toISOString() ?? null,
     parentId: caller.kind === 'pat' ? caller.credentialId : null,

@@ -1,6 +1,7 @@
 import type { PageWindow } from '@platform/service-kit';
 import type pg from 'pg';
 import type { TokenOwner } from './insert.queries.js';
+import type { ScopeDays } from './used-scopes.js';
 
 export interface TokenRow {
   readonly id: string;
@@ -10,6 +11,8 @@ export interface TokenRow {
   readonly expires_at: Date | null;
   readonly last_used_at: Date | null;
   readonly parent_id: string | null;
+  /** Null when the token was never used. */
+  readonly scope_days: ScopeDays | null;
 }
 
 export interface OwnedTokenRow extends TokenRow {
@@ -27,7 +30,7 @@ export interface OwnedTokenRow extends TokenRow {
 export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
 const tokensOf = (ownerColumn: 'owner_id' | 'service_account_id') => `
-  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days
   from (
     select id from personal_access_tokens where ${ownerColumn} = $1 and ${isActive} order by id desc limit $3
   ) page
@@ -84,7 +87,7 @@ export const ownerJoins = `
 
 /* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
 const orgTokens = (direction: 'asc' | 'desc') => `
-  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at,
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days,
     ${ownerFields}
   from (
     select id from personal_access_tokens

@@ -15,6 +15,7 @@ import {
 import { revokeTokens } from './revoke.queries.js';
 import { describeRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
+import { findUsedScopes } from './used-scopes.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
@@ -49,18 +50,19 @@ export interface TokenService {
   revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
 }
 
-export const toToken = (row: TokenRow): Token => ({
+export const toToken = (row: TokenRow, now: number): Token => ({
   id: row.id,
   name: row.name,
   scopes: row.scopes,
   createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at?.toISOString() ?? null,
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  usedScopes: findUsedScopes(row.scopes, row.scope_days, now),
   parentId: row.parent_id,
 });
 
-export const toAdminToken = (row: OwnedTokenRow): AdminToken => ({
-  ...toToken(row),
+export const toAdminToken = (row: OwnedTokenRow, now: number): AdminToken => ({
+  ...toToken(row, now),
   userId: row.owner_id,
   ownerEmail: row.email,
   ownerFullName: row.full_name,
@@ -101,8 +103,11 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
     return count;
   }
 
-  const list = async (owner: TokenOwner): Promise<Token[]> =>
-    (await findTokensOf(pool, owner, new Date(clock()), MAX_OWN_LIST)).map(toToken);
+  async function list(owner: TokenOwner): Promise<Token[]> {
+    const now = clock();
+    const rows = await findTokensOf(pool, owner, new Date(now), MAX_OWN_LIST);
+    return rows.map((row) => toToken(row, now));
+  }
 
   return {
     async create(caller, { name, description, scopes: requested, expiryDays, allowList }) {
@@ -118,11 +123,12 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
     listOf: list,
 
     async listForOrganisation({ orgId }, query) {
-      const now = new Date(clock());
+      const at = clock();
+      const now = new Date(at);
       const total = await countActiveTokens(pool, orgId, now);
       const window = pageWindow(query, total);
       const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
-      return { data: rows.map(toAdminToken), pagination: toPagination(query, total) };
+      return { data: rows.map((row) => toAdminToken(row, at)), pagination: toPagination(query, total) };
     },
 
     async grantableScopes(principal) {

@@ -23,7 +23,7 @@ export interface TokenDetailsRow extends TokenRow {
 const ownToken = `
   select t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id, t.status::text,
     t.successor_id, t.revoked_at, t.revoked_reason,
-    used.last_used_at, used.address, used.user_agent
+    used.last_used_at, used.address, used.user_agent, used.scope_days
   from personal_access_tokens t left join token_last_used used on used.token_id = t.id
   where t.id = $1 and $2 in (t.owner_id, t.service_account_id)`;
 

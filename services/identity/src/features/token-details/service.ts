@@ -37,7 +37,7 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   // The expiry job hasn't revoked a rotated token yet whose grace has ended.
   const isDue = state === 'revoked' && row.status === 'active';
   return {
-    ...toToken(row),
+    ...toToken(row, now),
     description: row.description,
     lastUse:
       row.last_used_at === null

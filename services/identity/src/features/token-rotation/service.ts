@@ -118,6 +118,7 @@ export function createTokenRotation(
         createdAt: at.toISOString(),
         expiresAt: toDate(expiresAt)?.toISOString() ?? null,
         lastUsedAt: null,
+        usedScopes: [],
         parentId: old.parent_id,
         accessToken,
       },

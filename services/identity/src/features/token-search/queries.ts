@@ -42,7 +42,7 @@ const search = (owners: 'one' | 'all', isActive: boolean) => `
     select t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
       t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
       ${ownerFields},
-      used.last_used_at, used.address, used.user_agent
+      used.last_used_at, used.address, used.user_agent, used.scope_days
     -- The offset keeps the planner from reading the whole table instead of these tokens.
     from searched cross join lateral (select * from personal_access_tokens where id = searched.id offset 0) t
       ${ownerJoins}

@@ -65,7 +65,10 @@ export function createTokenSearch(deps: {
       if (page > 1)
         throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
       const { rows, nextCursor, now } = await find(orgId, owner, query);
-      return { items: rows.map((row) => ({ ...toAdminToken(row), ...toDetails(row, now) })), nextCursor };
+      return {
+        items: rows.map((row) => ({ ...toAdminToken(row, now), ...toDetails(row, now) })),
+        nextCursor,
+      };
     },
   };
 }

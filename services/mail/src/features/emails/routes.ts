@@ -1,4 +1,4 @@
-import { getAccount, requireScopes, requireService } from '@platform/auth';
+import { getAccount, requireScopedToken, requireScopes, requireService } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type {
   FastifyRequest,
@@ -6,7 +6,7 @@ import type {
   preValidationAsyncHookHandler,
   preValidationHookHandler,
 } from 'fastify';
-import { requireAdminRole, requireScopedToken } from '../../authority.js';
+import { requireAdminRole } from '../../authority.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';

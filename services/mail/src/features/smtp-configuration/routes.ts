@@ -1,7 +1,6 @@
-import { getAccount } from '@platform/auth';
+import { getAccount, requireScopedToken } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { requireScopedToken } from '../../authority.js';
 import { runtimeNotUp } from './errors.js';
 import type { SmtpConfigurations } from './service.js';
 
