@@ -6,7 +6,7 @@ import { type Platform, startPlatform } from '../support/platform.js';
 
 jest.setTimeout(120_000);
 
-describe('statistics', () => {
+describe('the statistics', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
@@ -18,7 +18,7 @@ describe('statistics', () => {
       else if (body?.connector === 'wiki_1') json(response, 200);
       else held.push(response);
     };
-    // Of two runs of a connector one waits; a retry waits for longer than the test takes.
+    // One of two runs of a connector waits, and a retry is delayed for longer than the test takes.
     const env = { TASKS: `*=${endpoint.url}`, QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
     platform = await startPlatform({ backend: 'postgres', env });
   });
@@ -37,7 +37,7 @@ describe('statistics', () => {
     const scheduleConfig = daily;
     const schedule = (connector: string, more: object = {}, token = platform.admin.token) =>
       platform.call('POST', `/${connector}/schedule`, { token, body: { scheduleConfig, ...more } });
-    // Another organisation has the only place of files_2.
+    // A run of another organisation takes up the concurrency of files_2.
     await schedule('files_2', {}, other.token);
     expect((await platform.call('POST', '/files_2/run', { token: other.token })).status).toBe(202);
     await waitFor(() => held.length === 1, { what: "the other's order", ...SLOW });
@@ -45,7 +45,7 @@ describe('statistics', () => {
     for (const connector of ['files_1', 'files_2', 'mail_2', 'wiki_1', 'db_1', 'chat_1'])
       await schedule(connector);
     await schedule('mail_1', { maxRetries: 0 });
-    // active, waiting, delayed by a retry, failed, completed twice, delayed until its time, paused
+    // The states: active, waiting, delayed by a retry, failed, completed twice, delayed until its time, paused.
     for (const connector of ['files_1', 'files_2', 'mail_2', 'mail_1'] as const) await crawls.run(connector);
     for (const time of [1, 2]) {
       await crawls.run('wiki_1');
@@ -74,7 +74,7 @@ describe('statistics', () => {
     const total = (key: 'completed' | 'failed') =>
       queue.lastHour.reduce((sum: number, step: Record<string, number>) => sum + (step[key] ?? 0), 0);
     expect([total('completed'), total('failed')]).toEqual([2, 1]);
-    // Another organisation sees its own alone.
+    // Another organisation sees only its own.
     const foreign = (await platform.call('GET', '/queue', { token: other.token })).body.data;
     expect(foreign.connectors.map(({ connector }: { connector: string }) => connector)).toEqual(['files_2']);
     const scheduledTime = new Date(Date.now() + 3_600_000).toISOString();
@@ -90,7 +90,7 @@ describe('statistics', () => {
       expect([connector, await getState(connector)]).toEqual([connector, state]);
     expect(await statistics()).toEqual({
       waiting: 1, active: 1, completed: 2, failed: 1, delayed: 5, paused: 1,
-      // All but the paused and the one-off.
+      // All schedules except the paused and the one-off one.
       repeatable: 6,
       total: 11,
     }); // prettier-ignore

@@ -33,7 +33,7 @@ describe('the anchor of an interval', () => {
     });
   const findAnchor = async () => (await findSchedule(rows.pool, orgId, 'files_1'))?.anchorAt.getTime();
 
-  it('outlives a replacement that keeps it', async () => {
+  it('is kept by a replacement with the same times', async () => {
     await save(at, at);
     await save(at + HOUR_MS, at);
     expect(await findAnchor()).toBe(at);

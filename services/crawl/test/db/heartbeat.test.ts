@@ -26,7 +26,7 @@ describe('the heartbeat of a run', () => {
     }
   });
 
-  it('keeps a run from being claimed by others and from counting as lost', async () => {
+  it('prevents the run from being claimed by other workers or counted as lost', async () => {
     const { job } = await rows.scheduleDaily();
     const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     const isLost = async () =>

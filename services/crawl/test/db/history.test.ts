@@ -33,7 +33,7 @@ describe('the history of runs', () => {
     expect(await countByState(orgId)).toEqual({ failed: 3, skipped: 200 });
   });
 
-  it('keeps the newest runs that took place', async () => {
+  it('keeps the newest 200 runs that were not skipped', async () => {
     const orgId = randomUUID();
     await insertRuns(orgId, 'failed', 150);
     await insertRuns(orgId, 'completed', 120);

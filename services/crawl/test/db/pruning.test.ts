@@ -32,7 +32,7 @@ describe('pruning', () => {
           [org, connector],
         )
       ).rows;
-    // It is called for every run, and deletes by chance.
+    // It is called for every run and deletes at random.
     const chance = jest.spyOn(Math, 'random').mockReturnValue(0);
     maybePruneRuns(rows.pool, orgId, 'files_1');
     chance.mockRestore();

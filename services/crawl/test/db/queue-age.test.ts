@@ -43,7 +43,7 @@ describe('the age of the queue', () => {
       [randomUUID(), orgId, randomUUID(), state, scheduledFor],
     );
 
-  it('is that of what is due and not started, be it a schedule or a run', async () => {
+  it('is that of the oldest schedule or run that is due and has not started', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
     expect(await readOldestDueAge(pool, now)).toBe(0);
     await insertSchedule(first, before(-60));
@@ -56,7 +56,7 @@ describe('the age of the queue', () => {
     expect(await readOldestDueAge(pool, now)).toBe(30);
   });
 
-  it('is a metric, and missed runs are counted from zero', async () => {
+  it('is exposed as a metric, and the counter of missed runs begins at zero', async () => {
     const registry = new Registry();
     createCrawlMetrics(registry);
     registerQueueAge(registry, () => readOldestDueAge(pool, now));

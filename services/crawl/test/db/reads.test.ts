@@ -2,10 +2,10 @@ import { type ExpectedJob, findOverdue } from '../../src/db/expected-runs.js';
 import { findStatus, findStatuses } from '../../src/db/schedule-status.js';
 import { at, expectClaimed, useRunRows } from '../support/run-rows.js';
 
-describe('what is read of schedules and runs', () => {
+describe('reading schedules and runs', () => {
   const rows = useRunRows();
 
-  it('a finished one-off job that left the history is shown no longer', async () => {
+  it('a finished one-off schedule is not shown once it has left the history', async () => {
     const { id, orgId, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
     const claimed = expectClaimed(await lifecycle.claim(job));
@@ -16,7 +16,7 @@ describe('what is read of schedules and runs', () => {
     expect(await findStatuses(rows.pool, orgId)).toEqual([]);
   });
 
-  it('late schedules are read page by page, those of one instant, too', async () => {
+  it('late schedules are read page by page, even if several are due at the same instant', async () => {
     const late = [await rows.scheduleOnce(), await rows.scheduleOnce(), await rows.scheduleOnce()].map(
       ({ id }) => id,
     );
@@ -31,7 +31,7 @@ describe('what is read of schedules and runs', () => {
     expect(new Set(found).size).toBe(found.length);
   });
 
-  it('the watchdog reads of each row what it compares, not its configuration', async () => {
+  it('the watchdog reads only the columns that it compares, not the configuration', async () => {
     await rows.scheduleOnce();
     const [row] = await findOverdue(rows.pool, new Date(at + 1), undefined, 1);
     const read = ['connector', 'id', 'isRecurring', 'nextRunAt', 'orgId', 'revision'];

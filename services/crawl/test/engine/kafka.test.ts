@@ -17,7 +17,7 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
   });
   afterAll(() => platform.close());
 
-  it('the event of each run arrives, once, in order, and the events endpoint tells the same', async () => {
+  it('the event of each run arrives once and in order, and the events endpoint lists the same', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
       what: 'the relay',
       timeoutMs: 30_000,

@@ -5,12 +5,12 @@ import type { ClaimedRun } from '../../src/engine/claim-run.js';
 import type { CrawlJob } from '../../src/queue/job.js';
 import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
-/* What becomes of a run when things happen to it at the same time, or late. */
+/* Runs whose claims, writes and pauses are concurrent or late. */
 
-describe('a run under races', () => {
+describe('races of a run', () => {
   const rows = useRunRows();
 
-  it('no run begins once a pause was answered, however soon its job was looked at', async () => {
+  it('no run starts after a pause was committed, even if its job was being claimed', async () => {
     const { id, job } = await rows.scheduleOnce();
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
@@ -23,7 +23,7 @@ describe('a run under races', () => {
     expect(await rows.getRuns(id)).toEqual([]);
   });
 
-  it('a run whose schedule is gone is aborted when its job comes again', async () => {
+  it('a run whose schedule was removed is aborted when its job is delivered again', async () => {
     const { id, job } = await rows.scheduleOnce();
     expect(await rows.newLifecycle().claim(job)).toBeDefined();
     const found = await rows.pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
@@ -34,7 +34,7 @@ describe('a run under races', () => {
     expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
   });
 
-  it('a pause and the end of a one-off wait for one another, and never deadlock', async () => {
+  it('a pause and the completion of a one-off run wait for each other without a deadlock', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
     const claimed = expectClaimed(await lifecycle.claim(job));
@@ -54,7 +54,7 @@ describe('a run under races', () => {
     expect(events.rowCount).toBe(0);
   });
 
-  it('a run in hands that renew its lease is left to them, however often its job is delivered', async () => {
+  it('a run whose lease is held is not claimed by another worker when its job is delivered again', async () => {
     const { id, job } = await rows.scheduleOnce();
     const claimed = expectClaimed(await rows.newLifecycle().claim(job));
     rows.now += times.leaseMs - 1;
@@ -63,7 +63,7 @@ describe('a run under races', () => {
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
   });
 
-  it('a worker that lost its run to another changes nothing of it any more', async () => {
+  it('a worker that has lost its run to another no longer changes it', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job));
@@ -91,14 +91,14 @@ describe('a run under races', () => {
     const mayCancel = ({ run }: ClaimedRun) => mayCancelAttempt(rows.pool, run);
     const first = expectClaimed(await lifecycle.claim(job(at)));
     expect(await mayCancel(first)).toBe(true);
-    // Lost, and claimed by another.
+    // The lease expires, and another worker claims the run.
     rows.now += times.leaseMs + 1;
     const second = expectClaimed(await lifecycle.claim(job(at)));
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
-    // Handed back: whoever claims the run goes on with the same task.
+    // The run is released: the next worker continues the same task.
     await lifecycle.handBack(second);
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
-    // An attempt that has failed is gone on with by nobody, and the next one has another task.
+    // Nobody continues a failed attempt, and the next attempt has another task.
     const third = expectClaimed(await lifecycle.claim(job(at)));
     await lifecycle.fail(third, 'too late');
     expect(await mayCancel(third)).toBe(true);
@@ -108,7 +108,7 @@ describe('a run under races', () => {
     expect(await mayCancel(fourth)).toBe(true);
   });
 
-  it('nobody cancels the task of a run that was queued again after it was lost', async () => {
+  it('no worker cancels the task of a run that was lost and queued again', async () => {
     const { job } = await rows.scheduleDaily();
     const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     rows.now += times.leaseMs + 1;
@@ -130,7 +130,7 @@ describe('a run under races', () => {
     },
   );
 
-  it('a worker that lost its run leaves the task to the next one, whose run is paused', async () => {
+  it('a worker that has lost its run leaves the cancellation to the next worker when the schedule is paused', async () => {
     const { orgId, connector, job } = await rows.scheduleDaily();
     const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
     rows.now += times.leaseMs + 1;
@@ -140,7 +140,7 @@ describe('a run under races', () => {
     expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
   });
 
-  it('writes whose answer was lost are repeated without harm to whoever has the run since', async () => {
+  it('repeating a write whose result was lost does not affect the worker that has claimed the run since', async () => {
     const { id, job } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job));
@@ -155,7 +155,7 @@ describe('a run under races', () => {
     expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
   });
 
-  it('a tick that is delivered twice at once has one run', async () => {
+  it('a tick that is delivered several times at once starts one run', async () => {
     const { id, job } = await rows.scheduleDaily();
     const claimed = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().claim(job(at))));
     expect(claimed.filter((one) => one && 'run' in one)).toHaveLength(1);
@@ -163,7 +163,7 @@ describe('a run under races', () => {
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
   });
 
-  it('a run that lost its worker lets neither an event out nor is it counted by the one that it left', async () => {
+  it('a worker that has lost its run neither publishes its event nor counts it', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job(at)));

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { findStatus } from '../../src/db/schedule-status.js';
 import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
-/* What a tick reads and writes, and what it makes of that. */
+/* What a tick reads and writes, and when it starts a run. */
 
-describe('a tick', () => {
+describe('ticks', () => {
   const rows = useRunRows();
 
-  it('a tick in time is taken up in one statement, and its run, event and count are written in another', async () => {
+  it('a tick in time is claimed with one statement, and its run, event and count are written with another', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const statements = jest.spyOn(pg.Client.prototype, 'query');
@@ -29,12 +29,12 @@ describe('a tick', () => {
       (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [claimed.run.id]))
         .rows,
     );
-    // The answer was lost, and the write repeated.
+    // The write is repeated because its result was lost.
     expect(await lifecycle.complete(claimed)).toBe(false);
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
-  it('a one-off that is skipped ends with its schedule, or not at all', async () => {
+  it('a skipped one-off run and the end of its schedule are written together', async () => {
     const { id, job } = await rows.scheduleOnce({ missedRunPolicy: 'skip' });
     rows.now += 2 * times.misfireGraceMs;
     await rows.pool.query(
@@ -49,7 +49,7 @@ describe('a tick', () => {
     expect(found.rows).toEqual([{ state: 'finished' }]);
   });
 
-  it('however many ticks of a schedule are due, the first that is taken up stands for them all', async () => {
+  it('when several ticks of a schedule are due, the first that is claimed runs for all of them', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     rows.now += 10 * 86_400_000;
@@ -60,7 +60,7 @@ describe('a tick', () => {
     expect(await lifecycle.claim(job(at + 11 * 86_400_000))).toBeDefined();
   });
 
-  it('a tick that is skipped for being late stands for none that may still start', async () => {
+  it('a tick that is skipped because it is late does not skip those that may still start', async () => {
     const { id, job: getJob } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     const job = (minute: number) => getJob(at + minute * 60_000);
     const lifecycle = rows.newLifecycle();
@@ -72,7 +72,7 @@ describe('a tick', () => {
     expect((await rows.getRuns(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
   });
 
-  it('a retry of a tick takes up the run that there is, and tries to make none', async () => {
+  it('a retry of a tick claims its run and does not try to insert another', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job(at)));
@@ -85,7 +85,7 @@ describe('a tick', () => {
     expect(names).not.toContain('insert_run');
   });
 
-  it('a job of a schedule that moved on is done with after one look, without a lock', async () => {
+  it('a job of an earlier revision ends after one query, without a lock', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     await rows.pool.query('update schedules set revision = 2 where id = $1', [id]);
     const claimed = await rows.newLifecycle().claim(job(at, 1));
@@ -97,7 +97,7 @@ describe('a tick', () => {
     holder.release();
   });
 
-  it('a tick of a schedule that was replaced, paused or skips what is late has no run of its own', async () => {
+  it('a tick of a replaced or paused schedule, or a late one of a schedule that skips missed runs, starts no run', async () => {
     const { id, job } = await rows.scheduleDaily();
     await rows.pool.query('update schedules set revision = 2 where id = $1', [id]);
     expect(await rows.newLifecycle().claim(job(at))).toBeUndefined();
@@ -115,7 +115,7 @@ describe('a tick', () => {
     expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
-  it('a tick of a recurring schedule that finds a run in progress is skipped, and the history says so', async () => {
+  it('a tick during a run in progress is skipped, and the history says so', async () => {
     const { id, orgId, job } = await rows.scheduleDaily();
     const asked = await rows.newLifecycle().claim(job(at));
     expect(asked).toBeDefined();

@@ -4,12 +4,12 @@ import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
 
-/* The grace for endpoints is 90 s, and longer than the schedules' timeout, which is 60 s and bounds work alone. */
+/* The grace for endpoints is 90 s. It is longer than the timeout of the schedules, 60 s, which does not include waiting. */
 
 describe('a run whose endpoint is away', () => {
   const rows = useRunRows();
 
-  it('goes on with the same attempt, later and later', async () => {
+  it('retries the same attempt with growing delays', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const pauses: number[] = [];
@@ -27,7 +27,7 @@ describe('a run whose endpoint is away', () => {
     ]); // prettier-ignore
   });
 
-  it('waits as long as it is asked to, within its grace, and then has used up an attempt', async () => {
+  it('waits as long as Retry-After says, up to its grace, and then uses up an attempt', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job(at)));
@@ -42,7 +42,7 @@ describe('a run whose endpoint is away', () => {
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
-    // The next attempt has a grace of its own; it is the last.
+    // The next attempt is the last. It has a grace of its own.
     const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
     expect(fourth.run).toMatchObject({ attempts: 2, awaySince: null });
     rows.now += times.endpointGraceMs;
@@ -52,7 +52,7 @@ describe('a run whose endpoint is away', () => {
     expect(await lifecycle.postpone(last, away())).toBe('failed');
   });
 
-  it('is not put back by a worker that has lost it, however often its write is repeated', async () => {
+  it('is not postponed by a worker that has lost it, even if the write is repeated', async () => {
     const { id, job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job(at)));
@@ -64,20 +64,20 @@ describe('a run whose endpoint is away', () => {
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'active' }]);
   });
 
-  it('has a grace of its own after its worker handed it back', async () => {
+  it('has a new grace after its worker released it', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     await lifecycle.postpone(expectClaimed(await lifecycle.claim(job(at))), away());
     rows.now += 1_000;
     await lifecycle.handBack(expectClaimed(await lifecycle.claim(job(at))));
-    // No worker asks the endpoint for an hour.
+    // No worker claims the run for an hour.
     rows.now += 3_600_000;
     const next = expectClaimed(await lifecycle.claim(job(at)));
     expect(next.run).toMatchObject({ attempts: 1, awaySince: null });
     expect(await lifecycle.postpone(next, away())).toEqual({ until: rows.now + 1_000 });
   });
 
-  it('that is queued again after it was lost has a grace of its own', async () => {
+  it('has a new grace after it was lost and queued again', async () => {
     const { job } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const first = expectClaimed(await lifecycle.claim(job(at)));

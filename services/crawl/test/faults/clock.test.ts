@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
 
-describeEachBackend('a clock that jumps on %s', (backend) => {
+describeEachBackend('a clock that is set on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
@@ -29,7 +29,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
   const getNext = async (connector: string) =>
     Date.parse((await platform.call('GET', `/${connector}/schedule`)).body.data.nextRunAt);
 
-  it('forward: each schedule that became due runs once, a run in progress goes on, and a paused one stays paused', async () => {
+  it('after a jump forward each due schedule runs once, a run in progress continues, and a paused schedule stays paused', async () => {
     for (const connector of [...regular, 'mail_1', 'files_1'] as const)
       await crawls.schedule(connector, hourly);
     await crawls.schedule('code_1', {
@@ -38,10 +38,10 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     });
     await platform.call('POST', '/mail_1/pause');
     const runId = await crawls.run('files_1');
-    await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
+    await waitFor(() => held.length === 1, { what: 'the request', ...SLOW });
     await platform.crawl.setClock(6 * HOUR_MS);
     for (const connector of [...regular, 'code_1'] as const) await crawls.outcome(connector, 'completed');
-    // Its own tick came in the run before it.
+    // The scheduled run of files_1 became due during the requested run.
     await crawls.outcome('files_1', 'skipped');
     expect((await crawls.runs('files_1'))[1]).toMatchObject({ runId, outcome: 'active', attempts: 1 });
     held.forEach((response) => json(response, 200));
@@ -58,7 +58,7 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
       expect(await getNext(connector)).toBeGreaterThan(Date.now() + 6 * HOUR_MS);
   });
 
-  it('back: nothing runs again, what is asked for runs, a new schedule is taken, and every time is one to come', async () => {
+  it('after a jump back no schedule runs again, requested runs start, new schedules are accepted, and all next runs are in the future', async () => {
     await platform.crawl.setClock(0);
     for (const connector of regular) {
       await crawls.run(connector);
@@ -79,13 +79,13 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     await crawls.expectWhole();
   });
 
-  it('back in the run of a time to come: a new schedule is taken at once, and runs', async () => {
+  it('after a jump back during a run, whose time is in the future then, a new schedule is accepted at once and runs', async () => {
     await crawls.schedule('files_2', hourly);
     held.length = 0;
     await platform.crawl.setClock(2 * HOUR_MS);
-    await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
+    await waitFor(() => held.length === 1, { what: 'the request', ...SLOW });
     await platform.crawl.setClock(0);
-    // Without a job of its own in the queue a scheduler can't take the id of one that is being worked on.
+    // A scheduler without a job in the queue cannot reuse the id of an active job.
     const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
     await crawls.schedule('files_2', { scheduleType: 'once', scheduledTime });
     const { status } = await platform.call('POST', '/files_2/schedule', { body: { scheduleConfig: hourly } });
@@ -94,13 +94,13 @@ describeEachBackend('a clock that jumps on %s', (backend) => {
     await crawls.outcome('files_2', 'completed');
     await crawls.expectWhole();
     await platform.crawl.setClock(2 * HOUR_MS);
-    await waitFor(() => held.length === 2, { what: 'the next order', ...SLOW });
+    await waitFor(() => held.length === 2, { what: 'the next request', ...SLOW });
     held.forEach((response) => json(response, 200));
     await crawls.expectWhole();
   });
 
   if (backend === 'redis')
-    it('back, and its jobs are lost: the schedule runs from its next time on', async () => {
+    it('after a jump back and a loss of the jobs a schedule runs at its next time', async () => {
       await platform.crawl.setClock(6 * HOUR_MS);
       await crawls.schedule('issues_1', hourly);
       await platform.crawl.setClock(0);

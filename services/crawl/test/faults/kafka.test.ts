@@ -16,7 +16,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
   beforeAll(async () => {
     first = await startOwnKafka();
     second = await startOwnKafka({ join: first });
-    // One copy of each partition: half of them live on the second broker alone.
+    // Partitions have one replica, so half of them exist on the second broker only.
     const env = {
       KAFKA_BROKERS: `${first.brokers},${second.brokers}`,
       KAFKA_TOPIC: topic,
@@ -36,7 +36,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await Promise.all(some.map((connector) => crawls.outcome(connector, 'completed')));
   }
   const count = (state: 'waiting' | 'published') => countEvents(platform, state);
-  /** The last that was said of events and Kafka. */
+  /** Returns the last log lines about events and Kafka. */
   const relayLog = () =>
     platform.crawl
       .logged()
@@ -47,13 +47,13 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
   const expectArrived = () =>
     expectEventsArrived({ platform, brokers: [first.brokers, second.brokers], topic });
 
-  it('killed between completion and publishing, the next start publishes each event once', async () => {
+  it('a service killed between completion and publishing publishes each event once after its restart', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
       what: 'the relay',
       ...SLOW,
     });
     const client = await platform.db.connect();
-    // No event gets its place, so none is published.
+    // No event gets its position, so none is published.
     await client.query('begin; select from sync_events.head for update');
     for (let round = 0; round < 3; round += 1) await runEach(regular);
     await platform.crawl.kill();
@@ -64,7 +64,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     expect(await expectArrived()).toHaveLength(9);
   });
 
-  it('while Kafka is away runs complete and the API serves; the events arrive when it is back', async () => {
+  it('while Kafka is down runs complete and the API responds; the events arrive when it is back', async () => {
     const published = await count('published');
     await second.kill();
     await first.stop();
@@ -77,7 +77,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     await expectArrived();
   });
 
-  it('while one broker is away the events of its partitions wait, and the others flow', async () => {
+  it('while one broker is down the events of its partitions wait, and the others are published', async () => {
     const published = await count('published');
     await second.kill();
     await runEach(connectors);

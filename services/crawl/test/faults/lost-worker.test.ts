@@ -3,7 +3,7 @@ import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-describeEachBackend('a worker that is stopped for longer than its lease, on %s', (backend) => {
+describeEachBackend('a worker that has lost its run on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   const crawls = createCrawls(() => platform);
@@ -19,7 +19,7 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
     await endpoint.close();
   });
 
-  it('leaves the task alone that its successor follows, and the run completes once', async () => {
+  it('does not cancel the task that the next worker follows, and the run completes once', async () => {
     let state = 'running';
     endpoint.answer = ({ method }, response) => {
       const headers = { location: '/tasks/7', 'retry-after': '0' };
@@ -30,11 +30,11 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
     const first = await platform.addCrawl({ ROLE: 'worker' });
     await crawls.schedule('files_1');
     const runId = await crawls.run('files_1');
-    await waitFor(() => asked('GET').length > 0, { what: 'questions of the first worker', ...SLOW });
+    await waitFor(() => asked('GET').length > 0, { what: 'polls of the first worker', ...SLOW });
 
     first.signal('SIGSTOP');
     const second = await platform.addCrawl({ ROLE: 'worker' });
-    await waitFor(() => asked('POST').length === 2, { what: 'the order of the successor', ...SLOW });
+    await waitFor(() => asked('POST').length === 2, { what: 'the request of the second worker', ...SLOW });
     const [order, again] = asked('POST');
     expect([again?.text, again?.headers['idempotency-key']]).toEqual([order?.text, `${runId}-1`]);
 
@@ -43,9 +43,9 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
       what: 'the loss of the run',
       ...SLOW,
     });
-    // The cancellation would have been sent before the next questions of the successor.
+    // The first worker would have cancelled the task before the second one polls it again.
     const questions = asked('GET').length;
-    await waitFor(() => asked('GET').length > questions + 5, { what: 'further questions', ...SLOW });
+    await waitFor(() => asked('GET').length > questions + 5, { what: 'further polls', ...SLOW });
     expect(asked('DELETE')).toEqual([]);
 
     state = 'completed';
@@ -57,7 +57,7 @@ describeEachBackend('a worker that is stopped for longer than its lease, on %s',
     await second.stop();
   });
 
-  it('has its task cancelled by another worker when the run is paused before that one claims it', async () => {
+  it('has its task cancelled by another worker when the run is paused before it is claimed again', async () => {
     endpoint.asked.length = 0;
     endpoint.answer = ({ method }, response) => {
       const headers = { location: '/tasks/8', 'retry-after': '0' };

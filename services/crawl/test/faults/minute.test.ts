@@ -26,7 +26,7 @@ const production = {
 
 const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
 
-/** Looks again and again until `ms` have passed; the first look that fails ends it. */
+/** Repeats a check until `ms` have passed. Rejects with the first check that fails. */
 async function during(ms: number, look: () => Promise<void>): Promise<void> {
   for (const end = performance.now() + ms; performance.now() < end; await delay(LOOK_EVERY_MS)) await look();
 }
@@ -63,7 +63,7 @@ async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> 
       retryAfter: '1',
     });
   await platform.redis?.start();
-  // What became due meanwhile runs, late.
+  // Runs that became due meanwhile start late.
   await crawls.outcome('code_1', 'completed');
   await waitFor(
     async () =>
@@ -133,23 +133,23 @@ async function withoutKafka(): Promise<void> {
   }
 }
 
-describeWith('own-redis', 'for more than a minute', () => {
-  describeWith('own-kafka', 'at the same time', () => {
+describeWith('own-redis', 'outages of more than a minute', () => {
+  describeWith('own-kafka', 'of Redis and Kafka at the same time', () => {
     let redis: Promise<void>;
     let kafka: Promise<void>;
     beforeAll(() => {
       redis = withoutRedis();
       kafka = withoutKafka();
-      // Told by its own test, whenever that comes to it.
+      // The error is reported by the test below, which may start after it.
       kafka.catch(() => undefined);
     });
     afterAll(() => Promise.allSettled([redis, kafka]), 240_000);
 
-    it('Redis is gone: changes are accepted all the while, and afterwards everything goes on', async () => {
+    it('while Redis is down changes are accepted, and everything continues afterwards', async () => {
       await expect(redis).resolves.toBeUndefined();
     });
 
-    it('Kafka is gone: the API and the runs go on, and every event arrives, in the order of its key', async () => {
+    it('while Kafka is down the API and the runs continue, and every event arrives in the order of its key', async () => {
       await expect(kafka).resolves.toBeUndefined();
     });
   });

@@ -6,7 +6,7 @@ import { createCrawls, daily, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-describeEachBackend('a pause and a fault on %s', (backend) => {
+describeEachBackend('pausing during faults on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let held: Map<string, ServerResponse>;
@@ -35,7 +35,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
       ])
     ).rows[0]?.state;
 
-  /** The queue takes what it is asked and doesn't answer. @returns what lets it go on. */
+  /** Makes the queue hang: it accepts commands and doesn't respond. Returns the function that releases it. */
   async function holdQueue(): Promise<() => unknown> {
     if (platform.redis) {
       platform.redis.pause();
@@ -46,7 +46,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     return () => client.query('rollback').then(() => client.release());
   }
 
-  it('killed between the commit and the change of the queue, another replica changes the queue', async () => {
+  it('another replica changes the queue when one is killed between its commit and the change', async () => {
     await crawls.schedule('files_1');
     await crawls.schedule('mail_1');
     await crawls.schedule('wiki_1');
@@ -71,10 +71,10 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     expect([data.state, data.data.scheduleConfig.hour]).toEqual(['delayed', 9]);
   });
 
-  it('a pause is a pause although the queue hangs', async () => {
+  it('a pause is committed and aborts the run although the queue hangs', async () => {
     await crawls.schedule('mail_1');
     const runId = await crawls.run('mail_1');
-    await waitFor(() => held.size === 1, { what: 'the order', ...SLOW });
+    await waitFor(() => held.size === 1, { what: 'the request', ...SLOW });
     const release = await holdQueue();
     const { status } = await post('/mail_1/pause');
     await release();
@@ -83,10 +83,10 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     await crawls.expectWhole();
   });
 
-  it('killed after the commit, in a run, it stays paused: the run is over, and lets no event out', async () => {
+  it('a pause whose replica is killed after the commit is kept, and its run ends without an event', async () => {
     await crawls.schedule('files_1');
     const runId = await crawls.run('files_1');
-    await waitFor(() => held.size === 1, { what: 'the order', ...SLOW });
+    await waitFor(() => held.size === 1, { what: 'the request', ...SLOW });
     const pausing = post('/files_1/pause').catch(() => undefined);
     await waitFor(async () => (await getState('files_1')) === 'paused', { what: 'the commit', ...SLOW });
     await platform.crawl.kill();
@@ -110,10 +110,10 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
     await crawls.expectWhole();
   });
 
-  it('of the end of a one-off job and its pause one is first: done with an event, or paused and done once resumed', async () => {
+  it('a one-off run that ends while it is paused either completes, or is aborted and completes once it is resumed', async () => {
     const soon = () => ({ scheduleType: 'once', scheduledTime: new Date(Date.now() + 1_500).toISOString() });
     await Promise.all(connectors.map((connector) => crawls.schedule(connector, soon)));
-    await waitFor(() => held.size === connectors.length, { what: 'all orders', ...SLOW });
+    await waitFor(() => held.size === connectors.length, { what: 'all requests', ...SLOW });
     const end = (connector: string) => {
       json(held.get(connector) as ServerResponse, 200);
     };
@@ -138,7 +138,7 @@ describeEachBackend('a pause and a fault on %s', (backend) => {
       const isPaused = statuses[index] === 200;
       const { data } = (await platform.call('GET', `/${connector}/schedule`)).body;
       expect([statuses[index], data.state]).toEqual(isPaused ? [200, 'paused'] : [400, 'completed']);
-      // Of what has ended there is nothing to resume.
+      // A schedule that has finished cannot be resumed.
       expect((await post(`/${connector}/resume`)).status).toBe(statuses[index]);
     }
     for (const [index, connector] of connectors.entries()) {

@@ -10,7 +10,7 @@ jest.setTimeout(120_000);
 const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 
-describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
+describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   const held: ServerResponse[] = [];
@@ -50,16 +50,16 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     await crawls.expectWhole();
     await platform.redis?.flush();
     const redis = new Redis(platform.redis?.url ?? '');
-    // A round that has rebuilt everything leaves this key.
+    // The reconciler sets this key after a complete rebuild.
     await waitFor(() => redis.exists('crawl:compared-on'), { what: 'a round after the flush', ...SLOW });
     redis.disconnect();
     const isApplied = async () =>
       (await platform.db.query('select from schedules where apply_at is not null')).rowCount === 0;
-    await waitFor(isApplied, { what: 'the end of the applying', ...SLOW });
+    await waitFor(isApplied, { what: 'the application of all changes', ...SLOW });
     expect(await crawls.findWrong()).toEqual([]);
   });
 
-  it('limits a queue to the runs of the setting, and does so at once after a flush', async () => {
+  it('limits the concurrency of a queue to the configured number, also right after a flush', async () => {
     await crawls.schedule('files_1', daily);
     expect(await platform.queues.findConcurrency('files_1')).toBe(2);
     await platform.redis?.flush();
@@ -68,14 +68,14 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     await crawls.outcome('files_1', 'completed');
   });
 
-  it('a replacement while it hangs is answered at once, and is what runs once it goes on', async () => {
+  it('while Redis hangs a replacement is accepted at once, and it is the one that runs afterwards', async () => {
     await crawls.schedule('files_3', daily);
     await crawls.expectWhole();
     platform.redis?.pause();
     const stopwatch = startStopwatch();
     expect((await post('/files_3/schedule', hourly)).status).toBe(201);
     expect(stopwatch.stop()).toBeLessThan(1_000);
-    // Past the time-out of the applier's commands.
+    // The applier logs this when its command has timed out.
     await waitFor(() => platform.crawl.logged().includes('not brought to the schedules'), {
       what: 'a command that timed out',
       ...SLOW,
@@ -90,7 +90,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     await platform.crawl.setClock(0);
   });
 
-  it('what was created, paused, resumed and removed while it was away: one run of each tick, and none of what was stopped', async () => {
+  it("schedules that were created or resumed during an outage run once per tick, and paused or removed ones don't run", async () => {
     for (const connector of ['wiki_1', 'db_1', 'chat_1'] as const) await crawls.schedule(connector, hourly);
     expect((await post('/chat_1/pause')).status).toBe(200);
     await crawls.expectWhole();
@@ -115,10 +115,10 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     await platform.crawl.setClock(0);
   });
 
-  it('a job scheduler that no row knows of starts nothing, and is gone after its first tick', async () => {
+  it('a job scheduler without a row starts no run and is removed after its first tick', async () => {
     await crawls.schedule('code_1', hourly);
     await crawls.expectWhole();
-    // As a command that is carried out long after its time-out leaves it.
+    // The state after a command that Redis carries out long after it timed out.
     await platform.db.query(
       `update schedules set revision = nextval('schedule_revisions') where connector = 'code_1'`,
     );
@@ -129,13 +129,13 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
         !(await platform.queues.listSchedulers('code_1')).some(({ revision }) => revision === before),
       { what: 'the removal of the scheduler', ...SLOW },
     );
-    // The queue had nothing of the row's own revision: its run was missed, and is made up for.
+    // The queue had no scheduler for the revision of the row, so its run was missed and starts late.
     await crawls.expectWhole();
     expect((await crawls.runs('code_1')).filter(({ trigger }) => trigger === 'schedule')).toEqual([]);
     await platform.crawl.setClock(0);
   });
 
-  it('a removal that timed out and is carried out later leaves what was scheduled meanwhile', async () => {
+  it('a removal that times out and is carried out later keeps a schedule that was created meanwhile', async () => {
     await crawls.schedule('files_1', hourly);
     platform.redis?.pause();
     expect((await platform.call('DELETE', '/files_1/schedule')).status).toBe(200);
@@ -145,13 +145,13 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     expect(await getRevisions('files_1')).toEqual([await getRevision('files_1')]);
   });
 
-  it('while it is away the API is ready, reads, schedules and stops; a run is 503; the log stays short', async () => {
+  it('during an outage the API is ready, reads, schedules and stops, a requested run fails with 503, and the log stays short', async () => {
     await crawls.schedule('mail_1', daily);
     await crawls.schedule('mail_2', daily);
     held.length = 0;
     await crawls.run('mail_1');
     await crawls.run('mail_2');
-    await waitFor(() => held.length === 2, { what: 'the orders', ...SLOW });
+    await waitFor(() => held.length === 2, { what: 'the requests', ...SLOW });
     const quiet = platform.crawl.logged().length;
     await platform.redis?.stop();
     const stoppedAt = performance.now();
@@ -165,12 +165,15 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
       expect([path, (await platform.call('GET', path)).status]).toEqual([path, 200]);
     expect((await post('/wiki_1/schedule', daily)).status).toBe(201);
     expect((await post('/wiki_1/run')).status).toBe(503);
-    // What stops, stops.
+    // Pausing and removing abort the runs.
     expect((await post('/mail_1/pause')).status).toBe(200);
     expect((await platform.call('DELETE', '/schedule/all')).status).toBe(200);
-    await waitFor(() => held.every(({ destroyed }) => destroyed), { what: 'the end of the orders', ...SLOW });
+    await waitFor(() => held.every(({ destroyed }) => destroyed), {
+      what: 'the end of the requests',
+      ...SLOW,
+    });
     for (const connector of ['mail_1', 'mail_2'] as const) await crawls.outcome(connector, 'aborted');
-    // Connections are tried again every second, and 54 listeners hear of each failure.
+    // The service reconnects every second, and 54 listeners get each failure.
     await waitFor(() => performance.now() - stoppedAt > 5_000, { what: 'five seconds', ...SLOW });
     const lines = platform.crawl.logged().slice(quiet).split('\n');
     const aboutConnections = lines.filter(
@@ -183,7 +186,7 @@ describeWith('own-redis', 'a Redis that forgets, hangs or is away', () => {
     await crawls.expectWhole();
   });
 
-  it('a worker without its queue is not ready', async () => {
+  it('a worker is not ready while its queue is unavailable', async () => {
     const worker = await platform.addCrawl({ ROLE: 'worker' });
     const getStatus = async () => (await fetch(`${worker.url}/health/ready`)).status;
     expect(await getStatus()).toBe(200);

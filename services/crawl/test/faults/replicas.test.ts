@@ -13,23 +13,23 @@ describeEachBackend('two replicas on %s', (backend) => {
   });
   afterAll(() => platform.close());
 
-  /** Its connections to the database carry its name. */
+  /** Adds a worker whose database connections have this application name. */
   function addNamed(name: string): Promise<ServiceProcess> {
     const url = new URL(platform.databaseUrl);
     url.searchParams.set('application_name', name);
     return platform.addCrawl({ ROLE: 'worker', DATABASE_URL: url.href });
   }
 
-  it('one that only works asks identity for no keys', async () => {
+  it('a replica with the role worker requests no keys from identity', async () => {
     const identity = await startEndpoint();
-    // The API waits for its first question before it is ready.
+    // An API would fetch the keys before it is ready.
     const worker = await platform.addCrawl({ ROLE: 'worker', IDENTITY_URL: identity.url });
     await worker.stop();
     await identity.close();
     expect(identity.asked).toEqual([]);
   });
 
-  it('one is killed in the middle of its repairs: the other ends them, and each missed run is made up for once', async () => {
+  it('when one is killed during its repairs the other completes them, and each missed run starts once', async () => {
     const { orgId } = platform.admin;
     await Promise.all(connectors.map((connector) => crawls.schedule(connector)));
     const replicas = { one: await addNamed('one'), two: await addNamed('two') };
@@ -38,7 +38,7 @@ describeEachBackend('two replicas on %s', (backend) => {
     const blocked = 'wiki_1';
     const client = await platform.db.connect();
     await client.query('begin');
-    // Whoever makes up for its run waits for this one.
+    // The replica that inserts the missed run waits for this transaction.
     await client.query(
       `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
          created_at, attempts_max)

@@ -11,10 +11,10 @@ jest.setTimeout(180_000);
 
 const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
 const MINUTE_MS = 60_000;
-/** So long before a minute begins is time enough to schedule. */
+/** How long before a minute begins the tests create their schedules. */
 const LEAD_MS = 4_000;
 
-describeEachBackend('stopping the run of a tick on %s', (backend) => {
+describeEachBackend('stopping scheduled runs on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let aheadMs = 0;
@@ -29,7 +29,7 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     };
     platform = await startPlatform({
       backend,
-      // A retry waits for longer than the test takes.
+      // A retry is delayed for longer than the test takes.
       env: { TASKS: `*=${endpoint.url}`, RETRY_DELAY_MS: '600000', CLOCK_AHEAD_MS: '0' },
     });
   });
@@ -38,10 +38,10 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     await endpoint.close();
   });
 
-  /** The endpoint of these answers 500, so that their runs wait to be retried; that of the others hangs. */
+  /** The endpoint responds with 500 for these connectors, so that their runs wait for a retry, and holds other requests. */
   const failing = new Set<Connector>(['files_2', 'mail_2', 'db_1']);
 
-  /** Sets the clock to a moment before the next minute but one begins. */
+  /** Sets the clock to LEAD_MS before the minute after next. */
   async function goToEndOfMinute(): Promise<void> {
     const now = Date.now() + aheadMs;
     aheadMs += MINUTE_MS - (now % MINUTE_MS) + MINUTE_MS - LEAD_MS;
@@ -77,7 +77,7 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     );
   }
 
-  it('pausing, removing and removing all abort a run that is active or waits to be retried', async () => {
+  it('pausing a schedule, removing it and removing all schedules abort runs that are active or wait for a retry', async () => {
     const other = await platform.createOrganisation();
     const { admin } = platform;
     await startTicks([
@@ -94,9 +94,9 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
     const { rows } = await platform.db.query('select distinct state from runs');
     expect(rows).toEqual([{ state: 'aborted' }]);
-    // The endpoint hears of it.
+    // The requests to the endpoint are aborted.
     await waitFor(() => [...held.values()].every(({ destroyed, closed }) => destroyed || closed), {
-      what: 'the end of every order',
+      what: 'the end of every request',
       ...SLOW,
     });
     await crawls.expectWhole();
@@ -107,14 +107,14 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     }); // prettier-ignore
   });
 
-  it('a stopped schedule has no next tick, and one that is resumed has: once', async () => {
+  it('a stopped schedule does not run, and a resumed schedule runs once at its next tick', async () => {
     endpoint.asked.length = 0;
     await goToEndOfMinute();
     expect((await platform.call('POST', '/files_1/resume')).status).toBe(200);
     endpoint.answer = (_asked, response) => {
       json(response, 200);
     };
-    // Its earlier run is in the queue's past or, waiting for a retry, in its future: neither stands in the way.
+    // The job of its aborted run, finished or waiting for a retry, does not block the next one.
     expect((await platform.call('POST', '/files_2/resume')).status).toBe(200);
     await crawls.outcome('files_1', 'completed');
     await crawls.outcome('files_2', 'completed');
@@ -125,7 +125,7 @@ describeEachBackend('stopping the run of a tick on %s', (backend) => {
     await crawls.expectWhole();
   });
 
-  it('a job that did nothing takes no place in the history of the queue', async () => {
+  it('a job that had nothing to do is not kept in the history of the queue', async () => {
     const runId = randomUUID();
     const data = { kind: 'run', orgId: platform.admin.orgId, connector: 'wiki_1', runId } as const;
     const opts = { jobId: `run-${runId}-0`, removeOnComplete: { count: 10 } };

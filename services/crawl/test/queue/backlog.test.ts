@@ -8,17 +8,17 @@ const connector = 'wiki_1';
 const MINUTE_MS = 60_000;
 const DUE = 10_000;
 const FEW = 3;
-/** Ends a hang only: a busy machine needs minutes for the backlog. */
+/** Only ends a hang, because a busy machine needs minutes for the backlog. */
 const DRAIN_MS = 600_000;
 jest.setTimeout(2 * DRAIN_MS);
 
 const scheduleConfig = { scheduleType: 'custom', cronExpression: '* * * * *' };
 
-/** Counts the runs that the organisation's queue lets begin before the other's has ended. */
+/** Counts the runs of the organisation that start before that of the other has ended. */
 describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
   let platform: Platform;
   beforeAll(async () => {
-    // Nobody works yet, and the reconciler must not come before the workers.
+    // No worker is started yet, and the reconciler must not run before the workers.
     platform = await startPlatform({ backend, env: { ROLE: 'api', RECONCILE_INTERVAL_MS: '600000' } });
   });
   afterAll(() => platform.close());
@@ -32,7 +32,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
     return rows[0] as { id: string; revision: number; nextRunAt: Date };
   }
 
-  /** Ticks of the schedule as it is, one-off jobs that it was before, and runs that were asked for and ended. */
+  /** Ticks of the current schedule, one-off jobs of earlier revisions, and jobs of requested runs that have ended. */
   async function createJobs(count: number): Promise<DueJob[]> {
     const { orgId } = platform.admin;
     const { id: scheduleId, revision, nextRunAt } = await findSchedule();
@@ -62,7 +62,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
     });
   }
 
-  it('let the other run after a few of its runs at the most', async () => {
+  it('do not delay the run of another organisation by more than a few runs', async () => {
     const quiet = await platform.createOrganisation();
     for (const { token } of [platform.admin, quiet])
       expect(
@@ -82,7 +82,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
         );
         return rows[0]?.at;
       },
-      // The whole backlog is read before it.
+      // The worker reads the whole backlog first.
       { what: "the other's run", timeoutMs: DRAIN_MS },
     );
     const { rowCount: begunBefore } = await platform.db.query(

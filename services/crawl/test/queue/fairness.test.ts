@@ -18,7 +18,7 @@ describeEachBackend('many organisations on %s', (backend) => {
   const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
   const run = ({ token }: Organisation) => platform.call('POST', '/files_1/run', { token });
 
-  it('however often one asks, another waits for one run of it at the most', async () => {
+  it('however many runs one organisation requests, another waits for at most one of them', async () => {
     const loud = platform.admin;
     const quiet = await platform.createOrganisation();
     for (const { token } of [loud, quiet])
@@ -36,7 +36,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     held.forEach((response) => json(response, 200));
   });
 
-  it('who was due first is first, whatever priority others ask for; the endpoint is told it', async () => {
+  it('the run that was due first starts first whatever the priorities, which are sent to the endpoint', async () => {
     const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
     for (const [index, { token }] of organisations.entries())
       await platform.call('POST', '/files_1/schedule', {
@@ -58,7 +58,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     json(held[6] as ServerResponse, 200);
   });
 
-  it('a queue does five runs at a time, over two replicas', async () => {
+  it('a queue processes five runs at a time over two replicas', async () => {
     const second = await platform.addCrawl();
     const organisations = await Promise.all(Array.from({ length: 8 }, () => platform.createOrganisation()));
     let now = 0;

@@ -4,13 +4,13 @@ import { waitFor } from '@platform/testing';
 import { createCrawls, SLOW } from './crawls.js';
 import type { Platform } from './platform.js';
 
-/** How many events of the outbox wait for Kafka, or were taken by it. */
+/** Returns how many events of the outbox wait for Kafka or were accepted by it. */
 export async function countEvents({ db }: Platform, state: 'waiting' | 'published'): Promise<number> {
   const condition = state === 'waiting' ? 'is null' : 'is not null';
   return (await db.query(`select from sync_events.outbox where published_at ${condition}`)).rowCount ?? 0;
 }
 
-/** Everything is whole, and every event has arrived, in the order of its key. @returns all copies that did. */
+/** Expects a consistent state, and that every event has arrived in the order of its key. Returns all copies that arrived. */
 export async function expectEventsArrived(given: {
   readonly platform: Platform;
   readonly brokers: string[];
@@ -29,7 +29,7 @@ export async function expectEventsArrived(given: {
     onInvalid: ({ reason }) => {
       throw new Error(reason);
     },
-    // Every copy, to see how many there are.
+    // Duplicates are collected too, in order to count them.
     dedupe: { has: () => false, add: () => undefined, size: 0 },
   });
   await consumer.start();

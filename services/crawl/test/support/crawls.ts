@@ -4,30 +4,30 @@ import { onceJobId } from '../../src/queue/job.js';
 import { isPending } from '../../src/queue/queues.js';
 import type { Platform } from './platform.js';
 
-/** Waits are for conditions, on whatever machine. */
+/** The timeout of waits. It only ends a hang, because tests wait for conditions on machines of any speed. */
 export const SLOW = { timeoutMs: 60_000 };
 
 export const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-/** What tests of faults do with the schedules and runs of the first organisation. */
+/** Operations of the fault tests on the schedules and runs of the first organisation. */
 export interface Crawls {
-  /** Until it is taken; a function is asked for the configuration each time. */
+  /** Retries until the schedule is accepted. A function is called for the configuration each time. */
   schedule(connector: Connector, scheduleConfig?: object | (() => object)): Promise<Answer>;
-  /** Starts a run beside the schedule. @returns its id. */
+  /** Requests a run. Returns its id. */
   run(connector: Connector): Promise<string>;
-  // The tests look into answers of every shape.
+  // The tests read responses of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   runs(connector: Connector): Promise<any[]>;
-  /** The latest run, once it has come to this outcome. */
+  /** Waits until the latest run has this outcome, and returns it. */
   // oxlint-disable-next-line typescript/no-explicit-any
   outcome(connector: Connector, wanted: string): Promise<any>;
-  /** Ids in the order in which they were given out, by key. */
+  /** Returns the ids of the events by key, in the order in which they were written. */
   eventsByKey(): Promise<Map<string, string[]>>;
-  /** Returns what does not hold of {@link expectWhole} at present. */
+  /** Returns the current violations of what {@link expectWhole} expects. */
   findWrong(): Promise<string[]>;
   /**
-   * What has to hold after each fault: nothing is in progress for good, each completed run has its event and no other has,
-   * each active schedule has its job, once, and no change has yet to be applied.
+   * Waits for the state that has to be reached after each fault: no run is stuck in progress, exactly the completed runs
+   * have an event, each active schedule has exactly one job, and every change is applied.
    */
   expectWhole(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { type Backend, type Platform, startPlatform } from './platform.js';
 export const toKeys = (asked: readonly Asked[]) =>
   new Set(asked.map(({ headers }) => headers['idempotency-key']));
 
-/** Runs of the connector files_1, whose endpoint answers as each test wants it to: the set-up of the tests of a `describe`. */
+/** Gives the tests of a `describe` a platform whose connector files_1 has an endpoint that each test can control. */
 export function useEndpointRuns(backend: Backend, options: { readonly hasOwnIdentity?: boolean } = {}) {
   let platform: Platform;
   let endpoint: Endpoint;
@@ -43,7 +43,7 @@ export function useEndpointRuns(backend: Backend, options: { readonly hasOwnIden
     getPosts,
     isWaiting: () => waitFor(async () => (await item()).state === 'delayed', { what: 'a wait', ...SLOW }),
     waitForCancellation: () => waitFor(findCancellation, { what: 'the cancellation', ...SLOW }),
-    /** The time from the first order to the cancellation, ms. */
+    /** Returns the time from the first request to the cancellation, in ms. */
     getAgeAtCancellation: () => (findCancellation()?.at ?? Infinity) - (getPosts()[0]?.at ?? 0),
   };
 }

@@ -7,25 +7,25 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
-  /** As it was sent. */
+  /** The body as it was sent. */
   readonly text: string;
-  /** When it arrived, by a clock that never jumps; ms. */
+  /** When it arrived, in ms of the monotonic clock. */
   readonly at: number;
 }
 
 export interface Endpoint {
   readonly url: string;
-  /** Every request so far. */
+  /** All requests so far. */
   readonly asked: Asked[];
-  /** How it answers from now on. */
+  /** Responds to the requests. A test may replace it. */
   answer: (asked: Asked, response: ServerResponse) => void;
-  /** Refuses connections, and breaks those that there are, until `start`. */
+  /** Closes all connections and refuses new ones until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Answers, unless the request has been answered before. */
+/** Responds with JSON, unless the request has had its response. */
 export const json = (
   response: ServerResponse,
   status: number,
@@ -37,7 +37,7 @@ export const json = (
   response.end(body === undefined ? undefined : JSON.stringify(body));
 };
 
-/** A connector's endpoint, as good or bad as the test has it. */
+/** Starts the endpoint of a connector. It responds with 200 until the test replaces `answer`. */
 export async function startEndpoint(): Promise<Endpoint> {
   const server = createServer((request, response) => {
     let text = '';

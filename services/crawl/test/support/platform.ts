@@ -18,23 +18,23 @@ import { migrateQueues } from '../../src/queue/backend.js';
 import { openQueueView, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 
-/* Crawl as a process, over a database of its own: what can be killed can be tested. */
+/* Crawl as a process with a database of its own, so that tests can kill it. */
 
 const services = fileURLToPath(new URL('../../..', import.meta.url));
 const toPath = (service: string, file: string) => join(services, service, file);
 
-/** Where the queues can be. */
+/** The queue backends. */
 export type Backend = 'redis' | 'postgres';
 
-/** A `describe` for each backend: `%s` in the title is its name. Redis is left out where it can't be had. */
+/** Declares a `describe` for each backend, whose name replaces `%s` in the title. Redis is left out if it's unavailable. */
 export function describeEachBackend(title: string, body: (backend: Backend) => void): void {
   describeWith('own-redis', title.replace('%s', 'redis'), () => body('redis'));
   describe(title.replace('%s', 'postgres'), () => body('postgres'));
 }
 
-/** What the requests to every endpoint of a test are signed with. */
+/** The secret that signs the requests to every endpoint of a test. */
 export const TASK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-/** One for each endpoint of `TASKS`. */
+/** Returns `TASK_SECRETS` for the endpoints of `TASKS`. */
 const secretsFor = (tasks: string): string => tasks.replaceAll(/=[^,]*/g, `=${TASK_SECRET}`);
 
 export interface Organisation {
@@ -47,20 +47,20 @@ export interface Platform {
   readonly crawl: ServiceProcess;
   readonly identityUrl: string;
   readonly redis: OwnRedis | undefined;
-  /** For looking at what is stored. */
+  /** A pool for reading what is stored. */
   readonly db: pg.Pool;
-  /** Of crawl. */
+  /** The database of crawl. */
   readonly databaseUrl: string;
-  /** For looking at what is in the queues, with connections of its own. */
+  /** Reads the queues over connections of its own. */
   readonly queues: QueueView;
   readonly admin: Organisation;
-  /** To crawl's API; the first organisation's administrator unless `token` says otherwise. */
+  /** Calls crawl's API as the administrator of the first organisation, or with `token`. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   toIdentity(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createOrganisation(): Promise<Organisation>;
-  /** With an identity of its own. */
+  /** Stops identity. It requires `hasOwnIdentity`. */
   stopIdentity(): Promise<void>;
-  /** Another crawl on the same database and queue; with `isFirst` it takes the place of `crawl`. */
+  /** Starts another crawl on the same database and queues. With `isFirst` it replaces `crawl`. */
   addCrawl(
     env?: Record<string, string>,
     isFirst?: boolean,
@@ -82,7 +82,7 @@ const database = (service: string, adminUrl: string | undefined, after?: (url: s
   });
 };
 
-/** An identity, and the credentials of the administrators of its organisations. */
+/** An identity service, with the credentials of the administrators of its organisations. */
 interface Identity {
   readonly url: string;
   nextAdmin(): Promise<TestOrganisation['admin']>;
@@ -90,8 +90,8 @@ interface Identity {
 }
 
 /**
- * The identity of the test run. What crawl stores about an organisation is in the platform's own database, so all
- * platforms can have the same organisations.
+ * The identity service of the test run. All platforms can share its organisations, because crawl stores its data about
+ * them in a database of each platform.
  */
 async function shareIdentity(): Promise<Identity> {
   const { url, organisation } = await testIdentity();
@@ -103,10 +103,10 @@ async function shareIdentity(): Promise<Identity> {
   };
 }
 
-/** A database is slow on a busy machine, unless the test breaks it. */
+/** A longer database timeout for busy machines, except where the test breaks the database. */
 const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 
-/** An identity that the test may stop, or whose clock is another one; it has one organisation. */
+/** Starts an identity service with one organisation, which the test may stop or give another clock. */
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {
   const admin = { email: 'admin@example.com', password: 'correct-Horse-battery-9' };
   const service = await startService({
@@ -132,11 +132,11 @@ async function startOwnIdentity(databaseUrl: string, env: Record<string, string>
 export async function startPlatform(options: {
   readonly backend: Backend;
   readonly env?: Record<string, string>;
-  /** The server of crawl's database, when the test breaks it. */
+  /** The URL of a PostgreSQL server of the test's own, which the test may stop. */
   readonly crawlAdminUrl?: string;
-  /** How far the clocks of the services are ahead; identity is the platform's own then. */
+  /** How far the clocks of the services are ahead. It implies an identity service of the platform's own. */
   readonly clockAheadMs?: number;
-  /** For a test that stops identity: it has one organisation. */
+  /** Starts an identity service with one organisation, which the test may stop. */
   readonly hasOwnIdentity?: boolean;
 }): Promise<Platform> {
   const clock =

@@ -12,22 +12,22 @@ export interface DueJob {
   readonly opts: JobsOptions;
 }
 
-/** A job scheduler, and what it was made for. */
+/** A job scheduler, with the schedule and revision that it belongs to. */
 export interface Scheduler {
   readonly key: string;
   readonly scheduleId: string | undefined;
   readonly revision: number | undefined;
 }
 
-/** The queues as they are, and what no service does to them. */
+/** Reads the queues, and changes them in ways that no service does. */
 export interface QueueView extends Pick<CrawlQueues, 'jobState' | 'close'> {
   listSchedulers(connector: Connector): Promise<Scheduler[]>;
   removeScheduler(connector: Connector, key: string): Promise<void>;
-  /** How many jobs of the queue may be active at once; null when the queue knows no limit. */
+  /** Returns how many jobs of the queue may be active at once, or null when it has no limit. */
   findConcurrency(connector: Connector): Promise<number | null>;
-  /** As a version of the service does that names its schedulers in its own way. @returns the time of its first tick. */
+  /** Adds a scheduler with a key of an earlier version of the service. Returns the time of its first tick. */
   addScheduler(connector: Connector, key: string, pattern: string, data: CrawlJobData): Promise<number>;
-  /** Adds jobs that are due. @returns how many wait then. */
+  /** Adds jobs that are due. Returns the number of waiting jobs. */
   fill(connector: Connector, jobs: readonly DueJob[]): Promise<number>;
 }
 
@@ -66,8 +66,8 @@ async function fill(
   await waitFor(() => queueBackend.ping().then(() => true), { what: 'the queue' });
   const queue = queueBackend.queue(name, {}) as Queue<CrawlJobData>;
   try {
-    // In parts, and each again until it is done: a command has the time-out of production, which a busy machine may exceed.
-    // Jobs with an id are added once.
+    // Jobs are added in chunks, which are retried because a busy machine may exceed the timeout of a command.
+    // A job with an id is added only once.
     for (let start = 0; start < jobs.length; start += FILL_SIZE) {
       const part = jobs.slice(start, start + FILL_SIZE).map((job) => ({ name, ...job }));
       await waitFor(() => queue.addBulk(part), { what: 'a part of the jobs in the queue' });
@@ -82,7 +82,7 @@ async function fill(
   }
 }
 
-/** Connects when it is first asked, on either backend. */
+/** Connects on first use, to either backend. */
 export function openQueueView(backend: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;

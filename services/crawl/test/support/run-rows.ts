@@ -8,11 +8,11 @@ import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
 import { migrateQueues } from '../../src/queue/backend.js';
 import { type CrawlJob, onceJobId, tickJobId } from '../../src/queue/job.js';
 
-/* Schedules and runs as rows, under a clock that the test sets; no worker takes up what a queue holds. */
+/* Schedules and runs as rows, with a clock that the test sets and without workers. */
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-/** When the clock of each test begins, and when every schedule's first run is expected; epoch ms. */
+/** When the clock of each test starts, and when the first run of every schedule is expected, in epoch ms. */
 export const at = Date.parse('2030-01-01T00:00:00Z');
 export const times = {
   leaseMs: 30_000,
@@ -21,13 +21,13 @@ export const times = {
   endpointGraceMs: 90_000,
 };
 
-/** @throws when there is nothing in this worker's hands. */
+/** @throws Error when the worker has claimed no run. */
 export function expectClaimed(claimed: ClaimedRun | DeferredRun | undefined): ClaimedRun {
   if (!claimed || 'deferredUntil' in claimed) throw new Error('not begun');
   return claimed;
 }
 
-/** For the tests of a file: a database of their own, from before the first to after the last. */
+/** Gives the tests of a file a database of their own. */
 export function useRunRows() {
   let database: TestDatabase;
   let pool: pg.Pool;
@@ -59,7 +59,7 @@ export function useRunRows() {
     ); // prettier-ignore
     return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
   }
-  /** Of a recurring schedule of five fields. @returns it, and its job of each time. */
+  /** Inserts a recurring schedule. Returns it with a function that creates the job of a time. */
   async function scheduleTicks(type: object, pattern: string) {
     const schedule = await insertSchedule(type);
     const job = (time: number, attemptsMade = 0) =>
@@ -72,7 +72,7 @@ export function useRunRows() {
     return { ...schedule, job };
   }
   const rows = {
-    /** The time of the clock, epoch ms. */
+    /** The time of the clock, in epoch ms. */
     now: at,
     get pool() {
       return pool;
@@ -98,7 +98,7 @@ export function useRunRows() {
     scheduleDaily: () => scheduleTicks({ scheduleType: 'daily', hour: 0, minute: 0 }, '0 0 * * *'),
     scheduleMinutely: (more: object = {}) =>
       scheduleTicks({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }, '* * * * *'),
-    /** In the order in which they were made. */
+    /** Returns the runs of a schedule in the order in which they were created. */
     async getRuns(id: string) {
       const found = await pool.query<{ state: string; reason: string | null }>(
         'select state, reason from runs where schedule_id = $1 order by id',
@@ -106,7 +106,7 @@ export function useRunRows() {
       );
       return found.rows;
     },
-    /** What an organisation's runs left: their number in its statistics, and their events. */
+    /** Returns the number of an organisation's completed runs in its statistics, and the number of their events. */
     async getCount(orgId: string) {
       const found = await pool.query<{ completed: number; events: number }>(
         `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
@@ -115,7 +115,7 @@ export function useRunRows() {
       );
       return found.rows[0];
     },
-    /** Until a statement waits for another. */
+    /** Waits until a statement waits for a lock. */
     waitForLock: () =>
       waitFor(
         async () =>

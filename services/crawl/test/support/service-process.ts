@@ -4,25 +4,25 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@platform/embedded';
 import { waitFor } from '@platform/testing';
 
-/** A service of the platform as it is deployed: the built program, in a process of its own. */
+/** A service of the platform as it is deployed: the built program in a process of its own. */
 export interface ServiceProcess {
   readonly url: string;
   readonly pid: number;
-  /** Everything that was logged. */
+  /** Returns everything that the service has logged. */
   logged(): string;
-  /** Moves its wall clock, if `CLOCK_AHEAD_MS` was given at its start; resolves when it is moved. */
+  /** Sets its wall clock and resolves when it is set. It requires `CLOCK_AHEAD_MS` at the start. */
   setClock(aheadMs: number): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** SIGKILL: no shutdown, no farewell. */
+  /** Sends SIGKILL, which ends the process without a shutdown. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface ServiceOptions {
-  /** The program's `dist/server.js`. */
+  /** The path of `dist/server.js`. */
   readonly program: string;
-  /** With `CLOCK_AHEAD_MS` its wall clock is ahead by that, and can be moved. */
+  /** With `CLOCK_AHEAD_MS` the wall clock is ahead by that and can be set. */
   readonly env: Record<string, string>;
   readonly isReadyAwaited?: boolean;
 }

@@ -5,12 +5,12 @@ import { createPrisma } from '../../../src/db/prisma.js';
 import { type CrawlJob, runJobId, type RunJob } from '../../../src/queue/job.js';
 import { expectClaimed, useRunRows } from '../../support/run-rows.js';
 
-/* The command that adds the job of a requested run times out, and is carried out all the same. */
+/* The command that adds the job of a requested run times out but is carried out nevertheless. */
 
 describe('a run that is requested while the queue fails', () => {
   const rows = useRunRows();
 
-  /** @param meanwhile - what happens between the command and its time-out. */
+  /** @param meanwhile - called between the command and its timeout. */
   const request = (schedule: { readonly orgId: string }, meanwhile: (run: RunJob) => Promise<unknown>) =>
     createRunService({
       pool: rows.pool,
@@ -37,7 +37,7 @@ describe('a run that is requested while the queue fails', () => {
     expect(await rows.getRuns(schedule.id)).toEqual([]);
   });
 
-  it('is accepted when a worker has claimed it before the time-out', async () => {
+  it('is accepted when a worker has claimed it before the timeout', async () => {
     const schedule = await rows.scheduleDaily();
     let runId = '';
     const answer = await request(schedule, async (run) => {

@@ -40,7 +40,7 @@ describeEachBackend('runs on %s', (backend) => {
       ])
     ).rows.length;
 
-  it('a run on request is one beside the schedule, and only one at a time', async () => {
+  it('a requested run leaves the schedule as it is, and only one runs at a time', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
     expect((await platform.call('POST', '/files_1/run')).status).toBe(404);
@@ -84,7 +84,7 @@ describeEachBackend('runs on %s', (backend) => {
       maxAttempts: 4,
       event: { eventId: body.data.eventId, payload: { connector: 'files_1' } },
     });
-    // Neither below another connector nor for another organisation.
+    // The run is found neither under another connector nor by another organisation.
     await platform.db.query('update runs set org_id = gen_random_uuid() where id = $1', [runId]);
     for (const path of [`/files_1/runs/${runId}`, `/files_2/runs/${runId}`])
       expect((await platform.call('GET', path)).status).toBe(404);
@@ -92,7 +92,7 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await platform.call('GET', '/files_1/runs/last')).status).toBe(400);
   });
 
-  it('cancels one run; its schedule goes on', async () => {
+  it('cancels one run and leaves its schedule active', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
     await schedule();
@@ -110,7 +110,7 @@ describeEachBackend('runs on %s', (backend) => {
     expect([again.status, again.body.error.code]).toEqual([409, 'RUN_ENDED']);
     expect((await platform.call('GET', '/files_1/schedule')).body.data.state).toBe('delayed');
     held.forEach((response) => json(response, 200));
-    // What the endpoint says afterwards makes no event.
+    // A late response of the endpoint publishes no event.
     endpoint.answer = (_asked, response) => {
       json(response, 200);
     };
@@ -122,7 +122,7 @@ describeEachBackend('runs on %s', (backend) => {
     expect(aborted.data.every((run: { outcome: string }) => run.outcome === 'aborted')).toBe(true);
   });
 
-  it('a cancelled run of a one-off schedule was the one that it had', async () => {
+  it('a one-off schedule does not run again after its run was cancelled', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
     const scheduledTime = () => new Date(Date.now() + 1_000).toISOString();
@@ -143,7 +143,7 @@ describeEachBackend('runs on %s', (backend) => {
     held.forEach((response) => json(response, 200));
   });
 
-  it('the order names the run and the request that asked for it; a retry is the same run', async () => {
+  it('the request to the endpoint names the run and the request that started it, and a retry names the same run', async () => {
     endpoint.answer = (asked, response) => {
       json(response, asked.body.attempt === 1 ? 500 : 200);
     };
@@ -163,13 +163,13 @@ describeEachBackend('runs on %s', (backend) => {
       const lines = platform.crawl.logged().split('\n');
       return lines.filter((line) => line.includes(run.runId) && line.includes('run settled'));
     };
-    // The log comes through a pipe, and later than the outcome.
+    // The log arrives through a pipe, later than the outcome.
     await waitFor(() => findLines().length === 2, { what: 'a line for each attempt' });
     for (const line of findLines())
       expect(JSON.parse(line)).toMatchObject({ requestId: 'asked-for-by-hand' });
   });
 
-  it('a task that keeps failing is tried 1 + maxRetries times, and lets no event out', async () => {
+  it('a task that keeps failing is attempted 1 + maxRetries times and publishes no event', async () => {
     const before = await getEvents();
     const { failed } = (await platform.call('GET', '/stats')).body.data;
     endpoint.answer = (_asked, response) => {
@@ -193,14 +193,14 @@ describeEachBackend('runs on %s', (backend) => {
     expect(await outcome('failed')).toMatchObject({ attempts: 1 });
   });
 
-  it('an endpoint that hangs is given up at the timeout', async () => {
+  it('a request to an endpoint that hangs ends at the timeout', async () => {
     endpoint.answer = () => undefined;
     await schedule({ timeout: 1_000, maxRetries: 0 });
     await platform.call('POST', '/files_1/run');
     expect(await outcome('failed')).toMatchObject({ reason: 'Timed out after 1000 ms' });
   });
 
-  it('a task under way is followed, its progress shown, and cancelled when the run is paused', async () => {
+  it('a task is polled, its progress is shown, and it is cancelled when the run is paused', async () => {
     let progress = 0;
     endpoint.answer = (asked, response) => {
       if (asked.method === 'POST') json(response, 202, {}, { location: '/tasks/7', 'retry-after': '0' });
@@ -226,7 +226,7 @@ describeEachBackend('runs on %s', (backend) => {
     });
   });
 
-  it('removal aborts a run in progress, and no event follows', async () => {
+  it('removing a schedule aborts its run in progress, which publishes no event', async () => {
     const before = await getEvents();
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
@@ -269,7 +269,7 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await outcome('failed')).reason).toContain(reason);
   });
 
-  it('an endpoint that never stops talking is cut off', async () => {
+  it('a response that never ends is cut off', async () => {
     endpoint.answer = (_asked, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const talk = () => {
@@ -283,7 +283,7 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await outcome('failed')).reason).toContain('more than 65536 bytes');
   });
 
-  it('a one-off job whose time comes in another run waits, and runs after it', async () => {
+  it('a one-off schedule that becomes due during another run waits and runs after it', async () => {
     const held: ServerResponse[] = [];
     endpoint.answer = (_asked, response) => void held.push(response);
     const scheduledTime = new Date(Date.now() + 700).toISOString();
@@ -305,7 +305,7 @@ describeEachBackend('runs on %s', (backend) => {
     ]);
   });
 
-  it('history is paged, newest first, and tells what /stats counts', async () => {
+  it('the history is paged, newest first, and agrees with the counts of /stats', async () => {
     await schedule({}, 'chat_1');
     const before = (await platform.call('GET', '/stats')).body.data.completed as number;
     for (let count = 1; count <= 5; count += 1) {

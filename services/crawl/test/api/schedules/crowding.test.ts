@@ -9,7 +9,7 @@ import {
 
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-describeEachBackend('a crowd of requests on %s', (backend) => {
+describeEachBackend('many concurrent requests on %s', (backend) => {
   let platform: Platform;
   let endpoint: Endpoint;
   let quiet: Organisation;
@@ -26,7 +26,7 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
 
   const schedule = (scheduleConfig: object, { token }: Organisation) =>
     platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig, maxRetries: 0 } });
-  it("a crowd of one organisation's changes leaves the others their answers and their runs, and none is refused", async () => {
+  it('many changes of one organisation do not delay the requests and runs of others, and none is refused', async () => {
     for (const organisation of [platform.admin, quiet]) await schedule(daily, organisation);
     const crowd = Array.from({ length: 400 }, (_item, index) =>
       platform.call('POST', `/files_1/${index % 2 === 0 ? 'pause' : 'resume'}`),
@@ -38,8 +38,8 @@ describeEachBackend('a crowd of requests on %s', (backend) => {
     for (const { status } of await Promise.all(crowd)) expect([200, 400]).toContain(status);
   });
 
-  it('runs go on while requests hold every connection that they may have', async () => {
-    // It fails: no event has to be written, only the run.
+  it('runs continue while requests hold all of their database connections', async () => {
+    // A failed run writes no event, whose table is locked.
     endpoint.answer = (_asked, response) => {
       json(response, 500);
     };

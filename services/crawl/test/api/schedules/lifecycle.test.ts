@@ -11,7 +11,7 @@ describeEachBackend('schedules on %s', (backend) => {
   });
   afterAll(() => platform.close());
 
-  it('the row and the job of a schedule agree, and removal leaves neither', async () => {
+  it('a schedule has a row and a job that agree, and removing it deletes both', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {
       body: {
         scheduleConfig: daily,
@@ -48,7 +48,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect(rows).toHaveLength(0);
   });
 
-  it('malformed JSON is told as a fault of the schedule', async () => {
+  it('malformed JSON is rejected as an invalid schedule', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', { raw: '{"scheduleConfig":' });
     expect([status, body.message, body.error.code]).toEqual([
       400,
@@ -71,7 +71,7 @@ describeEachBackend('schedules on %s', (backend) => {
     },
   );
 
-  it('a key that a body has twice is a fault of the schedule', async () => {
+  it('a repeated key in the body is rejected as an invalid schedule', async () => {
     const raw = `{"scheduleConfig":${JSON.stringify(daily)},"metadata":{"a":1,"a":2}}`;
     const { status, body } = await platform.call('POST', '/files_1/schedule', { raw });
     expect([status, body]).toMatchObject([
@@ -80,7 +80,7 @@ describeEachBackend('schedules on %s', (backend) => {
     ]);
   });
 
-  it('a compressed body is 415 in the shape of the service', async () => {
+  it('a compressed body is rejected with 415 in the format of the service', async () => {
     const { status, body } = await platform.call('POST', '/files_1/schedule', {
       body: { scheduleConfig: daily },
       headers: { 'content-encoding': 'gzip' },
@@ -88,7 +88,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect([status, body.success, body.error.code]).toEqual([415, false, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
-  it('a one-off job runs once at its time, stays to be read, and its event is told', async () => {
+  it('a one-off schedule runs once at its time, can still be read, and its event is listed', async () => {
     const at = inMs(800);
     await platform.call('POST', '/code_1/schedule', {
       body: { scheduleConfig: { scheduleType: 'once', scheduledTime: at } },
@@ -104,7 +104,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect(item.processedOn).toBeGreaterThanOrEqual(Date.parse(at));
     const { body: runs } = await platform.call('GET', '/code_1/runs');
     expect(runs.data).toHaveLength(1);
-    // Nobody has asked for events yet: a reader is not what puts them in order.
+    // Events get their positions without a reader.
     const unplaced = 'select from sync_events.outbox where position is null';
     await waitFor(async () => (await platform.db.query(unplaced)).rowCount === 0, { what: 'a position' });
     const { body: events } = await platform.call('GET', '/events');
@@ -116,7 +116,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect((await platform.call('POST', '/code_1/pause')).body.message).toBe('No active job found to pause');
   });
 
-  it('a one-off job that is paused past its time runs when it is resumed, unless missed runs are skipped', async () => {
+  it('a one-off schedule that is paused past its time runs when it is resumed, unless its policy is skip', async () => {
     for (const [connector, missedRunPolicy, state] of [
       ['db_1', 'run_once', 'completed'],
       ['cloud_1', 'skip', 'failed'],
@@ -136,7 +136,7 @@ describeEachBackend('schedules on %s', (backend) => {
     }
   });
 
-  it('of eight schedules of one connector at once one stays, whole, with one job', async () => {
+  it('of eight concurrent schedules of one connector one remains, with one job', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_value, minute) =>
         platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig: { ...daily, minute } } }),
@@ -151,7 +151,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect(rows[0].config.minute).toBe(last?.body.data.scheduleConfig.minute);
   });
 
-  it('an organisation sees and changes its own schedules only', async () => {
+  it('an organisation reads and changes only its own schedules', async () => {
     const other = await platform.createOrganisation();
     await platform.call('POST', '/mail_1/schedule', { body: { scheduleConfig: daily } });
     await platform.call('POST', '/mail_1/schedule', {
@@ -170,7 +170,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect((await platform.call('GET', '/code_1/runs', asOther)).body.pagination.total).toBe(0);
   });
 
-  it('the connectors are listed with their kinds, to administrators', async () => {
+  it('administrators list the connectors with their kinds', async () => {
     const { status, body } = await platform.call('GET', '/connectors');
     expect([status, body.data.length]).toEqual([200, 18]);
     expect(body.data).toContainEqual({
@@ -181,7 +181,7 @@ describeEachBackend('schedules on %s', (backend) => {
     expect((await platform.call('GET', '/connectors', { token: undefined })).status).toBe(401);
   });
 
-  it('the credential is asked first, then the scope, then the role', async () => {
+  it('the credential is checked first, then the scope, then the role', async () => {
     const member = await platform.toIdentity('POST', '/api/v1/users', {
       body: {
         email: `m-${backend}@example.com`,

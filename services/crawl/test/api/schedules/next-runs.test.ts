@@ -1,9 +1,9 @@
 import { type Platform, startPlatform } from '../../support/platform.js';
 
-/** In the services' eyes. Half an hour before a leap year. */
+/** The time of the services: half an hour before a leap year. */
 const NOW = Date.parse('2027-12-31T23:30:00Z');
 
-describe('the next runs, over HTTP', () => {
+describe('the next runs', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend: 'postgres', clockAheadMs: NOW - Date.now() });
@@ -61,7 +61,7 @@ describe('the next runs, over HTTP', () => {
     expect(await getAt(config, expected.length)).toEqual(expected);
   }); // prettier-ignore
 
-  it('in zones on both sides of UTC the same moment is the old and the new year', async () => {
+  it('time zones on both sides of UTC are in the old and the new year at the same moment', async () => {
     for (const [timezone, expected] of [
       ['Pacific/Auckland', '2028-01-02T00:00:00+13:00'],
       ['Pacific/Honolulu', '2028-01-01T00:00:00-10:00'],
@@ -107,7 +107,7 @@ describe('the next runs, over HTTP', () => {
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('every five hours goes on from its first run when it is scheduled again as it was', async () => {
+  it('an interval of five hours keeps its rhythm when the same schedule is created again', async () => {
     const everyFiveHours = { scheduleType: 'hourly', minute: 5, interval: 5 };
     const post = async (scheduleConfig: object, more: object = {}) => {
       const { status } = await platform.call('POST', '/mail_1/schedule', {
@@ -127,7 +127,7 @@ describe('the next runs, over HTTP', () => {
       '10:05',
     ]);
     expect(await post({ ...everyFiveHours, minute: 40 })).toEqual(['01:40', '06:40']);
-    // Another recurrence in between: what is counted begins anew.
+    // A different recurrence in between starts a new rhythm.
     expect(await post(everyFiveHours)).toEqual(['02:05', '07:05']);
   });
 });

@@ -10,7 +10,7 @@ describe('removing all schedules', () => {
   });
   afterAll(() => platform.close());
 
-  it("removes the organisation's schedules, whatever their state, no other's, and is 200 again when there are none", async () => {
+  it("removes the organisation's schedules in every state and no others, and responds with 200 when there are none", async () => {
     const other = await platform.createOrganisation();
     for (const connector of ['files_1', 'mail_1', 'wiki_1'])
       for (const { token } of [platform.admin, other])

@@ -9,7 +9,7 @@ import { createTasks, type Tasks } from '../../../src/engine/tasks/tasks.js';
 import { type Endpoint, startEndpoint } from '../../support/endpoint.js';
 import { at, expectClaimed, times, useRunRows } from '../../support/run-rows.js';
 
-describe('the remote task of a run that was paused while no worker had it', () => {
+describe('the remote task of a run that was paused while no worker had claimed it', () => {
   const rows = useRunRows();
   let endpoint: Endpoint;
   let tasks: Tasks;
@@ -44,7 +44,7 @@ describe('the remote task of a run that was paused while no worker had it', () =
   }
   const getCancellations = () => endpoint.asked.map(({ method, path }) => `${method} ${path}`);
 
-  it('is cancelled once, after the time that its worker has for that', async () => {
+  it('is cancelled once, after the time in which its worker could have cancelled it', async () => {
     await pauseLostRun();
     await reconcile();
     expect(getCancellations()).toEqual([]);
@@ -54,7 +54,7 @@ describe('the remote task of a run that was paused while no worker had it', () =
     expect(getCancellations()).toEqual(['DELETE /tasks/7']);
   });
 
-  it('is cancelled later when its endpoint is away', async () => {
+  it('is cancelled later when its endpoint is unavailable', async () => {
     await pauseLostRun();
     rows.now += 11_000;
     await endpoint.stop();
@@ -64,7 +64,7 @@ describe('the remote task of a run that was paused while no worker had it', () =
     expect(getCancellations()).toEqual(['DELETE /tasks/7']);
   });
 
-  it('is left alone when the endpoint is not the one of the connector any more', async () => {
+  it('is not cancelled when the connector has another endpoint by then', async () => {
     await pauseLostRun('http://127.0.0.1:9/tasks/7');
     rows.now += 11_000;
     await reconcile();

@@ -15,7 +15,7 @@ describeEachBackend(
     });
     afterAll(() => platform.close());
 
-    it('runs each tick of an earlier scheduler once, counts none as missed, and has the scheduler replaced with the schedule', async () => {
+    it('runs each tick of an earlier scheduler once, counts none as missed, and replaces the scheduler together with the schedule', async () => {
       const { orgId } = platform.admin;
       const pattern = '* * * * *';
       await crawls.schedule(connector, { scheduleType: 'custom', cronExpression: pattern });
@@ -33,10 +33,10 @@ describeEachBackend(
         data,
       );
       await platform.queues.removeScheduler(connector, key);
-      // A minute may have begun since the row was written: it expects what the earlier scheduler has next.
+      // A minute may have begun since the row was written, so the next run is set to that of the earlier scheduler.
       await platform.db.query('update schedules set next_run_at = to_timestamp($1 / 1000.0)', [firstTick]);
 
-      // The service comes back after a tick was due: more than the grace of the watchdog ago.
+      // The service starts again when a tick has been due for longer than the grace of the watchdog.
       await platform.addCrawl({ CLOCK_AHEAD_MS: String(1.5 * MINUTE_MS) }, true);
       await crawls.outcome(connector, 'completed');
       await crawls.expectWhole();

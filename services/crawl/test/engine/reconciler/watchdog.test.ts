@@ -11,7 +11,7 @@ import { at, times, useRunRows } from '../../support/run-rows.js';
 
 const MINUTE_MS = 60_000;
 
-describe('the watchdog and a schedule whose job is lost', () => {
+describe('the watchdog, when the job of a schedule is lost', () => {
   const rows = useRunRows();
   const log = createLogger('test', 'silent');
   let queueBackend: QueueBackend;
@@ -46,7 +46,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
   };
 
-  it('that skips what it missed still runs what is not too late, though its tick and the watchdog meet', async () => {
+  it('skips a late run of a schedule with the policy skip, whose next tick still runs', async () => {
     const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now = at + times.misfireGraceMs + 5;
     await watch();
@@ -56,23 +56,23 @@ describe('the watchdog and a schedule whose job is lost', () => {
       run: { scheduledFor: new Date(at + MINUTE_MS) },
     });
     expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['skipped', 'active']);
-    // The run stands for every time that has passed.
+    // The run counts for all times that have passed.
     expect(await getExpected(orgId)).toEqual([at + times.misfireGraceMs + MINUTE_MS, 1]);
   });
 
-  it('that skips what it missed starts a lost run within its grace, once for all that it missed', async () => {
+  it('starts one run for all missed ones within the grace of a schedule with the policy skip', async () => {
     const { id, orgId, job } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now = at + 2 * MINUTE_MS + 5;
     await watch();
     expect(await rows.getRuns(id)).toEqual([{ state: 'waiting', reason: null }]);
     expect(await getExpected(orgId)).toEqual([at + 3 * MINUTE_MS, 1]);
-    // A job of the missed tick itself would find its run; the others were overtaken.
+    // The later ticks start no run, because the run of the watchdog counts for them too.
     for (const minute of [1, 2])
       expect(await rows.newLifecycle().claim(job(at + minute * MINUTE_MS))).toBeUndefined();
     expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
-  it('that skips what it missed skips a one-off that is too late, and starts one that is not', async () => {
+  it('with the policy skip skips a one-off schedule that is too late, and starts one that is not', async () => {
     const [inTime, late] = [
       await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
       await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
@@ -87,7 +87,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     expect(await rows.getRuns(late.id)).toMatchObject([{ state: 'skipped' }]);
   });
 
-  it('that makes up for it has one late run for all that it missed', async () => {
+  it('starts one late run for all missed ones of a schedule with the policy run_once', async () => {
     const { id, orgId, job } = await rows.scheduleMinutely();
     rows.now = at + 10 * MINUTE_MS + 5;
     await watch();
@@ -96,7 +96,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     expect(await getExpected(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
   });
 
-  it('knows the job that the scheduler of an earlier version made', async () => {
+  it('finds the job that the scheduler of an earlier version created', async () => {
     const { id, orgId, connector, revision } = await rows.scheduleMinutely();
     const queue = queueBackend.queue(toQueueName(connector), {});
     queue.on('error', () => undefined);
@@ -110,7 +110,7 @@ describe('the watchdog and a schedule whose job is lost', () => {
     expect(await getExpected(orgId)).toEqual([at, 0]);
   });
 
-  it('leaves alone what a tick begins while it looks', async () => {
+  it('starts no run when a tick claims the schedule at the same time', async () => {
     const { id, orgId } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now = at + MINUTE_MS + 5;
     const tick = await rows.pool.connect();

@@ -5,16 +5,16 @@ import { json } from '../../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
 import { describeEachBackend } from '../../support/platform.js';
 
-describeEachBackend('an endpoint that is away for a while, on %s', (backend) => {
+describeEachBackend('an endpoint that is unavailable for a while on %s', (backend) => {
   const runs = useEndpointRuns(backend);
   const { crawls, schedule, item, getPosts, isWaiting } = runs;
   const stats = async () => (await runs.platform.call('GET', '/stats')).body.data;
 
-  it('costs no attempt while it refuses connections, and what the run waits for is shown', async () => {
+  it('costs no attempt while it refuses connections, and the status shows what the run waits for', async () => {
     await runs.endpoint.stop();
     await schedule();
     const runId = await crawls.run('files_1');
-    // Between two tries; it is active for as long as one takes.
+    // The run is delayed between two requests, and active during one.
     const shown = await waitFor(
       async () => {
         const [counts, status, [run]] = await Promise.all([stats(), item(), crawls.runs('files_1')]);
@@ -37,7 +37,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`]));
   });
 
-  it.each(['pause', 'removal'])('a %s while it is away ends the run at once', async (what) => {
+  it.each(['pause', 'removal'])('a %s during the outage ends the run at once', async (what) => {
     runs.endpoint.answer = (_asked, response) => {
       json(response, 503, {}, { 'retry-after': '1' });
     };
@@ -52,7 +52,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     await crawls.expectWhole();
   });
 
-  it.each(['stop', 'kill'] as const)('a %s of the worker meanwhile costs no attempt', async (end) => {
+  it.each(['stop', 'kill'] as const)('a %s of the worker during the outage costs no attempt', async (end) => {
     await runs.endpoint.stop();
     await schedule();
     const runId = await crawls.run('files_1');
@@ -65,8 +65,8 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
     await crawls.expectWhole();
   });
 
-  it.each(['is away', 'has the order'])(
-    'a run of a one-off that is replaced while its endpoint %s goes on and ends once',
+  it.each(['is away', 'has its request'])(
+    'a one-off run whose schedule is replaced while its endpoint %s continues and completes once',
     async (when) => {
       let held: ServerResponse | undefined;
       runs.endpoint.answer = (_asked, response) => {
@@ -76,7 +76,7 @@ describeEachBackend('an endpoint that is away for a while, on %s', (backend) => 
       const scheduledTime = new Date(Date.now() + 500).toISOString();
       await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
-      await waitFor(() => getPosts().length > 0, { what: 'the order', ...SLOW });
+      await waitFor(() => getPosts().length > 0, { what: 'the request', ...SLOW });
       expect((await schedule()).status).toBe(201);
       runs.endpoint.answer = (_asked, response) => {
         json(response, 200);

@@ -3,7 +3,7 @@ import { SLOW } from '../../support/crawls.js';
 import { type Asked, json } from '../../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
 
-/* The backend that puts the job back makes no difference to these. */
+/* These tests use one queue backend, because it makes no difference to them. */
 
 describe('the grace of an endpoint', () => {
   const runs = useEndpointRuns('postgres', { hasOwnIdentity: true });
@@ -26,7 +26,7 @@ describe('the grace of an endpoint', () => {
     expect([second?.text, toKeys(getPosts())]).toEqual([first?.text, new Set([`${runId}-1`])]);
   });
 
-  it('gets the same order again when its answer was lost', async () => {
+  it('an endpoint gets the same request again when its response was lost', async () => {
     runs.endpoint.answer = (_asked, response) => {
       if (getPosts().length === 1) response.destroy();
       else json(response, 204);
@@ -38,7 +38,7 @@ describe('the grace of an endpoint', () => {
     expect(getPosts()).toHaveLength(2);
   });
 
-  it('keeps its task when it is away in the middle of it', async () => {
+  it('a task is kept when its endpoint is unavailable while it runs', async () => {
     let state = 'running';
     let broken = 0;
     runs.endpoint.answer = ({ method }, response) => {
@@ -61,7 +61,7 @@ describe('the grace of an endpoint', () => {
       attemptsMade: 1,
       failedReason: expect.stringMatching(/^Waiting for the endpoint since 20/),
     });
-    // More often than an endpoint may answer nonsense.
+    // More often than an endpoint may send invalid responses.
     await waitFor(() => broken > 6, { what: 'questions', ...SLOW });
     state = 'running';
     await waitFor(async () => (await item()).failedReason === null, { what: 'its return', ...SLOW });
@@ -72,7 +72,7 @@ describe('the grace of an endpoint', () => {
   });
 
   it.each(['before it has the task', 'while it has the task'])(
-    'may be away for longer than the timeout of the run, %s',
+    'an endpoint may be unavailable for longer than the timeout of the run, %s',
     async (when) => {
       const timeout = 2_000;
       let awayAt: number | undefined;
@@ -91,7 +91,7 @@ describe('the grace of an endpoint', () => {
     },
   );
 
-  it('ends the attempt after its grace, and the next attempt has another key', async () => {
+  it('an attempt ends after the grace, and the next attempt has another key', async () => {
     await runs.platform.crawl.stop();
     await runs.platform.addCrawl({ ENDPOINT_GRACE_MS: '2000' }, true);
     runs.endpoint.answer = (_asked, response) => {
@@ -106,14 +106,14 @@ describe('the grace of an endpoint', () => {
       reason: expect.stringMatching(/^The endpoint answered 503, for \d+ s$/),
     });
     expect(toKeys(getPosts())).toEqual(new Set([`${runId}-1`, `${runId}-2`]));
-    // Each time that the order is posted, the attempt has all of its time.
+    // The attempt has its whole timeout each time that its request is posted.
     for (const { headers, at } of getPosts())
       expect(
         Math.abs(Date.parse(String(headers['x-run-deadline'])) - performance.timeOrigin - at - timeout),
       ).toBeLessThan(5_000);
   });
 
-  it('ends the attempt within its timeout and its grace together when it comes and goes', async () => {
+  it('an attempt ends within its timeout and grace together when the endpoint is unavailable repeatedly', async () => {
     await runs.platform.crawl.stop();
     await runs.platform.addCrawl({ ENDPOINT_GRACE_MS: '4000' }, true);
     const timeout = 3_000;
@@ -132,7 +132,7 @@ describe('the grace of an endpoint', () => {
     expect(getAgeAtCancellation()).toBeLessThan(timeout + 4_000 + 1_000);
   });
 
-  it('has one grace for an attempt, before and after it has the task', async () => {
+  it('an attempt has one grace, before and after the endpoint has accepted the task', async () => {
     await runs.platform.crawl.stop();
     await runs.platform.addCrawl({ ENDPOINT_GRACE_MS: '6000' }, true);
     runs.endpoint.answer = ({ method, at }, response) => {
@@ -148,7 +148,7 @@ describe('the grace of an endpoint', () => {
     expect(getAgeAtCancellation()).toBeLessThan(6_000 + 2_000);
   });
 
-  it('runs go on while identity is away: no credential of its has a part in them', async () => {
+  it('runs continue while identity is unavailable, because they need no credential', async () => {
     const scheduledTime = new Date(Date.now() + 1_500).toISOString();
     await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
     await runs.platform.stopIdentity();

@@ -12,7 +12,7 @@ import { startService } from '../../support/service-process.js';
 
 const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, `file://${__filename}`));
 
-/** Starts the program of the documentation on a port. */
+/** Starts the example program of the documentation on a port. */
 async function startSample(port: number): Promise<ChildProcess> {
   const program =
     /```js\n(.*?)```/s.exec(readFileSync(toPath('../../docs/connect/crawl-endpoints.md'), 'utf8'))?.[1] ?? '';
@@ -27,7 +27,7 @@ async function startSample(port: number): Promise<ChildProcess> {
   return child;
 }
 
-describe('requests to endpoints', () => {
+describe('signed requests to endpoints', () => {
   let platform: Platform;
   let endpoint: Endpoint;
   let sample: ChildProcess;
@@ -47,7 +47,7 @@ describe('requests to endpoints', () => {
     sample.kill('SIGKILL');
   });
 
-  it('are accepted by the endpoint of the documentation', async () => {
+  it('are accepted by the example endpoint of the documentation', async () => {
     await crawls.schedule('files_2');
     await crawls.run('files_2');
     expect(await crawls.outcome('files_2', 'completed')).toMatchObject({ attempts: 1 });
@@ -75,7 +75,7 @@ describe('requests to endpoints', () => {
     });
   });
 
-  it('carry nothing that identity, mail or crawl take for a credential', async () => {
+  it('contain nothing that identity, mail or crawl accept as a credential', async () => {
     endpoint.answer = ({ method }, response) => {
       if (method === 'POST') json(response, 202, {}, { location: '/tasks/7', 'retry-after': '0' });
       else json(response, 200, { state: 'completed' });
