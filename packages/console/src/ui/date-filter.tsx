@@ -1,5 +1,7 @@
-import { TextInput } from './fields.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import { useFilters } from './use-filters.ts';
+
+const TextInput = lazyPart(async () => (await import('./fields.tsx')).TextInput);
 
 /** A day in the address. */
 export function DateFilter({ label, name }: { label: string; name: string }) {

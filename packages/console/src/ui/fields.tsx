@@ -53,7 +53,7 @@ export const TextInput = ({
   </TextField>
 );
 
-interface SelectInputProps<Value extends string> extends LabelledProps {
+export interface SelectInputProps<Value extends string> extends LabelledProps {
   readonly name?: string;
   readonly value: NoInfer<Value>;
   readonly options: readonly (readonly [value: Value, label: string])[];

@@ -1,6 +1,11 @@
 import { text } from '../text/index.ts';
-import { SelectInput } from './fields.tsx';
+import type { SelectInputProps } from './fields.tsx';
+import { lazyPart } from './lazy-part.tsx';
 import { useFilters } from './use-filters.ts';
+
+const SelectInput = lazyPart<SelectInputProps<string>>(
+  async () => (await import('./fields.tsx')).SelectInput,
+);
 
 interface SelectFilterProps {
   readonly label: string;
@@ -14,7 +19,7 @@ const ANY = 'any';
 export function SelectFilter({ label, name, options }: SelectFilterProps) {
   const { filters, setFilter } = useFilters();
   return (
-    <SelectInput<string>
+    <SelectInput
       label={label}
       value={filters[name] ?? ANY}
       options={[[ANY, text.all], ...options]}

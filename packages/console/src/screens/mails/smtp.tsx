@@ -1,23 +1,16 @@
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Form } from 'react-aria-components';
+import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { text } from '../../text/index.ts';
-import { announce } from '../../ui/announcements.tsx';
-import { Button } from '../../ui/button.tsx';
-import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
 import { QueryView } from '../../ui/query-view.tsx';
-import { ConnectionTest } from './connection-test.tsx';
+
+const SmtpSettings = lazyPart(async () => (await import('./smtp-form.tsx')).SmtpSettings);
 
 const t = text.smtp;
-type Smtp = IdentitySchemas['schemas']['SmtpConfig'];
-type Tls = Smtp['tls'];
-const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];
+export type Smtp = IdentitySchemas['schemas']['SmtpConfig'];
 
 /** An organisation without a configuration has a form to fill in, not an error. */
 async function loadSmtp(signal: AbortSignal): Promise<Smtp | null> {
@@ -33,76 +26,7 @@ export function Screen() {
   const query = useQuery({ queryKey: ['smtp'], queryFn: ({ signal }) => loadSmtp(signal) });
   return (
     <Page title={t.title} intro={t.intro}>
-      <QueryView query={query}>
-        {(smtp) => (
-          <div className="columns">
-            <SmtpForm smtp={smtp} />
-            <ConnectionTest isConfigured={smtp !== null} />
-          </div>
-        )}
-      </QueryView>
+      <QueryView query={query}>{(smtp) => <SmtpSettings smtp={smtp} />}</QueryView>
     </Page>
-  );
-}
-
-function SmtpForm({ smtp }: { smtp: Smtp | null }) {
-  const client = useQueryClient();
-  const [port, setPort] = useState(smtp?.port ?? 587);
-  const [tls, setTls] = useState<Tls>(smtp?.tls ?? 'auto');
-  const save = useMutation({
-    mutationFn: (form: FormData) => {
-      const [username, password] = [readText(form, 'username'), readExactText(form, 'password')];
-      const body = { host: readText(form, 'host'), fromEmail: readText(form, 'fromEmail'), port, tls };
-      return unwrap(
-        identity.POST('/api/v1/configurationManager/smtpConfig', {
-          body: { ...body, ...(username && { username }), ...(password && { password }) },
-        }),
-      );
-    },
-    onSuccess: () => announce(t.saved),
-    onSettled: () => client.invalidateQueries({ queryKey: ['smtp'] }),
-  });
-  return (
-    <Form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate(new FormData(event.currentTarget));
-      }}
-    >
-      <TextInput name="host" label={t.host} defaultValue={smtp?.host ?? ''} isRequired maxLength={253} />
-      <div className="row">
-        <NumberInput label={t.port} value={port} minValue={1} maxValue={65_535} onChange={setPort} />
-        <SelectInput<Tls> label={t.tls} value={tls} options={tlsOptions} onChange={setTls} />
-      </div>
-      <TextInput
-        name="fromEmail"
-        type="email"
-        label={t.from}
-        hint={t.fromHint}
-        defaultValue={smtp?.fromEmail ?? ''}
-        isRequired
-      />
-      <TextInput
-        name="username"
-        label={t.username}
-        hint={t.usernameHint}
-        defaultValue={smtp?.username ?? ''}
-        autoComplete="off"
-      />
-      <TextInput
-        name="password"
-        type="password"
-        label={t.password}
-        hint={t.passwordHint}
-        autoComplete="new-password"
-      />
-      <ProblemNote error={save.error} />
-      <div className="actions">
-        <Button type="submit" kind="primary" isPending={save.isPending}>
-          {text.save}
-        </Button>
-      </div>
-    </Form>
   );
 }
