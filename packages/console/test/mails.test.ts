@@ -38,6 +38,8 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('link', { name: 'Mails' }).click();
     await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Failed' }).click();
     await page.getByText('It was not sent.').waitFor();
+    await page.getByText(/kept encrypted, only so that it can be sent again/).waitFor();
+    expect(await page.getByText(/is not kept/).count()).toBe(0);
 
     await platform.call('POST', '/api/v1/configurationManager/smtpConfig', {
       host: '127.0.0.1',
@@ -49,7 +51,8 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Mails' }).click();
-    await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Sent' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Sent' }).click();
+    await page.getByText(/What was in it is not kept/).waitFor();
   });
 
   test('filters by state in the address', async () => {

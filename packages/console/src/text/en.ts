@@ -348,8 +348,13 @@ export const en = {
       unknown: 'The connection broke after it was handed over: it may have arrived, or not.',
       pending: 'It is being sent.',
     },
-    contentNotKept:
-      'What was in it is not kept: mails hold codes and links that let people in. The template shows what it looked like:',
+    content: {
+      kept: 'What was in it is kept encrypted, only so that it can be sent again. The template shows what it looked like:',
+      notKept:
+        'What was in it is not kept: mails hold codes and links that let people in. The template shows what it looked like:',
+      pending:
+        'What is in it is not shown: mails hold codes and links that let people in. The template shows what it looks like:',
+    },
     resend: 'Send again…',
     resendTitle: (to: string) => `Send it to ${to} again?`,
     resendFailed: 'It was not sent before. It is sent unchanged, under a new record.',

@@ -37,10 +37,10 @@ export function Screen() {
   );
 }
 
-/** What it looked like; its content is stored only until it is sent, and encrypted. */
-const Content = ({ record: { emailTemplateType: type } }: { record: MailRecord }) => (
+/** What it looked like; its content is stored only for sending it again, and encrypted. */
+const Content = ({ record: { emailTemplateType: type, state, canResend } }: { record: MailRecord }) => (
   <p className="hint">
-    {t.contentNotKept}{' '}
+    {state === 'pending' ? t.content.pending : canResend ? t.content.kept : t.content.notKept}{' '}
     {type in fieldsOf ? (
       <Link to="/mails/templates" search={{ template: type }}>
         {text.templates.types[type as TemplateType]}
