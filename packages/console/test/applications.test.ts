@@ -18,6 +18,19 @@ describeWith('chromium', 'the screens of applications', () => {
     return response.status;
   }
 
+  const callTools = async (token: string): Promise<number> =>
+    (
+      await fetch(`${using.platform.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      })
+    ).status;
+
   const copy = async (page: Page, label: string): Promise<string> => {
     await page.getByRole('button', { name: `Copy: ${label}` }).click();
     return page.evaluate<string>('navigator.clipboard.readText()');
@@ -137,7 +150,7 @@ describeWith('chromium', 'the screens of applications', () => {
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
   });
 
-  test('gives a service account a token that works, and ends both', async () => {
+  test('gives a service account a token that works, rotates it, and ends both', async () => {
     const page = await using.open('/organisation/service-accounts');
     await page.getByRole('button', { name: 'New service account' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Nightly export');
@@ -160,27 +173,24 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('shown this once').waitFor();
     expect(await findBarriers(page)).toEqual([]);
-    const token = await copy(page, 'Token');
-    const callTools = async (): Promise<number> =>
-      (
-        await fetch(`${using.platform.url}/mcp`, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${token}`,
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-          },
-          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-        })
-      ).status;
-    expect(await callTools()).toBe(200);
+    const first = await copy(page, 'Token');
+    expect(await callTools(first)).toBe(200);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('row').filter({ hasText: 'Export host' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Export host' }).click();
+    await page.getByRole('menuitem', { name: 'Rotate…' }).click();
+    await page.getByRole('button', { name: /The old token works for another/ }).click();
+    await page.getByRole('option', { name: /it ends at once/ }).click();
+    await page.getByRole('button', { name: 'Create the new token' }).click();
+    await page.getByText('shown this once').waitFor();
+    const second = await copy(page, 'Token');
+    expect([await callTools(first), await callTools(second)]).toEqual([401, 200]);
+    await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Actions for Export host' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     await page.getByRole('button', { name: 'Revoke token' }).click();
     await page.getByText('“Export host” is revoked.').waitFor();
-    expect(await callTools()).toBe(401);
+    expect(await callTools(second)).toBe(401);
     await page.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('button', { name: 'Remove account' }).click();
     await page.getByText('“Nightly export” is removed.').waitFor();

@@ -12,14 +12,17 @@ import { createTokenColumns } from '../tokens/token-columns.tsx';
 
 const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
 const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
+const RotateToken = lazyPart(async () => (await import('../tokens/rotate-token.tsx')).RotateToken);
 
 const t = serviceAccounts.tokens;
 
 export type AccountToken = IdentitySchemas['schemas']['PersonalAccessToken'];
 
+type Dialog = 'create' | { readonly action: 'rotate' | 'revoke'; readonly token: AccountToken };
+
 /** The tokens that act as a service account. */
 export function AccountTokens({ accountId }: { accountId: string }) {
-  const [dialog, setDialog] = useState<'create' | AccountToken>();
+  const [dialog, setDialog] = useState<Dialog>();
   const close = (): void => setDialog(undefined);
   const query = useQuery({
     queryKey: ['service-accounts', 'tokens', accountId],
@@ -39,7 +42,10 @@ export function AccountTokens({ accountId }: { accountId: string }) {
         {(tokens) => (
           <DataTable
             label={t.title}
-            columns={createTokenColumns<AccountToken>(setDialog)}
+            columns={createTokenColumns<AccountToken>(
+              (token) => setDialog({ action: 'revoke', token }),
+              (token) => setDialog({ action: 'rotate', token }),
+            )}
             items={tokens}
             getId={({ id }) => id}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
@@ -47,8 +53,11 @@ export function AccountTokens({ accountId }: { accountId: string }) {
         )}
       </QueryView>
       {dialog === 'create' && <CreateAccountToken accountId={accountId} onClose={close} />}
-      {dialog && dialog !== 'create' && (
-        <RevokeAccountToken accountId={accountId} token={dialog} onClose={close} />
+      {typeof dialog === 'object' && dialog.action === 'rotate' && (
+        <RotateToken accountId={accountId} token={dialog.token} onClose={close} />
+      )}
+      {typeof dialog === 'object' && dialog.action === 'revoke' && (
+        <RevokeAccountToken accountId={accountId} token={dialog.token} onClose={close} />
       )}
     </Section>
   );

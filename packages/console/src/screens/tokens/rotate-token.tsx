@@ -5,25 +5,39 @@ import { text } from '../../text/index.ts';
 import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { ShownToken } from './shown-token.tsx';
-import type { Token } from './tokens.tsx';
 
 const t = text.token;
 type Grace = keyof typeof t.graces;
 const graceOptions = Object.entries(t.graces) as [Grace, string][];
 
+const rotateToken = (tokenId: string, accountId: string | undefined, body: { graceSeconds: number }) =>
+  unwrap(
+    accountId === undefined
+      ? identity.POST('/api/v1/personal-access-tokens/{tokenId}/rotate', {
+          params: { path: { tokenId } },
+          body,
+        })
+      : identity.POST('/api/v1/service-accounts/{accountId}/tokens/{tokenId}/rotate', {
+          params: { path: { accountId, tokenId } },
+          body,
+        }),
+  );
+
+interface RotateTokenProps {
+  readonly token: { readonly id: string; readonly name: string };
+  /** The service account whose token it is; undefined for a person's own. */
+  readonly accountId?: string;
+  onClose(): void;
+}
+
 /** Replaces a token; the old one works for a while, so that nothing stops while it is exchanged. */
-export function RotateToken({ token, onClose }: { token: Pick<Token, 'id' | 'name'>; onClose: () => void }) {
+export function RotateToken({ token, accountId, onClose }: RotateTokenProps) {
   const client = useQueryClient();
   const [grace, setGrace] = useState<Grace>('86400');
   const rotate = useMutation({
-    mutationFn: () =>
-      unwrap(
-        identity.POST('/api/v1/personal-access-tokens/{tokenId}/rotate', {
-          params: { path: { tokenId: token.id } },
-          body: { graceSeconds: Number(grace) },
-        }),
-      ),
-    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+    mutationFn: () => rotateToken(token.id, accountId, { graceSeconds: Number(grace) }),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: [accountId === undefined ? 'tokens' : 'service-accounts'] }),
   });
   const shown = rotate.data?.token;
   return (

@@ -25,6 +25,7 @@ const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed :
 
 export const createTokenColumns = <Item extends ColumnToken>(
   onRevoke: (token: Item) => void,
+  onRotate?: (token: Item) => void,
 ): readonly DataColumn<Item>[] => [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
   {
@@ -51,6 +52,9 @@ export const createTokenColumns = <Item extends ColumnToken>(
     listActions: (token) =>
       token.state !== undefined && token.state !== 'active'
         ? []
-        : [{ label: t.revoke, isDangerous: true, run: () => onRevoke(token) }],
+        : [
+            ...(onRotate ? [{ label: text.token.rotate, run: () => onRotate(token) }] : []),
+            { label: t.revoke, isDangerous: true, run: () => onRevoke(token) },
+          ],
   }),
 ];
