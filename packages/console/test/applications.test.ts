@@ -1,5 +1,7 @@
 import { describeWith, type Page } from '@platform/testing';
+import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { findBarriers, useConsole } from './console.js';
+import { admin } from './platform.js';
 
 describeWith('chromium', 'the screens of applications', () => {
   const using = useConsole();
@@ -148,6 +150,46 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'Create application' }).click();
     await page.getByText('This is not JSON.').waitFor();
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+
+  test('shows which connections a policy would end, and ends them only then', async () => {
+    const { url, call } = using.platform;
+    const scopes = ['crawl:read'];
+    const { application } = await call<{ application: { clientId: string } }>(
+      'POST',
+      '/api/v1/oauth-applications',
+      appFields('Desk agent', scopes),
+    );
+    const page = await using.open('/account');
+    const { accessToken } = await connectApp(page, { url, clientId: application.clientId, scopes });
+    const readKinds = async () =>
+      (await call<{ policy: { clientKinds: string[] } }>('GET', '/api/v1/organisation/connection-policy'))
+        .policy.clientKinds;
+    const before = await readKinds();
+
+    await page.goto(`${url}/organisation/token-policy`);
+    await page.getByRole('button', { name: 'Change what may connect…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Registered by an administrator').click();
+    await dialog.getByLabel('Hosts of such documents').fill('not a host!');
+    using.allowFaults(/400/);
+    await page.getByRole('button', { name: 'Check what it ends' }).click();
+    await page.getByRole('alert').getByText(/hosts/).waitFor();
+    await dialog.getByLabel('Hosts of such documents').fill('Agent.example.com');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Check what it ends' }).click();
+    const ended = page.getByRole('region', { name: /One connection is not within this policy/ });
+    await ended.getByText(`Desk agent · ${admin.email}`).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect([await readKinds(), await callTools(accessToken)]).toEqual([before, 200]);
+
+    await page.getByRole('button', { name: 'Back' }).click();
+    expect(await dialog.getByLabel('Hosts of such documents').inputValue()).toBe('agent.example.com');
+    await page.getByRole('button', { name: 'Check what it ends' }).click();
+    await page.getByRole('button', { name: 'Save and end them' }).click();
+    await page.getByText('The policy is saved, and one connection has ended.').waitFor();
+    await page.getByText('agent.example.com').waitFor();
+    expect([await readKinds(), await callTools(accessToken)]).toEqual([['document', 'registered'], 401]);
   });
 
   test('gives a service account a token that works, rotates it, and ends both', async () => {

@@ -6,6 +6,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
+import { ConnectionPolicySection } from './connection-policy.tsx';
 import { type Policy, policyQuery } from './policy.ts';
 
 const ChangePolicy = lazyPart(async () => (await import('./change-policy.tsx')).ChangePolicy);
@@ -22,6 +23,7 @@ export function Screen() {
   return (
     <Page title={t.title} intro={t.intro} actions={query.data && change}>
       <QueryView query={query}>{(policy) => <PolicyFacts policy={policy} />}</QueryView>
+      <ConnectionPolicySection />
       {isChanging && query.data && <ChangePolicy policy={query.data} onClose={() => setChanging(false)} />}
     </Page>
   );
