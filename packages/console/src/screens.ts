@@ -109,6 +109,12 @@ export const screenGroups: readonly ScreenGroup[] = [
         load: () => import('./screens/organisation/members.tsx'),
       },
       {
+        path: '/organisation/sign-in',
+        label: text.screens.signIn,
+        isForAdmins: true,
+        load: () => import('./screens/sign-in/sign-in.tsx'),
+      },
+      {
         path: '/organisation/tokens',
         label: text.allTokens.title,
         isForAdmins: true,

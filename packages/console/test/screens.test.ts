@@ -15,6 +15,7 @@ const SCREENS = [
   ['/mails/templates', 'Templates'],
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],
+  ['/organisation/sign-in', 'Sign-in'],
   ['/organisation/tokens', 'All tokens'],
   ['/organisation/applications', 'Applications'],
   ['/organisation/service-accounts', 'Service accounts'],

@@ -69,6 +69,7 @@ export const en = {
     applications: 'Applications',
     serviceAccounts: 'Service accounts',
     tokenPolicy: 'Token policy',
+    signIn: 'Sign-in',
     mcpServers: 'MCP servers',
   },
   tokens: {

@@ -5,6 +5,7 @@ import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page, Section, Setting, Settings } from '../../ui/page.tsx';
+import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
 const ChangePassword = lazyPart(async () => (await import('./change-password.tsx')).ChangePassword);
@@ -30,6 +31,7 @@ export function Screen() {
           >
             {t.password.intro}
           </Setting>
+          <SecondFactor />
         </Settings>
       </Section>
       <Sessions />

@@ -22,6 +22,19 @@ export const account = {
         ? 'Your password is changed.'
         : `Your password is changed, and ${count === 1 ? 'one other session has' : `${count} other sessions have`} ended.`,
   },
+  secondFactor: {
+    title: 'Second factor',
+    on: 'An authenticator app, since',
+    codesLeft: (count: number) =>
+      count === 0
+        ? 'No recovery code is left: create new ones.'
+        : `${count === 1 ? 'One recovery code is' : `${count} recovery codes are`} left.`,
+    off: 'You have none. With one, a stolen password is not enough to sign in as you.',
+    required: 'Your organisation requires one: you set it up at your next sign-in.',
+    unknown: 'Its state can’t be read now.',
+    change: 'Change',
+    setUp: 'Set up',
+  },
   sessions: {
     title: 'Sessions',
     columns: { client: 'Where', address: 'Address', opened: 'Signed in', ends: 'Ends' },

@@ -1,0 +1,43 @@
+import { account } from '#text/account';
+import type { IdentitySchemas } from '@platform/clients/types';
+import { useQuery } from '@tanstack/react-query';
+import { identity, unwrap } from '../../api/client.ts';
+import { text } from '../../text/index.ts';
+import { Setting } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const t = account.secondFactor;
+
+type State = IdentitySchemas['schemas']['SecondFactor'];
+
+/** Whether one has a second factor; a page of the sign-in changes it. */
+export function SecondFactor() {
+  const { data, error } = useQuery({
+    queryKey: ['second-factor'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/auth/second-factor', { signal }))).secondFactor,
+    // It is changed on another page, from which the browser may come back at any time.
+    staleTime: 0,
+  });
+  return (
+    <Setting
+      title={t.title}
+      action={
+        <a className="button plain" href="/sign-in/security">
+          {data && !data.totp ? t.setUp : t.change}
+        </a>
+      }
+    >
+      {data ? <Summary state={data} /> : error ? t.unknown : text.loading}
+    </Setting>
+  );
+}
+
+const Summary = ({ state: { totp, recoveryCodesLeft, isRequired } }: { state: State }) =>
+  totp ? (
+    <>
+      {t.on} <Time at={totp.createdAt} as="day" />. {t.codesLeft(recoveryCodesLeft)}
+    </>
+  ) : (
+    `${t.off}${isRequired ? ` ${t.required}` : ''}`
+  );
