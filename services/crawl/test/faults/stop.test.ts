@@ -92,7 +92,8 @@ describeEachBackend('stopping scheduled runs on %s', (backend) => {
       await platform.call('DELETE', '/schedule/all', { token: other.token }),
     ];
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
-    const { rows } = await platform.db.query('select distinct state from runs');
+    // A tick of the next minute is skipped while the run of the one before is active.
+    const { rows } = await platform.db.query("select distinct state from runs where state <> 'skipped'");
     expect(rows).toEqual([{ state: 'aborted' }]);
     // The requests to the endpoint are aborted.
     await waitFor(() => [...held.values()].every(({ destroyed, closed }) => destroyed || closed), {
