@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { decodeJwt } from 'jose';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
@@ -192,5 +193,30 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
     const saved = await require({ secondFactorRequired: true, endSessions: true });
     expect(saved.body.endedCount).toBe(1);
     expect([await me(plain.session), await me(boss), await me(session)]).toEqual([401, 200, 200]);
+  });
+
+  test('sessions of sign-ins that were under way end too', async () => {
+    await require({ secondFactorRequired: false });
+    const member = await identity.createMember(boss);
+    const waitForWaiting = (count: number) =>
+      waitFor(
+        async () => ((await identity.db.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount ?? 0) >= count,
+        { what: `${count} transactions that wait` },
+      );
+    const blocker = await identity.db.connect();
+    try {
+      await blocker.query('begin; lock table audit_entries in share mode');
+      // It has read that no second factor is required, and cannot commit its session yet.
+      const login = beginLogin(identity, member);
+      await waitForWaiting(1);
+      const saved = require({ secondFactorRequired: true, endSessions: true });
+      await waitForWaiting(2);
+      await blocker.query('rollback');
+      expect((await saved).body.endedCount).toBe(2);
+      const { status, body } = await login;
+      expect([status, await me(body.accessToken as string), await me(member.session)]).toEqual([200, 401, 401]);
+    } finally {
+      blocker.release(true);
+    }
   });
 }); // prettier-ignore

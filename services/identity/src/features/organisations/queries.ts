@@ -47,6 +47,19 @@ const signInFields = { codesEnabled: true, secondFactorRequired: true } as const
 export const getSignInSettings = (db: Prisma | Transaction, id: string): Promise<SignInSettings> =>
   db.organisation.findUniqueOrThrow({ where: { id }, select: signInFields });
 
+const toSignInLock = (orgId: string): string => `sign-in-settings:${orgId}`;
+
+/**
+ * Keeps the sign-in settings as they are until the transaction ends. An advisory lock, since a sign-in has locked its
+ * account by then, and changes of accounts lock the organisation first: a lock of that row would deadlock with them.
+ */
+export const holdSignInSettings = (db: Transaction, id: string): Promise<unknown> =>
+  db.$executeRaw`select pg_advisory_xact_lock_shared(hashtextextended(${toSignInLock(id)}, 0))`;
+
+/** Waits for the sign-ins that read the settings as they were, and lets later ones wait for the change. */
+export const lockSignInSettings = (db: Transaction, id: string): Promise<unknown> =>
+  db.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${toSignInLock(id)}, 0))`;
+
 export const setSignInSettings = (db: Transaction, id: string, settings: SignInSettings): Promise<unknown> =>
   db.organisation.update({ where: { id }, data: settings, select: { id: true } });
 

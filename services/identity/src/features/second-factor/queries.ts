@@ -1,5 +1,5 @@
 import type { Prisma, Transaction } from '../../resources.js';
-import { getSignInSettings } from '../organisations/queries.js';
+import { getSignInSettings, holdSignInSettings } from '../organisations/queries.js';
 import type { FirstFactor } from '../sessions/sign-in-outcome.js';
 
 interface Member {
@@ -105,6 +105,12 @@ export const consumePendingSignIn = async (db: Transaction, tokenHash: string, n
 
 export const isSecondFactorRequired = async (db: Prisma | Transaction, orgId: string): Promise<boolean> =>
   (await getSignInSettings(db, orgId)).secondFactorRequired;
+
+/** Returns whether the organisation requires a second factor, which stays so until the transaction ends. */
+export async function holdSecondFactorRequired(db: Transaction, orgId: string): Promise<boolean> {
+  await holdSignInSettings(db, orgId);
+  return isSecondFactorRequired(db, orgId);
+}
 
 /** Ends the sessions of all members without a second factor, but for the one to keep. @returns how many were ended. */
 export const endSessionsWithoutSecondFactor = (

@@ -15,6 +15,7 @@ import {
   deleteRecoveryCodes,
   deleteTotp,
   findTotp,
+  holdSecondFactorRequired,
   isSecondFactorRequired,
   lockFactors,
 } from './queries.js';
@@ -117,7 +118,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       await confirmPassword(caller, currentPassword);
       await change(caller, async (tx, at) => {
         if (!(await deleteTotp(tx, caller))) throw noSecondFactor();
-        if (await isSecondFactorRequired(tx, caller.orgId)) throw lastSecondFactor();
+        if (await holdSecondFactorRequired(tx, caller.orgId)) throw lastSecondFactor();
         await deleteRecoveryCodes(tx, caller.userId);
         await record(tx, caller, 'second_factor.removed', at);
         await addNotice(tx, caller.userId, 'removed', { client: caller.client, at });

@@ -22,7 +22,7 @@ import {
   consumePendingSignIn,
   findPendingSignIn,
   insertPendingSignIn,
-  isSecondFactorRequired,
+  holdSecondFactorRequired,
   lockFactors,
 } from './queries.js';
 
@@ -145,7 +145,7 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
     async passFirstFactor(tx, account, client, method) {
       const member = { orgId: account.orgId, userId: account.id };
       const hasFactor = await hasSecondFactor(tx, member);
-      if (!hasFactor && !(await isSecondFactorRequired(tx, account.orgId)))
+      if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
         return { session: await openSession(tx, toUser(account), client, { method }) };
       return { pending: { step: hasFactor ? 'verify' : 'enrol', ...(await begin(tx, account, method)) } };
     },

@@ -2,7 +2,7 @@ import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import { toActor, type Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { getSignInSettings, setSignInSettings } from '../organisations/queries.js';
+import { getSignInSettings, lockSignInSettings, setSignInSettings } from '../organisations/queries.js';
 import { endSessionsWithoutSecondFactor } from '../second-factor/queries.js';
 import { lockAdministration } from '../users/administration.js';
 import type { SaveSignInSettingsBody, SignInSettings } from './schemas.js';
@@ -37,6 +37,7 @@ export function createSignInSettings(deps: {
   async function saveIn(tx: Transaction, caller: Caller, body: SaveSignInSettingsBody) {
     const { orgId, credentialId } = caller;
     await lockAdministration(tx, caller);
+    await lockSignInSettings(tx, orgId);
     const before = await getSignInSettings(tx, orgId);
     const { codesEnabled, secondFactorRequired = before.secondFactorRequired, endSessions = false } = body;
     if (endSessions && !secondFactorRequired)
