@@ -91,6 +91,16 @@ test('AUTH-31 the page needs a session, a form of its own and the password', asy
   }
 });
 
+test('AUTH-31 an app is set up whatever the length of the name of the organisation', async () => {
+  const boss = { email: 'boss@long.example', password: admin.password };
+  const { orgId } = await platform.identity.createOrganisation(boss.email);
+  await platform.identity.db.query("update organisations set name = repeat('長', 1000) where id = $1", [orgId]);
+  const browser = open();
+  await browser.signIn(boss);
+  const { done, recoveryCodes } = await enrolOnPage(browser, boss.password);
+  expect([done.status, recoveryCodes.length]).toEqual([200, 10]);
+}); // prettier-ignore
+
 test('AUTH-28 a browser has no session between the factors, and goes on where it was going', async () => {
   const { user, app } = await createEnrolled();
   const browser = open();

@@ -41,6 +41,11 @@ test('the URI names the issuer and the account, whatever they contain', () => {
   });
 });
 
+test('a long name of the issuer is cut between characters', () => {
+  const { searchParams } = new URL(toUri(secret, { issuer: '🏢'.repeat(500), account: 'ada@example.com' }));
+  expect(searchParams.get('issuer')).toBe('🏢'.repeat(40));
+});
+
 test('a code has six digits', () => {
   expect(['123456', '12345', '1234567', '12345a', '１２３４５６'].map(isTotpCode)).toEqual([
     true,

@@ -15,11 +15,14 @@ const WINDOW = 1;
 /** Generates a secret, in base32. */
 export const generateSecret = (): string => new Secret({ size: SECRET_BYTES }).base32;
 
+/** As much of an organisation's name as an app gets; a QR code has no room for names of any length. */
+const ISSUER = /^.{0,40}/su;
+
 /** Returns the URI that an authenticator app reads from the QR code. */
 export const toUri = (secret: string, label: { readonly issuer: string; readonly account: string }): string =>
   new TOTP({
     // A colon would separate the issuer from the account.
-    issuer: label.issuer.replaceAll(':', ' '),
+    issuer: (ISSUER.exec(label.issuer)?.[0] ?? '').replaceAll(':', ' ').trim(),
     label: label.account.replaceAll(':', ' '),
     secret: Secret.fromBase32(secret),
     digits: DIGITS,
