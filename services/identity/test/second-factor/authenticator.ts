@@ -40,24 +40,26 @@ export type Phone = ReturnType<typeof createPhone>;
 
 const OWN = '/api/v1/auth/second-factor';
 
-/** Sets an authenticator app up for the member of the session. */
+/** Sets an authenticator app up for the member of the session. In place of an earlier one, it takes a code of that. */
 export async function enrol(
   { call }: Client,
   phone: Phone,
   token: string,
-  currentPassword = admin.password,
-): Promise<{ app: Authenticator; recoveryCodes: string[] }> {
-  const begun = await call('POST', `${OWN}/totp`, { token, body: { currentPassword } });
+  code?: string,
+): Promise<{ app: Authenticator; firstCode: string; recoveryCodes: string[] }> {
+  const body = { currentPassword: admin.password, ...(code !== undefined && { code }) };
+  const begun = await call('POST', `${OWN}/totp`, { token, body });
   if (begun.status !== 200) throw new Error(`enrolment answered ${begun.status}: ${begun.text}`);
   const { secret, enrolment } = begun.body as { secret: string; enrolment: string };
   const app = phone.install(secret);
+  const firstCode = app.code();
   const confirmed = await call('POST', `${OWN}/totp/confirm`, {
     token,
-    body: { enrolment, code: app.code() },
+    body: { enrolment, code: firstCode },
   });
   if (confirmed.status !== 200)
     throw new Error(`confirmation answered ${confirmed.status}: ${confirmed.text}`);
-  return { app, recoveryCodes: confirmed.body.recoveryCodes as string[] };
+  return { app, firstCode, recoveryCodes: confirmed.body.recoveryCodes as string[] };
 }
 
 /** Begins a login with the password. */

@@ -65,24 +65,85 @@ test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () =>
 test('AUTH-31 another app takes the place of the first one, and the recovery codes stay', async () => {
   const member = await identity.createMember(session);
   const first = await enrol(identity, phone, member.session);
-  const second = await enrol(identity, phone, member.session);
+  const second = await enrol(identity, phone, member.session, first.app.nextCode());
   expect([first.recoveryCodes.length, second.recoveryCodes]).toEqual([10, null]);
   const challenge = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, challenge, first.app.nextCode())).status).toBe(401);
   expect((await sendCode(identity, challenge, second.app.nextCode())).status).toBe(200);
 });
 
-test('AUTH-31 the app is removed, and recovery codes renewed, with the password only', async () => {
+test('AUTH-31 with a second factor, the password alone neither replaces nor removes it, nor renews its recovery codes', async () => {
+  const member = await identity.createMember(session);
+  const { app, firstCode, recoveryCodes } = await enrol(identity, phone, member.session);
+  const before = await stateOf(member.session);
+  for (const path of ['totp', 'totp/disable', 'recovery-codes']) {
+    const alone = await post(`${OWN}/${path}`, member.session, { currentPassword });
+    expect([alone.status, alone.body.error.code]).toEqual([400, 'SECOND_FACTOR_REQUIRED']);
+    // A wrong code, the code that confirmed the app, and a recovery code of somebody else.
+    for (const code of ['000000', firstCode, '0000-0000-0000-0000']) {
+      const wrong = await post(`${OWN}/${path}`, member.session, { currentPassword, code });
+      expect([wrong.status, wrong.body.error.code]).toEqual([400, 'SECOND_FACTOR_INVALID']);
+    }
+  }
+  const code = app.nextCode();
+  const guessed = await post(`${OWN}/totp/disable`, member.session, { currentPassword: 'wrong', code });
+  expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
+  expect(await stateOf(member.session)).toEqual(before);
+  expect(await audited(member.id)).toEqual(['second_factor.enrolled']);
+  const { rows } = await identity.db.query('select wrong_codes from totp_factors where user_id = $1', [member.id]);
+  expect(rows).toEqual([{ wrong_codes: 6 }]);
+  // The code is still unused, and works once.
+  expect((await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code })).status).toBe(200);
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code })).body.error.code).toBe('SECOND_FACTOR_INVALID');
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: recoveryCodes[0] })).status).toBe(400);
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() })).status).toBe(200);
+}); // prettier-ignore
+
+test('AUTH-31 a recovery code replaces a lost app', async () => {
+  const member = await identity.createMember(session);
+  const { recoveryCodes } = await enrol(identity, phone, member.session);
+  const found = await enrol(identity, phone, member.session, recoveryCodes[0]);
+  expect(await stateOf(member.session)).toMatchObject({ recoveryCodesLeft: 9 });
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, found.app.nextCode())).status).toBe(200);
+});
+
+test('AUTH-30 ten wrong codes of one network at the own second factor are followed by 429', async () => {
+  const member = await identity.createMember(session);
+  await enrol(identity, phone, member.session);
+  const statuses = [];
+  for (let guess = 0; guess < 11; guess += 1)
+    statuses.push((await post(`${OWN}/totp`, member.session, { currentPassword, code: '000000' })).status);
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, '000000')).status).toBe(429);
+});
+
+test('AUTH-31 an enrolment takes the place of no app that came after it', async () => {
+  const member = await identity.createMember(session);
+  const begin = async (body: object) =>
+    (await post(`${OWN}/totp`, member.session, { currentPassword, ...body })).body as Record<string, string>;
+  const confirm = ({ secret = '', enrolment }: Record<string, string>) =>
+    post(`${OWN}/totp/confirm`, member.session, { enrolment, code: phone.install(secret).code() });
+  const early = await begin({});
+  const { app } = await enrol(identity, phone, member.session);
+  expect((await confirm(early)).body.error.code).toBe('ENROLMENT_EXPIRED');
+  const [one, other] = [await begin({ code: app.nextCode() }), await begin({ code: app.nextCode() })];
+  expect((await confirm(one)).status).toBe(200);
+  expect((await confirm(other)).body.error.code).toBe('ENROLMENT_EXPIRED');
+});
+
+test('AUTH-31 the app is removed, and recovery codes renewed, with the password and a code', async () => {
   const member = await identity.createMember(session);
   const { app, recoveryCodes } = await enrol(identity, phone, member.session);
   for (const path of ['totp/disable', 'recovery-codes'])
     expect((await post(`${OWN}/${path}`, member.session, { currentPassword: 'wrong' })).body.error.code).toBe('WRONG_PASSWORD');
-  const renewed = await post(`${OWN}/recovery-codes`, member.session, { currentPassword });
+  const renewed = await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code: app.nextCode() });
   expect([renewed.status, renewed.body.recoveryCodes.length]).toEqual([200, 10]);
   const challenge = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(401);
   expect((await sendCode(identity, challenge, renewed.body.recoveryCodes[0] as string)).status).toBe(200);
-  const removed = await post(`${OWN}/totp/disable`, member.session, { currentPassword });
+  const removed = await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() });
   expect(removed.status).toBe(200);
   expect((await beginLogin(identity, member)).status).toBe(200);
   const pending = challengeIn(await beginLogin(identity, member));
@@ -184,8 +245,8 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
   test('the last factor cannot be removed, and an administrator ends the sessions of those who have none', async () => {
     const { rows } = await identity.db.query('select user_id from totp_factors join users on users.id = user_id where users.org_id = (select org_id from users where email = $1)', [owner.email]);
     expect(rows).toHaveLength(2);
-    await enrol(identity, phone, boss);
-    expect((await post(`${OWN}/totp/disable`, boss, { currentPassword })).body.error.code).toBe('LAST_SECOND_FACTOR');
+    const { app } = await enrol(identity, phone, boss);
+    expect((await post(`${OWN}/totp/disable`, boss, { currentPassword, code: app.nextCode() })).body.error.code).toBe('LAST_SECOND_FACTOR');
     expect((await stateOf(boss)).recoveryCodesLeft).toBe(10);
     await require({ secondFactorRequired: false });
     const plain = await identity.createMember(boss);

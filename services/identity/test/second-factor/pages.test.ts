@@ -41,8 +41,9 @@ async function enrolOnPage(browser: HttpBrowser, ownPassword = password) {
   const fields = { csrf: fieldIn(begun, 'csrf'), enrolment: fieldIn(begun, 'enrolment') };
   const wrong = await browser.post(`${SECURITY}/confirm`, { ...fields, code: '000000' });
   expect([wrong.status, fieldIn(wrong, 'enrolment')]).toEqual([400, fields.enrolment]);
-  const done = await browser.post(`${SECURITY}/confirm`, { ...fields, code: app.code() });
-  return { app, done, recoveryCodes: recoveryCodesIn(done.text) };
+  const firstCode = app.code();
+  const done = await browser.post(`${SECURITY}/confirm`, { ...fields, code: firstCode });
+  return { app, firstCode, done, recoveryCodes: recoveryCodesIn(done.text) };
 }
 
 async function createEnrolled() {
@@ -90,6 +91,30 @@ test('AUTH-31 the page needs a session, a form of its own and the password', asy
     ]);
   }
 });
+
+test('AUTH-31 with an app set up, the page asks for a code as well as the password', async () => {
+  const { user, browser, app, firstCode } = await createEnrolled();
+  const page = await browser.open(SECURITY);
+  expect(page.text).toMatch(/<input[^>]* name="code"/);
+  const send = (path: string, code: string) =>
+    browser.post(`${SECURITY}/${path}`, { csrf: fieldIn(page, 'csrf'), password, code });
+  for (const path of ['set-up', 'remove', 'recovery-codes']) {
+    const alone = await send(path, '');
+    expect([alone.status, alone.text]).toEqual([400, expect.stringContaining('A code of your authenticator app')]);
+    const wrong = await send(path, firstCode);
+    expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('wrong or was used before')]);
+  }
+  const renewed = recoveryCodesIn((await send('recovery-codes', app.nextCode())).text);
+  expect(renewed).toHaveLength(10);
+  const begun = await send('set-up', renewed[0] ?? '');
+  const next = phone.install(secretIn(begun.text));
+  const fields = { csrf: fieldIn(begun, 'csrf'), enrolment: fieldIn(begun, 'enrolment') };
+  expect((await browser.post(`${SECURITY}/confirm`, { ...fields, code: '000000' })).status).toBe(400);
+  const done = await browser.post(`${SECURITY}/confirm`, { ...fields, code: next.code() });
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining('The new app is set up.')]);
+  expect((await send('remove', next.nextCode())).text).toContain('The app is removed.');
+  expect((await open().signIn({ email: user.email, password })).headers.get('location')).toBe('/');
+}); // prettier-ignore
 
 test('AUTH-31 an app is set up whatever the length of the name of the organisation', async () => {
   const boss = { email: 'boss@long.example', password: admin.password };

@@ -81,13 +81,15 @@ test('AUTH-30 wrong codes at two replicas at the same time are all counted', asy
 });
 
 test('AUTH-31 of a removal and a set-up at the same time, the account has the factor and its codes, or neither', async () => {
-  const { member } = await createEnrolled();
-  const body = { currentPassword: member.password };
+  const { member, app } = await createEnrolled();
+  const proof = (code: string) => ({ currentPassword: member.password, code });
+  const body = proof(app.nextCode());
   const { secret, enrolment } = (await identity.call('POST', `${OWN}/totp`, { token: member.session, body }))
     .body as Record<string, string>;
+  const removal = proof(app.nextCode());
   const code = phone.install(secret ?? '').code();
   await Promise.all([
-    identity.call('POST', `${OWN}/totp/disable`, { token: member.session, body }),
+    identity.call('POST', `${OWN}/totp/disable`, { token: member.session, body: removal }),
     replica.call('POST', `${OWN}/totp/confirm`, { token: member.session, body: { enrolment, code } }),
   ]);
   const { secondFactor } = (await identity.call('GET', OWN, { token: member.session })).body;

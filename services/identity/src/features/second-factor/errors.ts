@@ -5,6 +5,21 @@ import { unauthorised } from '../sessions/errors.js';
 export const wrongSecondFactor = (): AppError =>
   unauthorised('SECOND_FACTOR_INVALID', 'This code is wrong or was used before');
 
+/** A code at a change of the own second factor. It is no 401: the session is good. */
+export const wrongOwnCode = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'SECOND_FACTOR_INVALID',
+    message: 'This code is wrong or was used before',
+  });
+
+export const ownCodeRequired = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'SECOND_FACTOR_REQUIRED',
+    message: 'A code of your authenticator app or a recovery code is required',
+  });
+
 /** The challenge is unknown, expired or used, or the password has changed since. */
 export const signInExpired = (): AppError =>
   unauthorised('SIGN_IN_EXPIRED', 'This sign-in has expired: begin again');
@@ -38,4 +53,4 @@ export const lastSecondFactor = (): AppError =>
   conflict('LAST_SECOND_FACTOR', 'Your organisation requires a second factor: set up another one first');
 
 export const ownSecondFactor = (): AppError =>
-  conflict('OWN_SECOND_FACTOR', 'Your own second factor is changed with your password');
+  conflict('OWN_SECOND_FACTOR', 'Your own second factor is changed with your password and a code');

@@ -6,12 +6,15 @@ import { createFindOrganisationName } from '../organisations/names.js';
 import { createOpenSession } from '../sessions/open-session.js';
 import { createEnrolments } from './enrolment.js';
 import { createAddNotice } from './notices.js';
+import { createChangeWithProof, type ProofDeps } from './proof.js';
 import { createResetSecondFactor } from './reset.js';
 import { memberSecondFactorRoutes, ownSecondFactorRoutes, secondFactorLoginRoutes } from './routes.js';
 import { createOwnSecondFactor, type OwnSecondFactor, type OwnSecondFactorDeps } from './service.js';
 import { createSignInSteps, type SignInStepDeps, type SignInSteps } from './sign-in.js';
+import { createVerifyCode } from './verify.js';
 
-type Made = 'addNotice' | 'enrolments' | 'findName' | 'limits' | 'openSession';
+type Made =
+  'addNotice' | 'changeWithProof' | 'enrolments' | 'findName' | 'limits' | 'openSession' | 'verifyCode';
 
 /**
  * Registers the second step of a sign-in, the own second factor, and its reset.
@@ -20,18 +23,17 @@ type Made = 'addNotice' | 'enrolments' | 'findName' | 'limits' | 'openSession';
  */
 export function registerSecondFactor(
   app: App,
-  deps: Omit<SignInStepDeps & OwnSecondFactorDeps, Made> &
+  deps: Omit<SignInStepDeps & OwnSecondFactorDeps & ProofDeps, Made> &
     Omit<Parameters<typeof createOpenSession>[0], 'recordSignIn'> & { readonly pool: pg.Pool },
 ): { readonly signInSteps: SignInSteps; readonly ownSecondFactor: OwnSecondFactor } {
   const { pool, outbox } = deps;
+  const addNotice = createAddNotice(outbox);
   const common = {
     ...deps,
-    addNotice: createAddNotice(outbox),
+    addNotice,
+    verifyCode: createVerifyCode({ box: deps.box, addNotice }),
     enrolments: createEnrolments(deps),
     findName: createFindOrganisationName(pool),
-  };
-  const signInSteps = createSignInSteps({
-    ...common,
     // The limit of an account is counted with its authenticator app, by the day.
     limits: createAttemptLimits(pool, {
       name: 'second-factor',
@@ -39,9 +41,15 @@ export function registerSecondFactor(
       perAddress: 100,
       message: 'Too many wrong codes: try again later',
     }),
+  };
+  const signInSteps = createSignInSteps({
+    ...common,
     openSession: createOpenSession({ ...deps, recordSignIn: createRecordSignIn(outbox) }),
   });
-  const ownSecondFactor = createOwnSecondFactor(common);
+  const ownSecondFactor = createOwnSecondFactor({
+    ...common,
+    changeWithProof: createChangeWithProof(common),
+  });
   secondFactorLoginRoutes(app, signInSteps);
   ownSecondFactorRoutes(app, ownSecondFactor);
   memberSecondFactorRoutes(app, createResetSecondFactor(common));

@@ -26,7 +26,7 @@ const notices = {
     message: 'The codes that you had before do not work any more.',
   },
   used: {
-    headline: 'A recovery code was used to sign in',
+    headline: 'A recovery code was used at your account',
     message: 'Each code works once. Create new ones when few are left.',
   },
   exhausted: {

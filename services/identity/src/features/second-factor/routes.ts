@@ -11,11 +11,11 @@ import {
   ConfirmAtSignInBody,
   ConfirmBody,
   Confirmed,
-  CurrentPasswordBody,
   EnrolledSession,
   EnrolmentResponse,
   MemberPath,
   Message,
+  ProofBody,
   RenewedCodes,
   SecondFactorBody,
   SecondFactorResponse,
@@ -104,12 +104,12 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         tags,
         summary: 'Begin to set up an authenticator app; nothing changes until it is confirmed',
         security: bearer,
-        body: CurrentPasswordBody,
+        body: ProofBody,
         response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
       },
     },
     async (request, reply) =>
-      reply.headers(noStore).send(await service.enrol(getCaller(request), request.body.currentPassword)),
+      reply.headers(noStore).send(await service.enrol(getCaller(request), request.body)),
   );
   app.post(
     `${OWN}/totp/confirm`,
@@ -138,12 +138,12 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         tags,
         summary: 'Remove the authenticator app',
         security: bearer,
-        body: CurrentPasswordBody,
+        body: ProofBody,
         response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
       },
     },
     async (request) => {
-      await service.disable(getCaller(request), request.body.currentPassword);
+      await service.disable(getCaller(request), request.body);
       return { message: 'Second factor removed' };
     },
   );
@@ -156,12 +156,12 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         tags,
         summary: 'Create new recovery codes; the earlier ones end',
         security: bearer,
-        body: CurrentPasswordBody,
+        body: ProofBody,
         response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
       },
     },
     async (request, reply) => {
-      const recoveryCodes = await service.renewCodes(getCaller(request), request.body.currentPassword);
+      const recoveryCodes = await service.renewCodes(getCaller(request), request.body);
       return reply.headers(noStore).send({ recoveryCodes });
     },
   );

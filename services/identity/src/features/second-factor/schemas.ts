@@ -12,6 +12,8 @@ const TotpCode = Type.String({
   maxLength: 16,
   description: 'Six digits from the authenticator app.',
 });
+/** Of a code of the authenticator app or a recovery code. */
+const codeLength = { minLength: 6, maxLength: 64 };
 const CurrentPassword = Type.String({ minLength: 1, maxLength: 256 });
 
 const strict = { additionalProperties: false };
@@ -20,8 +22,7 @@ export const SecondFactorBody = Type.Object(
   {
     challenge: Challenge,
     code: Type.String({
-      minLength: 6,
-      maxLength: 64,
+      ...codeLength,
       description: 'Six digits from the authenticator app, or a recovery code.',
     }),
   },
@@ -32,7 +33,19 @@ export const ConfirmAtSignInBody = Type.Object(
   { challenge: Challenge, enrolment: EnrolmentText, code: TotpCode },
   strict,
 );
-export const CurrentPasswordBody = Type.Object({ currentPassword: CurrentPassword }, strict);
+export const ProofBody = Type.Object(
+  {
+    currentPassword: CurrentPassword,
+    code: Type.Optional(
+      Type.String({
+        ...codeLength,
+        description:
+          'Required of an account with a second factor: six digits from the authenticator app, or a recovery code.',
+      }),
+    ),
+  },
+  strict,
+);
 export const ConfirmBody = Type.Object({ enrolment: EnrolmentText, code: TotpCode }, strict);
 
 export const EnrolmentResponse = Type.Object(

@@ -4,12 +4,12 @@ import type { SecretBox } from '../../secret-box.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { ConfirmPassword } from '../own-password/confirm-password.js';
 import { userNotFound } from '../users/errors.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
 import { noSecondFactor, lastSecondFactor } from './errors.js';
-import { addTotp, hasSecondFactor, renewRecoveryCodes } from './factors.js';
+import { addTotp, renewRecoveryCodes } from './factors.js';
 import type { AddNotice } from './notices.js';
+import type { ChangeWithProof, Proof } from './proof.js';
 import {
   countRecoveryCodes,
   deleteRecoveryCodes,
@@ -18,14 +18,15 @@ import {
   holdSecondFactorRequired,
   isSecondFactorRequired,
   lockFactors,
+  type StoredTotp,
 } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
 
-/** The caller's own second factor. Whatever weakens or replaces it needs the own password again. */
+/** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
 export interface OwnSecondFactor {
   get(caller: Caller): Promise<SecondFactorState>;
-  /** @throws AppError 400 WRONG_PASSWORD; 429. */
-  enrol(caller: Caller, currentPassword: string): Promise<Enrolment>;
+  /** @throws AppError as {@link ChangeWithProof} does. */
+  enrol(caller: Caller, proof: Proof): Promise<Enrolment>;
   /** Shows an enrolment of this session again. @throws AppError 400 ENROLMENT_EXPIRED. */
   showEnrolment(caller: Caller, enrolment: string): Promise<Enrolment>;
   /**
@@ -38,17 +39,20 @@ export interface OwnSecondFactor {
     caller: Caller,
     sent: { readonly enrolment: string; readonly code: string },
   ): Promise<string[] | null>;
-  /** @throws AppError 400 WRONG_PASSWORD; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR; 429. */
-  disable(caller: Caller, currentPassword: string): Promise<void>;
-  /** @returns new recovery codes; the earlier ones end. @throws AppError 400 WRONG_PASSWORD; 409 NO_SECOND_FACTOR; 429. */
-  renewCodes(caller: Caller, currentPassword: string): Promise<string[]>;
+  /** @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR. */
+  disable(caller: Caller, proof: Proof): Promise<void>;
+  /**
+   * @returns new recovery codes; the earlier ones end.
+   * @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR.
+   */
+  renewCodes(caller: Caller, proof: Proof): Promise<string[]>;
 }
 
 export interface OwnSecondFactorDeps {
   readonly prisma: Prisma;
   readonly box: SecretBox;
   readonly enrolments: Enrolments;
-  readonly confirmPassword: ConfirmPassword;
+  readonly changeWithProof: ChangeWithProof;
   readonly outbox: Outbox;
   readonly addNotice: AddNotice;
   readonly findName: (orgId: string) => Promise<string>;
@@ -56,20 +60,14 @@ export interface OwnSecondFactorDeps {
 }
 
 export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFactor {
-  const { prisma, box, enrolments, confirmPassword, outbox, addNotice, findName, clock } = deps;
+  const { prisma, box, enrolments, changeWithProof, outbox, addNotice, findName, clock } = deps;
 
-  const toHolder = ({ userId, credentialId }: Caller) => ({ userId, holder: credentialId });
+  /** An enrolment takes the place of the app that the proof was given for, or of none: never of one that came later. */
+  const toHolder = ({ userId, credentialId }: Caller, totp: StoredTotp | null) => ({
+    userId,
+    holder: totp ? `${credentialId}:${totp.createdAt.toISOString()}` : credentialId,
+  });
   const getLabel = async ({ orgId, email }: Caller) => ({ issuer: await findName(orgId), account: email });
-
-  /** Runs a change of the caller's factors, then sends the mails that it has added. */
-  async function change<T>(caller: Caller, run: (tx: Transaction, at: Date) => Promise<T>): Promise<T> {
-    const changed = await prisma.$transaction(async (tx) => {
-      if (!(await lockFactors(tx, caller))) throw userNotFound();
-      return run(tx, new Date(clock()));
-    });
-    outbox.wake();
-    return changed;
-  }
 
   const record = (
     tx: Transaction,
@@ -96,44 +94,48 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       };
     },
 
-    async enrol(caller, currentPassword) {
-      await confirmPassword(caller, currentPassword);
-      return enrolments.begin(toHolder(caller), await getLabel(caller));
+    async enrol(caller, proof) {
+      const label = await getLabel(caller);
+      return changeWithProof(caller, proof, (_tx, _at, totp) =>
+        Promise.resolve(enrolments.begin(toHolder(caller, totp), label)),
+      );
     },
 
-    showEnrolment: async (caller, enrolment) =>
-      enrolments.reopen(toHolder(caller), enrolment, await getLabel(caller)),
+    async showEnrolment(caller, enrolment) {
+      const totp = await findTotp(prisma, caller);
+      return enrolments.reopen(toHolder(caller, totp), enrolment, await getLabel(caller));
+    },
 
     async confirm(caller, sent) {
-      const confirmed = enrolments.confirm(toHolder(caller), sent);
-      return change(caller, async (tx, at) => {
+      const recoveryCodes = await prisma.$transaction(async (tx) => {
+        if (!(await lockFactors(tx, caller))) throw userNotFound();
+        const at = new Date(clock());
+        const confirmed = enrolments.confirm(toHolder(caller, await findTotp(tx, caller)), sent);
         const codes = await addTotp(tx, box, caller, { ...confirmed, at });
         await record(tx, caller, 'second_factor.enrolled', at);
         await addNotice(tx, caller.userId, 'enrolled', { client: caller.client, at });
         return codes;
       });
+      outbox.wake();
+      return recoveryCodes;
     },
 
-    async disable(caller, currentPassword) {
-      await confirmPassword(caller, currentPassword);
-      await change(caller, async (tx, at) => {
+    disable: (caller, proof) =>
+      changeWithProof(caller, proof, async (tx, at) => {
         if (!(await deleteTotp(tx, caller))) throw noSecondFactor();
         if (await holdSecondFactorRequired(tx, caller.orgId)) throw lastSecondFactor();
         await deleteRecoveryCodes(tx, caller.userId);
         await record(tx, caller, 'second_factor.removed', at);
         await addNotice(tx, caller.userId, 'removed', { client: caller.client, at });
-      });
-    },
+      }),
 
-    async renewCodes(caller, currentPassword) {
-      await confirmPassword(caller, currentPassword);
-      return change(caller, async (tx, at) => {
-        if (!(await hasSecondFactor(tx, caller))) throw noSecondFactor();
+    renewCodes: (caller, proof) =>
+      changeWithProof(caller, proof, async (tx, at, totp) => {
+        if (!totp) throw noSecondFactor();
         const codes = await renewRecoveryCodes(tx, caller.userId, at);
         await record(tx, caller, 'second_factor.codes_renewed', at);
         await addNotice(tx, caller.userId, 'renewed', { client: caller.client, at });
         return codes;
-      });
-    },
+      }),
   };
 }

@@ -13,7 +13,7 @@ import type { LoginResponse } from '../sessions/schemas.js';
 import type { FirstFactor, PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
 import { type Account, findMember } from '../users/queries.js';
 import type { User } from '../users/schemas.js';
-import { checkCode, type CheckResult, toPasswordDigest } from './check.js';
+import { type CheckResult, toPasswordDigest } from './check.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
 import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
 import { addTotp, hasSecondFactor } from './factors.js';
@@ -25,6 +25,7 @@ import {
   holdSecondFactorRequired,
   lockFactors,
 } from './queries.js';
+import type { VerifyCode } from './verify.js';
 
 /*
  * A sign-in of an account with a second factor, or of an organisation that requires one:
@@ -65,6 +66,7 @@ export interface SignInStepDeps {
   readonly limits: AttemptLimits;
   readonly outbox: Outbox;
   readonly addNotice: AddNotice;
+  readonly verifyCode: VerifyCode;
   readonly openSession: OpenSession;
   readonly failures: Pick<FailedSignIns, 'record'>;
   /** Returns the name of an organisation, which authenticator apps show. */
@@ -80,7 +82,8 @@ interface Pending {
 }
 
 export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
-  const { prisma, box, enrolments, limits, outbox, addNotice, openSession, failures, findName, clock } = deps;
+  const { prisma, box, enrolments, limits, outbox, addNotice, verifyCode, openSession } = deps;
+  const { failures, findName, clock } = deps;
 
   /** Finds a pending sign-in, and locks its account when it is read in a transaction. @throws AppError 401. */
   async function find(db: Prisma | Transaction, challenge: string, tx?: Transaction): Promise<Pending> {
@@ -129,13 +132,9 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
       if (step !== 'verify') throw signInExpired();
       const at = new Date(clock());
       const member = { orgId: account.orgId, userId: account.id };
-      const checked = await checkCode(tx, box, member, { code, at });
-      if ('fault' in checked) {
-        if (checked.fault === 'lastWrong') await addNotice(tx, member.userId, 'exhausted', { client, at });
-        return { checked };
-      }
+      const checked = await verifyCode(tx, member, code, { client, at });
+      if ('fault' in checked) return { checked };
       if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
-      if (checked.factor === 'recovery_code') await addNotice(tx, member.userId, 'used', { client, at });
       const proof = { method, secondFactor: checked.factor };
       return { checked, session: await openSession(tx, toUser(account), client, proof) };
     });

@@ -17,7 +17,7 @@ export const securityActions = {
   remove: `${SECURITY_PATH}/remove`,
 } as const;
 
-const codeInput = (maxLength: number): Html =>
+const codeInput = (maxLength: number, isFirst = true): Html =>
   html`<input
     id="code"
     class="code"
@@ -25,11 +25,12 @@ const codeInput = (maxLength: number): Html =>
     autocomplete="one-time-code"
     maxlength="${maxLength}"
     required
-    autofocus
+    ${isFirst && new Html(' autofocus')}
     ${maxLength === DIGITS && new Html(' inputmode="numeric" pattern="[0-9]{6}" title="Six digits"')}
   />`;
 const DIGITS = 6;
 const MAX_CODE_LENGTH = 64;
+const CODE_HINT = 'The six digits that your authenticator app shows, or one of your recovery codes.';
 
 /** Asks for the second factor of a sign-in whose first factor was right. */
 export const secondFactorPage = (state: FormState): Page => ({
@@ -40,7 +41,7 @@ export const secondFactorPage = (state: FormState): Page => ({
       ${state.token}<input type="hidden" name="returnTo" value="${state.returnTo}" />
       <label for="code">Code</label>
       ${codeInput(MAX_CODE_LENGTH)}
-      <small>The six digits that your authenticator app shows, or one of your recovery codes.</small>
+      <small>${CODE_HINT}</small>
       <button class="wide">Sign in</button>
     </form>
     <p class="links"><a href="${toSignInPath(state.returnTo)}">Begin again</a></p>`,
@@ -82,7 +83,7 @@ export const recoveryCodesPage = (codes: readonly string[], returnTo: string): P
     <p class="links"><a class="button" href="${returnTo}">I have saved them</a></p>`,
 });
 
-/** Shows the own second factor, and what can be done about it with the password. */
+/** Shows the own second factor, and what can be done about it with the password, and with a code when there is an app. */
 export const securityPage = (
   { totp, recoveryCodesLeft, isRequired }: SecondFactorState,
   email: string,
@@ -112,6 +113,12 @@ export const securityPage = (
         maxlength="256"
         required
       />
+      ${
+        totp !== null &&
+        html`<label for="code">Code</label>
+          ${codeInput(MAX_CODE_LENGTH, false)}
+          <small>${CODE_HINT}</small>`
+      }
       <button class="wide">
         ${totp ? 'Set up another app in its place' : 'Set up an authenticator app'}
       </button>

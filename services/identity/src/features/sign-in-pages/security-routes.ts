@@ -17,7 +17,12 @@ import {
 } from './second-factor-pages.js';
 
 const hide = true;
-const PasswordForm = Type.Object({ password: Type.String({ maxLength: 256 }) });
+const ProofForm = Type.Object({
+  password: Type.String({ maxLength: 256 }),
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+});
+type ProofForm = Type.Static<typeof ProofForm>;
+const toProof = ({ password, code }: ProofForm) => ({ currentPassword: password, code });
 const ConfirmForm = Type.Object({
   code: Type.String({ maxLength: 64 }),
   enrolment: Type.String({ maxLength: 1_024 }),
@@ -48,7 +53,7 @@ export function securityRoutes(app: App, factor: OwnSecondFactor): void {
   }
 
   /** Registers an action, whose errors are shown on the page that it was asked for on. */
-  function post<F>(path: string, body: typeof PasswordForm | typeof ConfirmForm, handle: Handle<F>): void {
+  function post<F>(path: string, body: typeof ProofForm | typeof ConfirmForm, handle: Handle<F>): void {
     app.post(path, { preHandler: requireFormToken, schema: { hide, body } }, async (request, reply) => {
       const member = await app.findBrowserSession(request);
       if (!member) return toSignIn(reply);
@@ -65,15 +70,11 @@ export function securityRoutes(app: App, factor: OwnSecondFactor): void {
     return member ? show(request, reply, member) : toSignIn(reply);
   });
 
-  post<{ password: string }>(
-    securityActions.setUp,
-    PasswordForm,
-    async (caller, { password }, request, reply) => {
-      const enrolment = await factor.enrol(caller, password);
-      const state = { token: createFormToken(request, reply), returnTo: SECURITY_PATH };
-      return sendPage(reply, setUpPage(enrolment, securityActions.confirm, state));
-    },
-  );
+  post<ProofForm>(securityActions.setUp, ProofForm, async (caller, form, request, reply) => {
+    const enrolment = await factor.enrol(caller, toProof(form));
+    const state = { token: createFormToken(request, reply), returnTo: SECURITY_PATH };
+    return sendPage(reply, setUpPage(enrolment, securityActions.confirm, state));
+  });
 
   post<{ enrolment: string; code: string }>(
     securityActions.confirm,
@@ -95,19 +96,12 @@ export function securityRoutes(app: App, factor: OwnSecondFactor): void {
     },
   );
 
-  post<{ password: string }>(
-    securityActions.renewCodes,
-    PasswordForm,
-    async (caller, { password }, _request, reply) =>
-      sendPage(reply, recoveryCodesPage(await factor.renewCodes(caller, password), SECURITY_PATH)),
+  post<ProofForm>(securityActions.renewCodes, ProofForm, async (caller, form, _request, reply) =>
+    sendPage(reply, recoveryCodesPage(await factor.renewCodes(caller, toProof(form)), SECURITY_PATH)),
   );
 
-  post<{ password: string }>(
-    securityActions.remove,
-    PasswordForm,
-    async (caller, { password }, request, reply) => {
-      await factor.disable(caller, password);
-      return show(request, reply, caller, { done: 'The app is removed.' });
-    },
-  );
+  post<ProofForm>(securityActions.remove, ProofForm, async (caller, form, request, reply) => {
+    await factor.disable(caller, toProof(form));
+    return show(request, reply, caller, { done: 'The app is removed.' });
+  });
 }
