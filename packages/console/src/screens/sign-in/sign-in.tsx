@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Page, Setting, Settings } from '../../ui/page.tsx';
+import { Page, Section, Setting, Settings } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { signInQuery } from './settings.ts';
 
@@ -22,28 +22,30 @@ export function Screen() {
     <Page title={t.title} intro={t.intro}>
       <QueryView query={query}>
         {({ codesEnabled, secondFactorRequired }) => (
-          <Settings>
-            <Setting
-              title={t.secondFactor.title}
-              action={
-                <Button onPress={() => setDialog('factor')}>
-                  {secondFactorRequired ? t.secondFactor.release : t.secondFactor.require}
-                </Button>
-              }
-            >
-              {secondFactorRequired ? t.secondFactor.required : t.secondFactor.optional}
-            </Setting>
-            <Setting
-              title={t.codes.title}
-              action={
-                <Button onPress={() => setDialog('codes')}>
-                  {codesEnabled ? t.codes.disable : t.codes.enable}
-                </Button>
-              }
-            >
-              {codesEnabled ? t.codes.on : t.codes.off}
-            </Setting>
-          </Settings>
+          <Section title={t.settings}>
+            <Settings>
+              <Setting
+                title={t.secondFactor.title}
+                action={
+                  <Button onPress={() => setDialog('factor')}>
+                    {secondFactorRequired ? t.secondFactor.release : t.secondFactor.require}
+                  </Button>
+                }
+              >
+                {secondFactorRequired ? t.secondFactor.required : t.secondFactor.optional}
+              </Setting>
+              <Setting
+                title={t.codes.title}
+                action={
+                  <Button onPress={() => setDialog('codes')}>
+                    {codesEnabled ? t.codes.disable : t.codes.enable}
+                  </Button>
+                }
+              >
+                {codesEnabled ? t.codes.on : t.codes.off}
+              </Setting>
+            </Settings>
+          </Section>
         )}
       </QueryView>
       {settings && dialog === 'factor' && <ChangeFactor settings={settings} onClose={close} />}

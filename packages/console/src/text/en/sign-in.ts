@@ -2,6 +2,7 @@
 export const signIn = {
   title: 'Sign-in',
   intro: 'How the members of your organisation sign in.',
+  settings: 'For all members',
   secondFactor: {
     title: 'Second factor',
     required: 'Required. Members who have none set one up at their next sign-in.',
