@@ -23,6 +23,13 @@ async function obtain(fields: object = {}, parameters: Record<string, string> = 
   return { ...created, credentials, answer, token: answer.body.access_token as string };
 }
 
+/** Creates a personal access token that acts as the service account of an application. */
+async function createAccountToken(accountId = ''): Promise<string> {
+  const body = { name: 'script', scopes: ['user:read'] };
+  const path = `/api/v1/service-accounts/${accountId}/tokens`;
+  return (await identity.call('POST', path, { token: session, body })).body.token.accessToken as string;
+}
+
 const listUsers = (token: string) => identity.call('GET', '/api/v1/users', { token });
 
 test('OAUTH-3, OAUTH-4: an application gets a token for ten minutes with its scopes, which works as its service account', async () => {
@@ -71,12 +78,23 @@ test.each([
   ['disabling the application', 'PATCH', '', { isDisabled: true }],
   ['removing the application', 'DELETE', '', undefined],
 ])('%s refuses its tokens at once, and new ones', async (_what, method, suffix, body) => {
-  const { token, credentials } = await obtain();
-  expect((await listUsers(token)).status).toBe(200);
+  const { token, credentials, application } = await obtain();
+  const personal = await createAccountToken(application.serviceAccount?.id);
+  for (const value of [token, personal]) expect((await listUsers(value)).status).toBe(200);
   const path = `/api/v1/oauth-applications/${credentials.clientId}${suffix}`;
   expect((await identity.call(method, path, { token: session, ...(body && { body }) })).status).toBe(200);
-  expect((await listUsers(token)).status).toBe(401);
+  for (const value of [token, personal]) expect((await listUsers(value)).status).toBe(401);
   expect((await requestToken(identity, credentials)).status).toBe(401);
+});
+
+test('an application that is enabled again gets new access tokens, and its personal access tokens work again', async () => {
+  const { token, credentials, application } = await obtain();
+  const personal = await createAccountToken(application.serviceAccount?.id);
+  const path = `/api/v1/oauth-applications/${credentials.clientId}`;
+  for (const isDisabled of [true, false])
+    await identity.call('PATCH', path, { token: session, body: { isDisabled } });
+  expect([(await listUsers(token)).status, (await listUsers(personal)).status]).toEqual([401, 200]);
+  expect((await requestToken(identity, credentials)).status).toBe(200);
 });
 
 test('a demoted service account loses what only administrators may do, in the tokens it has', async () => {

@@ -322,7 +322,11 @@ test('liveness finds the account by its key, and scans no table', async () => {
        from personal_access_tokens t, (select id from users where full_name = 'Filler') u where t.id = $1`,
       [token.id],
     );
-    await client.query('analyze personal_access_tokens, users, service_accounts');
+    await client.query(
+      `insert into oauth_clients (id, kind, org_id, name, redirect_uris, grant_types, scopes, auth_method, service_account_id, created_at)
+       select id::text, 'application', org_id, name, '{}', '{}', '{}', 'none', id, now() from service_accounts where name = 'filler'`,
+    );
+    await client.query('analyze personal_access_tokens, users, service_accounts, oauth_clients');
     for (const mode of ['force_generic_plan', 'force_custom_plan']) {
       await client.query(`set local plan_cache_mode = ${mode}`);
       let plan = '';
@@ -344,7 +348,7 @@ test('liveness finds the account by its key, and scans no table', async () => {
         accessTokenIds: [],
         now: new Date(),
       });
-      expect(plan).not.toMatch(/Seq Scan on (personal_access_tokens|users|service_accounts) /);
+      expect(plan).not.toMatch(/Seq Scan on (personal_access_tokens|users|service_accounts|oauth_clients) /);
     }
   } finally {
     await client.query('rollback');

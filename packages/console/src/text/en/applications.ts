@@ -54,7 +54,8 @@ export const applications = {
   disabled: (name: string) => `“${name}” is disabled.`,
   enable: 'Enable…',
   enableTitle: (name: string) => `Enable “${name}” again?`,
-  enableHint: 'It gets tokens again. Tokens from before that have not expired work again.',
+  enableHint:
+    'It gets new access tokens; those from before stay refused. The personal access tokens of its service account work again, and so do the connections of people.',
   enableSubmit: 'Enable',
   enabled: (name: string) => `“${name}” is enabled.`,
   remove: 'Remove…',

@@ -45,10 +45,11 @@ const liveCredentials = `
     -- Exactly one of them is the owner.
     left join users u on u.id = t.owner_id
     left join service_accounts a on a.id = t.service_account_id
+    left join oauth_clients c on c.service_account_id = t.service_account_id
     left join token_policies p on p.org_id = t.org_id
     left join mcp_catalogues m on m.org_id = t.org_id
   where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null and a.removed_at is null
-    and (t.expires_at is null or t.expires_at > $5)
+    and c.disabled_at is null and (t.expires_at is null or t.expires_at > $5)
   union all
   select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, null, null, false, m.version::float8
   from sessions s join users u on u.id = s.user_id left join mcp_catalogues m on m.org_id = u.org_id
