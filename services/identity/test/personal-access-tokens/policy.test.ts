@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 
 const policyPath = '/api/v1/organisation/token-policy';
@@ -138,6 +139,46 @@ test('a dry run tells which tokens would be revoked, and exactly these are then 
     `select distinct revoked_reason from personal_access_tokens where status = 'revoked'`,
   );
   expect(rows).toEqual([{ revoked_reason: 'policy' }]);
+});
+
+test('a token that is created while the policy is saved is revoked with the others', async () => {
+  const { id } = await identity.createToken(session, { scopes: ['user:read'], expiryDays: 'never' });
+  // Another request creates a token right before the policy is stored.
+  await identity.db.query(`
+    create function create_token() returns trigger language plpgsql as $$ begin
+      insert into personal_access_tokens (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at)
+        select gen_random_uuid(), org_id, owner_id, 'meanwhile', scopes, 'x', signing_key_id, now()
+        from personal_access_tokens where id = '${id}';
+      return new;
+    end $$;
+    create trigger create_token before insert on token_policies for each row execute function create_token()`);
+  const saved = await put({ allowsNever: false, existingTokens: 'revoke' });
+  expect(saved.body).toMatchObject({ affectedCount: 2, revokedCount: 2 });
+  const { rows } = await identity.db.query<{ status: string }>('select status from personal_access_tokens');
+  expect(rows.map(({ status }) => status)).toEqual(['revoked', 'revoked']);
+});
+
+test('an administrator who is demoted meanwhile saves no policy', async () => {
+  const client = await identity.db.connect();
+  try {
+    await client.query('begin');
+    await client.query('select from organisations for update');
+    const saving = put({ allowsNever: false });
+    await waitFor(
+      async () =>
+        (
+          await identity.db.query(
+            `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+          )
+        ).rowCount,
+      { what: 'the request to wait for the lock' },
+    );
+    await client.query(`update users set role = 'member'`);
+    await client.query('commit');
+    expect((await saving).body.error.code).toBe('ADMIN_REQUIRED');
+  } finally {
+    client.release();
+  }
 });
 
 test('existing tokens are kept when the administrator says so', async () => {

@@ -9,6 +9,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type RevokedToken, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { describePolicyRevocation, toAlertMail } from '../token-alerts/alerts.js';
+import { lockAdministration } from '../users/administration.js';
 import { type Breach, findBreaches, type TokenPolicy } from './policy.js';
 import { type ActiveToken, findActiveTokens, findTokenPolicy, saveTokenPolicy } from './queries.js';
 import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
@@ -100,9 +101,9 @@ export function createTokenPolicyService(deps: {
     }
   }
 
-  /** Saves the policy first, so that no token is created meanwhile that it would not allow. */
   const store = (caller: Caller, policy: TokenPolicy, at: Date): Promise<unknown> =>
     prisma.$transaction(async (tx) => {
+      await lockAdministration(tx, caller);
       const before = await findTokenPolicy(tx, caller.orgId);
       await saveTokenPolicy(tx, caller.orgId, policy, at);
       await insertAuditEntry(tx, {
@@ -146,16 +147,21 @@ export function createTokenPolicyService(deps: {
       const policy = readPolicy(body);
       const at = new Date(clock());
       const isRevoking = body.existingTokens === 'revoke';
-      const found = await findAffected(caller.orgId, policy, at);
-      const answer = {
+      const find = () => findAffected(caller.orgId, policy, at);
+      if (!isDryRun) {
+        const undecided = body.existingTokens === undefined ? await find() : [];
+        if (undecided.length > 0) throw existingTokensUndecided(undecided.length);
+        await store(caller, policy, at);
+      }
+      // After it is stored, so that a token that was created meanwhile is found as well.
+      const found = await find();
+      const revokeFound = () => (isDryRun ? found.length : revokeAll(caller, found, at));
+      return {
         policy,
         affected: groupByOwner(found.slice(0, MAX_LISTED)),
         affectedCount: found.length,
+        revokedCount: isRevoking ? await revokeFound() : 0,
       };
-      if (isDryRun) return { ...answer, revokedCount: isRevoking ? found.length : 0 };
-      if (found.length > 0 && body.existingTokens === undefined) throw existingTokensUndecided(found.length);
-      await store(caller, policy, at);
-      return { ...answer, revokedCount: isRevoking ? await revokeAll(caller, found, at) : 0 };
     },
   };
 }
