@@ -65,6 +65,26 @@ test('filters both lists by state, text, scope and expiry', async () => {
   });
 });
 
+test('administrators find the tokens of a service account by its id, in each state', async () => {
+  const accounts = '/api/v1/service-accounts';
+  const account = (
+    await identity.call('POST', accounts, { token: session, body: { name: 'Backup', role: 'member' } })
+  ).body.serviceAccount as { id: string };
+  const tokens = `${accounts}/${account.id}/tokens`;
+  const create = async (name: string) =>
+    (await identity.call('POST', tokens, { token: session, body: { name, scopes: ['user:read'] } })).body
+      .token as CreatedToken;
+  const [kept, revoked] = [await create('kept'), await create('revoked')];
+  await identity.call('DELETE', `${tokens}/${revoked.id}`, { token: session });
+  const find = async (query: string) =>
+    ids((await searchAll(`owner=${account.id}${query}`)).body.data as CreatedToken[]);
+  expect([await find(''), await find('&q=kept'), await find('&state=revoked')]).toEqual([
+    [kept.id],
+    [kept.id],
+    [revoked.id],
+  ]);
+});
+
 test('a cursor leads through all tokens once, while new ones are created', async () => {
   const owner = await identity.createMember(session);
   const made: string[] = [];
@@ -151,8 +171,15 @@ test('each search reads one index in its order, and no more than a bounded part 
     for (const ownerId of [member.id, undefined])
       for (const state of ['active', 'revoked'] as const)
         await searchTokens(explain as never, { ...query, ...none, ownerId, state });
-    const indexes = ['tokens_of_owner', 'ended_tokens_of_owner', 'tokens_of_org', 'ended_tokens_of_org'];
-    expect(plans.map((plan) => /Scan Backward using (\w+)/.exec(plan)?.[1])).toEqual(indexes);
+    const indexes = [
+      ['tokens_of_owner', 'tokens_of_service_account'],
+      ['ended_tokens_of_owner', 'ended_tokens_of_service_account'],
+      ['tokens_of_org'],
+      ['ended_tokens_of_org'],
+    ];
+    const findIndexes = (plan: string) =>
+      [...plan.matchAll(/Scan Backward using (\w+)/g)].map(([, index]) => index);
+    expect(plans.map(findIndexes)).toEqual(indexes);
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on personal_access_tokens/);
     const bounded = await searchTokens(client as never, {
       ...query,

@@ -26,18 +26,29 @@ export interface TokenSearch {
 const MAX_SEARCHED = 2_000;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** The part of the tokens that has an index. */
+type Part = 'org_id = $1 and $2::uuid is null' | 'owner_id = $2' | 'service_account_id = $2';
+
 /*
- * The newest tokens come from an index in the order of their ids: `tokens_of_owner` and `tokens_of_org` for active ones,
- * `ended_tokens_of_owner` and `ended_tokens_of_org` for the history. Owner and cursor are bounds of these indexes; state
- * chooses between them. The organisation of an owner and the other filters are applied to at most MAX_SEARCHED tokens, and
- * the cursor leads on from there.
+ * The newest tokens come from an index in the order of their ids: `tokens_of_owner`, `tokens_of_service_account` and
+ * `tokens_of_org` for active ones, and the same with `ended_` for the history. Owner and cursor are bounds of these
+ * indexes; state chooses between them. The organisation of an owner and the other filters are applied to at most
+ * MAX_SEARCHED tokens, and the cursor leads on from there.
  */
-const search = (owners: 'one' | 'all', isActive: boolean) => `
-  with searched as materialized (
-    select id from personal_access_tokens
-    where ${owners === 'one' ? 'owner_id = $2' : '$2::uuid is null and org_id = $1'} and id < $3
+const newest = (part: Part, isActive: boolean) => `
+    (select id from personal_access_tokens
+    where ${part} and id < $3
       and ${isActive ? `status = 'active' and (expires_at is null or expires_at > $4)` : `status <> 'active' and $4::timestamptz is not null`}
-    order by id desc limit ${MAX_SEARCHED}
+    order by id desc limit ${MAX_SEARCHED})`;
+
+/* An id is that of a member or of a service account, so one of the two parts is empty. */
+const newestOf = (owners: 'one' | 'all', isActive: boolean) =>
+  owners === 'all'
+    ? newest('org_id = $1 and $2::uuid is null', isActive)
+    : `${newest('owner_id = $2', isActive)} union all ${newest('service_account_id = $2', isActive)}`;
+
+const search = (owners: 'one' | 'all', isActive: boolean) => `
+  with searched as materialized (${newestOf(owners, isActive)}
   ), found as (
     select t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
       t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,

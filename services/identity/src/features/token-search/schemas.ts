@@ -28,7 +28,9 @@ export type OwnTokenQuery = Type.Static<typeof OwnTokenQuery>;
 export const OrgTokenQuery = Type.Object(
   {
     ...searchFields,
-    owner: Type.Optional(Type.Unsafe<string>({ ...Id, description: 'The id of a member.' })),
+    owner: Type.Optional(
+      Type.Unsafe<string>({ ...Id, description: 'The id of a member or a service account.' }),
+    ),
     page: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Not with the filters.' }),
     ),
