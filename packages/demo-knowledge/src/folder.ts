@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readdir, realpath } from 'node:fs/promises';
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 /** A Markdown file of the folder. */
@@ -55,23 +55,31 @@ export interface ReadFile {
 }
 
 /**
+ * Returns whether the handle is that of a regular file, and of the one that the path names without a symbolic link. It is
+ * asked once the file is open: a folder can become a link between a check of its path and the opening.
+ */
+async function isFileAt(handle: FileHandle, path: string): Promise<boolean> {
+  const [opened, named] = await Promise.all([handle.stat(), stat(path)]);
+  const isSame = opened.ino === named.ino && opened.dev === named.dev;
+  return opened.isFile() && isSame && (await realpath(path)) === path;
+}
+
+/**
  * Opens a file and hands it to `use`.
  *
- * @returns undefined for a file that is gone, or that can't be read, or that has become a symbolic link since it was
- *   listed, or lies below one.
+ * @returns undefined for a file that is gone, that can't be read, that is no regular file any more, or that has become a
+ *   symbolic link since it was listed, or lies below one.
  */
 export async function withFile<T>(
   { absolutePath }: FoundFile,
   use: (file: ReadFile) => Promise<T>,
 ): Promise<T | undefined> {
-  try {
-    if ((await realpath(absolutePath)) !== absolutePath) return undefined;
-  } catch {
-    return undefined;
-  }
-  const handle = await open(absolutePath, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  // Opening a named pipe would wait for a writer.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(absolutePath, flags).catch(() => undefined);
   if (!handle) return undefined;
   try {
+    if (!(await isFileAt(handle, absolutePath).catch(() => false))) return undefined;
     const { ino, size, mtimeMs, ctimeMs } = await handle.stat();
     return await use({
       fingerprint: [ino, size, mtimeMs, ctimeMs].join(' '),
