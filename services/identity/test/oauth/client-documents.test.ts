@@ -92,24 +92,6 @@ test('a document that could not be fetched is not asked for again for half a min
   expect([await ask(), countFetches()]).toEqual([303, 2]);
 });
 
-test('after twenty failures a host is spared for half a minute, but for documents that it had', async () => {
-  const known = 'https://agents.example/known';
-  describeClient(known);
-  const ask = async (id: string) => (await browser.get(createAuthorization(id).url)).status;
-  identity.advance(31_000);
-  expect(await ask(known)).toBe(303);
-  const before = fetched.length;
-  const strange = Array.from({ length: 25 }, (_, index) => `https://agents.example/none?${index}`);
-  await Promise.all(strange.map(ask));
-  expect(fetched.length - before).toBe(20);
-  const late = 'https://agents.example/late';
-  describeClient(late);
-  expect(await ask(late)).toBe(400);
-  expect([await ask(known), await ask(clientId)]).toEqual([303, 303]);
-  identity.advance(31_000);
-  expect(await ask(late)).toBe(303);
-});
-
 test('a document cannot get the client credentials grant', async () => {
   const id = 'https://agents.example/greedy';
   describeClient(id, { grant_types: ['client_credentials', 'authorization_code'] });
