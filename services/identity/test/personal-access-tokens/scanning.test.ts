@@ -73,7 +73,8 @@ test('accepts the published example of GitHub, and not one byte more', async () 
 test('a signed report revokes the tokens in it, and says which are some', async () => {
   const [token, other] = [await make(), await make()];
   const forged = `${other.accessToken.slice(0, -20)}${'A'.repeat(20)}`;
-  const matches = [token.accessToken, forged].map((value) => ({
+  const long = `pat_eyJ${'a'.repeat(5_000)}`;
+  const matches = [long, token.accessToken, forged].map((value) => ({
     token: value,
     type: 'acme_token',
     url: 'https://github.com/acme/x/blob/main/.env',
@@ -83,6 +84,7 @@ test('a signed report revokes the tokens in it, and says which are some', async 
   expect(await send(body, toHeaders(body))).toEqual({
     status: 200,
     body: [
+      { token_raw: long, token_type: 'acme_token', label: 'false_positive' },
       { token_raw: token.accessToken, token_type: 'acme_token', label: 'true_positive' },
       { token_raw: forged, token_type: 'acme_token', label: 'false_positive' },
     ],

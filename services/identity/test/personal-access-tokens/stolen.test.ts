@@ -142,6 +142,19 @@ test('narrowing a token narrows its descendants, so that none is allowed from wh
   expect((await details(parent.id))['allowList']).toEqual(ranges);
 });
 
+test('narrowing leaves no descendant with more ranges than a token may have', async () => {
+  const parent = await make(session);
+  const wide = Array.from({ length: 19 }, (_value, index) => `10.${index}.0.0/16`);
+  const child = await make(parent.accessToken, { allowList: [...wide, '192.0.0.0/8'] });
+  const inside = Array.from({ length: 19 }, (_value, index) => `192.${index}.0.0/16`);
+  const refused = await identity.call('PATCH', `${path}/${parent.id}`, {
+    token: session,
+    body: { allowList: ['10.0.0.0/8', ...inside] },
+  });
+  expect(toOutcome(refused)).toEqual([409, 'DESCENDANTS_OUTSIDE']);
+  expect((await details(child.id))['allowList']).toHaveLength(20);
+});
+
 test("a creation that waits for an edit of its token's allow list is bound by the new list", async () => {
   const parent = await make(session);
   const editor = await identity.db.connect();

@@ -134,10 +134,12 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
         await secrets.revokeAll(tx, userId);
         await clearMailCooldowns(tx, user.email);
         const actor = { actorId: userId, credential: null, client };
+        // Before the audit entry, whose counter a change of the sign-in settings locks while it waits for sign-ins.
+        const outcome = await passFirstFactor(tx, { ...user, passwordHash }, client, 'invitation');
         const entry = { orgId: user.orgId, actor, subjectId: userId };
         await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
         await outbox.add(tx, { kind: 'account_created', to: { userId }, requestId: client.requestId }, at);
-        return passFirstFactor(tx, { ...user, passwordHash }, client, 'invitation');
+        return outcome;
       }),
   };
 }

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
  * verification compares it with the address of the client, which the trusted proxies report.
  */
 
-const MAX_RANGES = 20;
+export const MAX_RANGES = 20;
 const MAX_RANGE_LENGTH = 64;
 
 export const AllowList = Type.Array(Type.String({ maxLength: MAX_RANGE_LENGTH }), {

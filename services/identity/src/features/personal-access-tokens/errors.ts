@@ -1,4 +1,5 @@
 import { AppError, conflict, notFound } from '@platform/service-kit';
+import { MAX_RANGES } from '../allow-lists/ranges.js';
 
 /** The error is the same for an unknown, revoked or expired token and for one of another member. */
 export const tokenNotFound = (): AppError => notFound('Token not found');
@@ -30,5 +31,5 @@ export const tokenAlreadyRotated = (): AppError =>
 export const descendantsOutsideOfAllowList = (count: number): AppError =>
   conflict(
     'DESCENDANTS_OUTSIDE',
-    `${count} of the tokens that this one created could not be used from anywhere: revoke them first`,
+    `${count} of the tokens that this one created would be left with no range, or with more than ${MAX_RANGES}: revoke them first`,
   );

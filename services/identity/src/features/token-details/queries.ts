@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Transaction } from '../../resources.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
+import { MAX_RANGES } from '../allow-lists/ranges.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import type { TokenRow } from '../personal-access-tokens/list.queries.js';
 import type { TokenState } from './state.js';
@@ -110,7 +111,7 @@ export async function narrowFamily(
       from family join personal_access_tokens token using (id) where token.id <> ${tokenId}::uuid
     ), narrowed as (
       update personal_access_tokens token set allow_list = member.new_list
-      from member where token.id = member.id and member.new_list <> '{}'
+      from member where token.id = member.id and cardinality(member.new_list) between 1 and ${MAX_RANGES}
         and not (member.old_list <@ member.new_list and member.new_list <@ member.old_list)
       returning token.id, token.org_id, member.old_list, member.new_list
     ), entries as (
@@ -123,7 +124,7 @@ export async function narrowFamily(
           'from', array_to_string(old_list, ' '), 'to', array_to_string(new_list, ' '))), ${at.toISOString()}::timestamptz
       from narrowed
     )
-    select count(*)::int as excluded from member where new_list = '{}'`);
+    select count(*)::int as excluded from member where cardinality(new_list) not between 1 and ${MAX_RANGES}`);
   return { excludedCount: row.excluded };
 }
 

@@ -19,7 +19,8 @@ const MAX_BODY_BYTES = 4 * 1_048_576;
 
 const Matches = Type.Array(
   Type.Object({
-    token: Type.String({ minLength: 1, maxLength: 4_096 }),
+    // Without a maximum: one long text that matches must not keep the tokens beside it from being revoked.
+    token: Type.String({ minLength: 1 }),
     type: Type.String({ maxLength: 200, description: 'The name of the regular expression that found it.' }),
     url: Type.Optional(
       Type.Union([Type.String({ maxLength: 4_096, description: 'May be empty.' }), Type.Null()]),

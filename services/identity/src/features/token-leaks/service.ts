@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { findIssuedTokens, insertLeakReports } from './queries.js';
 import { type LeakedValue, toLeakedValue } from './report.js';
-import type { LeakReportBody } from './schemas.js';
+import { type LeakReportBody, MAX_REPORTED_LENGTH } from './schemas.js';
 
 type Match = LeakReportBody['tokens'][number];
 
@@ -28,11 +28,12 @@ export function createLeakReports(deps: {
   return {
     report: ({ tokens }) => store(tokens.map(toLeakedValue)),
     async reportMatches(matches) {
-      const values = matches.map(toLeakedValue);
+      const plausible = matches.filter(({ token }) => token.length <= MAX_REPORTED_LENGTH);
+      const values = plausible.map(toLeakedValue);
       await store(values);
       const issued = await findIssuedTokens(deps.pool, values);
       return new Set(
-        matches.flatMap(({ token }, index) => (issued.has(values[index]?.digest ?? '') ? [token] : [])),
+        plausible.flatMap(({ token }, index) => (issued.has(values[index]?.digest ?? '') ? [token] : [])),
       );
     },
   };
