@@ -146,10 +146,10 @@ test('narrowing leaves no descendant with more ranges than a token may have', as
   const parent = await make(session);
   const wide = Array.from({ length: 19 }, (_value, index) => `10.${index}.0.0/16`);
   const child = await make(parent.accessToken, { allowList: [...wide, '192.0.0.0/8'] });
-  const inside = Array.from({ length: 19 }, (_value, index) => `192.${index}.0.0/16`);
+  const narrow = Array.from({ length: 19 }, (_value, index) => `192.${index}.0.0/16`);
   const refused = await identity.call('PATCH', `${path}/${parent.id}`, {
     token: session,
-    body: { allowList: ['10.0.0.0/8', ...inside] },
+    body: { allowList: ['10.0.0.0/8', ...narrow] },
   });
   expect(toOutcome(refused)).toEqual([409, 'DESCENDANTS_OUTSIDE']);
   expect((await details(child.id))['allowList']).toHaveLength(20);
