@@ -13,7 +13,7 @@ export const credentialKinds = ['session', 'pat', 'oauth', 'service'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /*
- * A personal access token is shown as `<prefix><JWT>.<checksum>`. Prefix and checksum let scanners find tokens in texts;
+ * A personal access token is shown as `<prefix><JWT>_<checksum>`. Prefix and checksum let scanners find tokens in texts;
  * they are neither signed nor hashed. An instance chooses its prefix, and every instance accepts any prefix and none, so
  * that tokens outlive a change of it.
  */
@@ -26,6 +26,8 @@ export const isTokenPrefix = (text: string): boolean => /^[a-z][a-z\d]{1,15}_$/.
 const JWT_START = 'eyJ';
 const MAX_PREFIX_LENGTH = 17;
 const CHECKSUM_LENGTH = 6;
+/** An Ed25519 signature in base64url, whose characters include those of a checksum and its separator. */
+const SIGNATURE_LENGTH = 86;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Returns the CRC-32 of the text in six digits of base62. */
@@ -41,7 +43,7 @@ export function toChecksum(text: string): string {
 
 /** Returns the form in which a token is shown. */
 export const formatToken = (prefix: string, jwt: string): string =>
-  `${prefix}${jwt}.${toChecksum(prefix + jwt)}`;
+  `${prefix}${jwt}_${toChecksum(prefix + jwt)}`;
 
 /** The claims of every credential; times are seconds since the epoch (NumericDate). */
 export interface CredentialClaims {
@@ -82,9 +84,10 @@ export function toJwt(presented: string): string {
     ? 0
     : presented.slice(0, MAX_PREFIX_LENGTH + JWT_START.length).indexOf(JWT_START);
   const hasPrefix = start > 0 && isTokenPrefix(presented.slice(0, start));
-  const checksumAt = presented.length - CHECKSUM_LENGTH - 1;
-  // The signature of a JWT is longer than a checksum.
-  return presented.slice(hasPrefix ? start : 0, presented[checksumAt] === '.' ? checksumAt : undefined);
+  const signatureEnd = presented.lastIndexOf('.') + 1 + SIGNATURE_LENGTH;
+  const hasChecksum =
+    presented[signatureEnd] === '_' && presented.length === signatureEnd + 1 + CHECKSUM_LENGTH;
+  return presented.slice(hasPrefix ? start : 0, hasChecksum ? signatureEnd : undefined);
 }
 
 /** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */

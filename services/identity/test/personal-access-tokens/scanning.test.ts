@@ -160,14 +160,14 @@ test('a token has the prefix and the documented form, its checksum is right, and
   const page = readFileSync(join(__dirname, '../../../../docs/connect/secret-scanning.md'), 'utf8');
   const documented = /^pat_eyJ.*$/m.exec(page)?.[0] ?? '';
   expect(accessToken).toMatch(new RegExp(`^${documented.replace('pat_', 'acme_')}$`));
-  const [body = '', checksum = ''] = accessToken.split(/\.(?=[^.]*$)/);
+  const [body = '', checksum = ''] = accessToken.split(/_(?=[^_]*$)/);
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const toValue = (text: string) =>
     text.split('').reduce((value, digit) => value * 62 + digits.indexOf(digit), 0);
   expect(toValue(checksum)).toBe(crc32(body));
   const jwt = body.slice('acme_'.length);
-  for (const token of [jwt, `pat_${jwt}`, `other_${jwt}`, `pat_${jwt}.000000`])
+  for (const token of [jwt, `pat_${jwt}`, `other_${jwt}`, `pat_${jwt}_000000`])
     expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(200);
-  for (const token of [`pat_pat_${jwt}`, `-${jwt}`, `${accessToken}.000000`])
+  for (const token of [`pat_pat_${jwt}`, `-${jwt}`, `${accessToken}_000000`])
     expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(401);
 });
