@@ -42,8 +42,7 @@ export function toChecksum(text: string): string {
 }
 
 /** Returns the form in which a token is shown. */
-export const formatToken = (prefix: string, jwt: string): string =>
-  `${prefix}${jwt}_${toChecksum(prefix + jwt)}`;
+export const formatToken = (prefix: string, jwt: string): string => `${prefix}${jwt}_${toChecksum(jwt)}`;
 
 /** The claims of every credential; times are seconds since the epoch (NumericDate). */
 export interface CredentialClaims {
@@ -78,7 +77,7 @@ export interface SignedCredential {
 /** Longer tokens are rejected unread; the platform's credentials are far shorter. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
-/** Returns the JWT of a presented credential: without a prefix and a checksum, which aren't checked. */
+/** Returns the JWT of a presented credential, without prefix and checksum; an empty text when the checksum is wrong. */
 export function toJwt(presented: string): string {
   const start = presented.startsWith(JWT_START)
     ? 0
@@ -87,7 +86,9 @@ export function toJwt(presented: string): string {
   const signatureEnd = presented.lastIndexOf('.') + 1 + SIGNATURE_LENGTH;
   const hasChecksum =
     presented[signatureEnd] === '_' && presented.length === signatureEnd + 1 + CHECKSUM_LENGTH;
-  return presented.slice(hasPrefix ? start : 0, hasChecksum ? signatureEnd : undefined);
+  if (!hasChecksum) return presented.slice(hasPrefix ? start : 0);
+  const jwt = presented.slice(hasPrefix ? start : 0, signatureEnd);
+  return presented.endsWith(toChecksum(jwt)) ? jwt : '';
 }
 
 /** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */
