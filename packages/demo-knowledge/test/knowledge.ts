@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { findFreePort } from '@platform/embedded';
 import { createTestDatabase } from '@platform/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startKnowledgeServer } from '../src/knowledge-server.js';
@@ -18,14 +19,6 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The platform as this server sees it: published keys, and assertions signed with one of them. */

@@ -58,7 +58,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
   const planned = await planServices(services);
-  const demoUrl = options.knowledgeFolder === undefined ? undefined : await planDemoUrl(planned);
+  const demoUrl = options.knowledgeFolder === undefined ? undefined : await planDemoUrl();
   // Both are awaited even when one fails, because everything that was opened must be known before it is closed.
   const [stores, inbox] = await Promise.allSettled([
     startStores(context, logsDir),
@@ -99,11 +99,8 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
 }
 
 /** Chooses the URL of the demo server before the services start: identity is told that it may be called. */
-async function planDemoUrl(planned: readonly PlannedService[]): Promise<URL> {
-  const taken = new Set(planned.map(({ port }) => port));
-  let port = await findFreePort();
-  while (taken.has(port)) port = await findFreePort();
-  return new URL(`http://127.0.0.1:${port}/mcp`);
+async function planDemoUrl(): Promise<URL> {
+  return new URL(`http://127.0.0.1:${await findFreePort()}/mcp`);
 }
 
 /** Starts embedded stores for those that no option names. */

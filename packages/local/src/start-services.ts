@@ -35,13 +35,12 @@ interface StartContext {
 export async function planServices(
   services: readonly ServiceDefinition[],
 ): Promise<readonly PlannedService[]> {
-  const ports = new Set<number>();
-  while (ports.size < services.length) ports.add(await findFreePort(HOST));
-  const chosen = [...ports];
-  return services.map((service, index) => {
-    const port = chosen[index] as number;
-    return { ...service, port, url: `http://${HOST}:${port}` };
-  });
+  return await Promise.all(
+    services.map(async (service) => {
+      const port = await findFreePort(HOST);
+      return { ...service, port, url: `http://${HOST}:${port}` };
+    }),
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { callbackify } from 'node:util';
 import { migrate } from '@platform/service-kit';
@@ -11,15 +11,6 @@ const mailFolder = fileURLToPath(new URL('../../../mail', import.meta.url));
 const migrationsDir = `${mailFolder}/prisma/migrations`;
 
 export const mailClientSecret = 'a-secret-of-the-mail-service-0123456789';
-
-/** Finds a free port: identity needs the port of the mail service before that runs. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export interface Inbox {
   readonly port: number;

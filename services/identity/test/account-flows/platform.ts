@@ -1,9 +1,9 @@
+import { findFreePort } from '@platform/embedded';
 import { type Answer, waitFor } from '@platform/testing';
 import type { Email } from 'postal-mime';
 import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import {
   createMailService,
-  findFreePort,
   type Inbox,
   mailClientSecret,
   type MailService,

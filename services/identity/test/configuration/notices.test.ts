@@ -1,5 +1,6 @@
+import { findFreePort } from '@platform/embedded';
 import { waitFor } from '@platform/testing';
-import { findFreePort, type Inbox, startInbox } from '../account-flows/mail-service.js';
+import { type Inbox, startInbox } from '../account-flows/mail-service.js';
 import { type Platform, startPlatform } from '../account-flows/platform.js';
 
 /* Every administrator is told that the SMTP server was changed, through the one before and the one that is. */

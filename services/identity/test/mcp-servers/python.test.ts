@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describeWith, ensurePythonMcp, waitFor } from '@platform/testing';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { findFreePort } from './free-port.js';
+import { findFreePort } from '@platform/embedded';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 
 /* A server that shares no code with the platform's client: the official Python SDK. */

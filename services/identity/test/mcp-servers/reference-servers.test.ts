@@ -8,7 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { waitFor } from '@platform/testing';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { findFreePort } from './free-port.js';
+import { findFreePort } from '@platform/embedded';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startUpstream } from './upstream.js';
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort } from '@platform/embedded';
 import { authPlugin, createIdentityClient } from '@platform/auth';
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
 import { AppError, createApp, createLogger, standardErrors, systemClock } from '@platform/service-kit';
@@ -113,16 +112,6 @@ function withFixtures(methods: Methods): Methods {
   return { legacy: extend('legacy', legacyFixtures), modern: extend('modern', []) };
 }
 
-/** The suite's valid `Origin` is that of the endpoint, which has to know it before it listens. */
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
-
 /** The endpoint as identity has it over other tools. It puts in the token that the suite doesn't send. */
 export async function startFixtureEndpoint(identityUrl: string, token: string) {
   const log = createLogger('fixtures', 'silent');
@@ -140,6 +129,7 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     request.headers.authorization = `Bearer ${token}`;
     next();
   });
+  // The suite's valid `Origin` is that of the endpoint, which has to know it before it listens.
   const port = await findFreePort();
   const publicUrl = `http://localhost:${port}`;
   await app.register(authPlugin, {

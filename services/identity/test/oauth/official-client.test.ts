@@ -4,7 +4,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { findFreePort } from '../account-flows/mail-service.js';
+import { findFreePort } from '@platform/embedded';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { type Browser, consentAt, createBrowser } from './flow.js';
 
