@@ -1,13 +1,5 @@
 import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../secret-box.js';
-import { totpContext } from './check.js';
-import {
-  countRecoveryCodes,
-  deleteRecoveryCodes,
-  findTotp,
-  insertRecoveryCodes,
-  saveTotp,
-} from './queries.js';
+import { deleteRecoveryCodes, findTotp, insertRecoveryCodes } from './queries.js';
 import { generateRecoveryCodes, toRecoveryDigest } from './recovery-codes.js';
 
 interface Member {
@@ -29,20 +21,4 @@ export async function renewRecoveryCodes(tx: Transaction, userId: string, at: Da
     at,
   );
   return codes;
-}
-
-/**
- * Stores an authenticator app that was confirmed, in place of an earlier one.
- *
- * @returns recovery codes when the account has none; null when it keeps those that it has.
- */
-export async function addTotp(
-  tx: Transaction,
-  box: SecretBox,
-  member: Member,
-  { secret, step, at }: { readonly secret: string; readonly step: number; readonly at: Date },
-): Promise<string[] | null> {
-  const secretSealed = box.seal(secret, totpContext(member.userId));
-  await saveTotp(tx, member, { secretSealed, lastStep: step, createdAt: at });
-  return (await countRecoveryCodes(tx, member.userId)) > 0 ? null : renewRecoveryCodes(tx, member.userId, at);
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../secret-box.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { userNotFound } from '../users/errors.js';
+import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
 import { noSecondFactor, lastSecondFactor } from './errors.js';
-import { addTotp, renewRecoveryCodes } from './factors.js';
+import { renewRecoveryCodes } from './factors.js';
 import type { AddNotice } from './notices.js';
 import type { ChangeWithProof, Proof } from './proof.js';
 import {
@@ -50,8 +50,8 @@ export interface OwnSecondFactor {
 
 export interface OwnSecondFactorDeps {
   readonly prisma: Prisma;
-  readonly box: SecretBox;
   readonly enrolments: Enrolments;
+  readonly addFactor: AddFactor;
   readonly changeWithProof: ChangeWithProof;
   readonly outbox: Outbox;
   readonly addNotice: AddNotice;
@@ -60,7 +60,7 @@ export interface OwnSecondFactorDeps {
 }
 
 export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFactor {
-  const { prisma, box, enrolments, changeWithProof, outbox, addNotice, findName, clock } = deps;
+  const { prisma, enrolments, addFactor, changeWithProof, outbox, addNotice, findName, clock } = deps;
 
   /** An enrolment takes the place of the app that the proof was given for, or of none: never of one that came later. */
   const toHolder = ({ userId, credentialId }: Caller, totp: StoredTotp | null) => ({
@@ -72,7 +72,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
   const record = (
     tx: Transaction,
     caller: Caller,
-    action: 'second_factor.enrolled' | 'second_factor.removed' | 'second_factor.codes_renewed',
+    action: 'second_factor.removed' | 'second_factor.codes_renewed',
     at: Date,
   ) =>
     insertAuditEntry(tx, {
@@ -80,7 +80,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       action,
       actor: toActor(caller),
       subjectId: caller.userId,
-      detail: action === 'second_factor.codes_renewed' ? {} : { factor: 'totp' },
+      detail: action === 'second_factor.removed' ? { factor: 'totp' } : {},
       at,
     });
 
@@ -111,10 +111,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
         if (!(await lockFactors(tx, caller))) throw userNotFound();
         const at = new Date(clock());
         const confirmed = enrolments.confirm(toHolder(caller, await findTotp(tx, caller)), sent);
-        const codes = await addTotp(tx, box, caller, { ...confirmed, at });
-        await record(tx, caller, 'second_factor.enrolled', at);
-        await addNotice(tx, caller.userId, 'enrolled', { client: caller.client, at });
-        return codes;
+        return addFactor(tx, caller, confirmed, { actor: toActor(caller), at });
       });
       outbox.wake();
       return recoveryCodes;
