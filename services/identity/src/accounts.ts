@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './features/account-flows/feature.js';
 import { registerConfiguration } from './features/configuration/feature.js';
+import { registerInvitations } from './features/invitations/feature.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
 import { createOneTimeSecrets } from './features/one-time-secrets/service.js';
 import { registerOpenSessions } from './features/open-sessions/feature.js';
@@ -13,7 +14,7 @@ import { registerOwnPassword } from './features/own-password/feature.js';
 import { registerSecondFactor } from './features/second-factor/feature.js';
 import { createMailServiceToken } from './features/service-credentials/service.js';
 import { registerSessions, startSignInAttempts } from './features/sessions/feature.js';
-import { createPasswords } from './features/sessions/passwords.js';
+import { createPasswords } from './passwords.js';
 import { SIGN_IN_PATH } from './features/sign-in-pages/paths.js';
 import { signInPageRoutes } from './features/sign-in-pages/routes.js';
 import { registerSignInSettings } from './features/sign-in-settings/feature.js';
@@ -63,7 +64,8 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
   registerOwnPassword(app, { ...common, confirmPassword });
-  registerUsers(app, { ...common, links });
+  registerUsers(app, common);
+  registerInvitations(app, { ...common, links });
   registerConfiguration(app, common);
   return outbox;
 }

@@ -18,7 +18,7 @@ import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { startLiveness } from './features/liveness/feature.js';
 import { startExpiry } from './features/maintenance/feature.js';
-import { createCatalogueVersions } from './features/mcp-servers/catalogue-versions.js';
+import { createCatalogueVersions } from './features/liveness/catalogue-versions.js';
 import { registerMcpServers } from './features/mcp-servers/feature.js';
 import { registerMcp } from './features/mcp/feature.js';
 import { registerApplications } from './features/oauth-applications/feature.js';

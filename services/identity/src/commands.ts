@@ -18,11 +18,11 @@ import {
   loadEncryptionKeys,
   loadIdentityConfig,
 } from './config.js';
-import { makeAdministrator } from './features/organisations/administrators.js';
-import { createOrganisationService } from './features/organisations/service.js';
+import { makeAdministrator } from './features/provisioning/administrators.js';
+import { createOrganisationService } from './features/provisioning/organisations.js';
 import { deleteMailsTo } from './features/outgoing-mails/queries.js';
 import { resetByCommand } from './features/second-factor/reset.js';
-import { createPasswords } from './features/sessions/passwords.js';
+import { createPasswords } from './passwords.js';
 import { reencryptAll } from './features/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
 import { normaliseEmail } from './features/users/service.js';

@@ -6,8 +6,8 @@ import pg from 'pg';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
 import { createExpiryJob } from '../src/features/maintenance/expiry.job.js';
-import { createOrganisationService } from '../src/features/organisations/service.js';
-import { createPasswords } from '../src/features/sessions/passwords.js';
+import { createOrganisationService } from '../src/features/provisioning/organisations.js';
+import { createPasswords } from '../src/passwords.js';
 import { openResources } from '../src/resources.js';
 
 export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

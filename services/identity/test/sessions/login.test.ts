@@ -1,4 +1,4 @@
-import { createPasswords } from '../../src/features/sessions/passwords.js';
+import { createPasswords } from '../../src/passwords.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { changePassword, setFirstPassword } from '../users/queries.js';

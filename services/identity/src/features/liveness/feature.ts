@@ -3,7 +3,7 @@ import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import { toComparable } from '../allow-lists/ranges.js';
 import type { ClientAddress } from '../known-devices/client.js';
-import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
+import type { CatalogueVersions } from './catalogue-versions.js';
 import { createLastUsed } from './last-used.js';
 import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
 import { createRefusedUses, type RefusedUses } from './refused-uses.js';

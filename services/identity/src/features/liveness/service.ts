@@ -12,7 +12,7 @@ import { type Clock, createBatcher, dependencyUnavailable } from '@platform/serv
 import type pg from 'pg';
 import { contains, toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
-import type { CatalogueVersions } from '../mcp-servers/catalogue-versions.js';
+import type { CatalogueVersions } from './catalogue-versions.js';
 import type { LastUsed } from './last-used.js';
 import { findLiveCredentials, type LivenessRow } from './queries.js';
 import type { RefusedUses } from './refused-uses.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Catalogue, ToolEntry } from '../mcp/catalogue.js';
 import type { FindCatalogue } from '../mcp/endpoint.js';
-import type { CatalogueVersions, SeenVersion } from './catalogue-versions.js';
+import type { CatalogueVersions, SeenVersion } from '../liveness/catalogue-versions.js';
 import { toMountedEntry } from './mounted-entry.js';
 import { findMountedTools } from './tool.queries.js';
 import type { CallUpstream } from './upstream/calls.js';

@@ -10,7 +10,7 @@ import type { Registry } from 'prom-client';
 import type { Resources } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { FindCatalogue } from '../mcp/endpoint.js';
-import type { CatalogueVersions } from './catalogue-versions.js';
+import type { CatalogueVersions } from '../liveness/catalogue-versions.js';
 import { createCatalogues } from './catalogues.js';
 import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';

@@ -4,7 +4,7 @@ import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { Caller } from '../audit/actor.js';
 import { isKnownDevice } from '../known-devices/service.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { findMember } from '../users/queries.js';
 
 export const wrongPassword = (): AppError =>

@@ -5,7 +5,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { describeRequest } from '../known-devices/client.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { replacePassword } from '../users/queries.js';
 import { type ConfirmPassword, wrongPassword } from './confirm-password.js';

@@ -13,7 +13,7 @@ import { type Account, findUserByEmail, lockUnchangedAccount } from '../users/qu
 import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
 import type { FailedSignIns } from './failed-sign-ins.js';
-import type { Passwords } from './passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { endSession } from './queries.js';
 import type { LoginBody } from './schemas.js';
 import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';

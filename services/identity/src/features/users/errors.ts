@@ -8,10 +8,6 @@ export const mailUnavailable = (): AppError =>
     code: 'MAIL_UNAVAILABLE',
     message: 'No mail service is set up: give a password, or set MAIL_URL',
   });
-export const invitationAccepted = (): AppError =>
-  conflict('INVITATION_ACCEPTED', 'The member has accepted the invitation already');
-export const invitationLapsed = (): AppError =>
-  conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address anew');
 /** The error is the same whichever organisation the address is taken in, so that it doesn't reveal which. */
 export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'This e-mail address cannot be used');
 export const lastAdmin = (): AppError =>

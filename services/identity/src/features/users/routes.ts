@@ -4,15 +4,7 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import type { Invitations } from './invitations.js';
-import {
-  ChangeUserBody,
-  CreateUserBody,
-  Member,
-  RepeatedInvitation,
-  UserPath,
-  UserResponse,
-} from './schemas.js';
+import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
 import type { UserService } from './service.js';
 
 const tags = ['Users'];
@@ -43,7 +35,7 @@ export function ownUserRoutes(app: App): void {
  * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
  * can log in, and a session isn't limited by the scopes of the token that created it.
  */
-export function userRoutes(app: App, service: UserService, invitations: Invitations): void {
+export function userRoutes(app: App, service: UserService): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
   const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
   const create = [app.authenticate, requireSession, requireAdminRole];
@@ -113,25 +105,6 @@ export function userRoutes(app: App, service: UserService, invitations: Invitati
     async (request) => {
       await service.remove(getCaller(request), request.params.id);
       return { message: 'User removed' };
-    },
-  );
-  app.post(
-    '/api/v1/users/:id/invitation',
-    {
-      onRequest: create,
-      schema: {
-        operationId: 'repeatInvitation',
-        tags,
-        summary: 'Send an invitation again, or get its link where there is no SMTP server',
-        security: bearer,
-        params: UserPath,
-        response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-    },
-    async (request, reply) => {
-      // The link lets its holder in.
-      void reply.header('cache-control', 'no-store');
-      return invitations.repeat(getCaller(request), request.params.id);
     },
   );
 }

@@ -62,15 +62,3 @@ export const ChangeUserBody = Type.Object(
 export type ChangeUserBody = Type.Static<typeof ChangeUserBody>;
 
 export const UserPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
-
-export const RepeatedInvitation = Type.Object(
-  {
-    delivery: Type.Union([Type.Literal('mail'), Type.Literal('link')]),
-    inviteLink: Type.Union([Type.String(), Type.Null()], {
-      description: 'Only while the organisation has no SMTP server: the link to hand to the invitee.',
-    }),
-    expiresAt: Type.String({ format: 'date-time' }),
-  },
-  { title: 'RepeatedInvitation' },
-);
-export type RepeatedInvitation = Type.Static<typeof RepeatedInvitation>;

@@ -13,7 +13,7 @@ import { toActor, type Caller } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { lockAdministration } from './administration.js';
 import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
 import {

@@ -3,11 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { emailTaken } from '../users/errors.js';
 import { insertUser } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
-import { hasOrganisation, insertOrganisation, lockOrganisations } from './queries.js';
+import { hasOrganisation, insertOrganisation, lockOrganisations } from '../organisations/queries.js';
 
 export interface NewOrganisation {
   readonly name: string;

@@ -7,8 +7,9 @@ import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../outgoing-mails/emails.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { findAddressee } from '../outgoing-mails/queries.js';
-import { lockAdministration } from './administration.js';
-import { invitationAccepted, invitationLapsed, userNotFound } from './errors.js';
+import { lockAdministration } from '../users/administration.js';
+import { userNotFound } from '../users/errors.js';
+import { invitationAccepted, invitationLapsed } from './errors.js';
 import type { RepeatedInvitation } from './schemas.js';
 
 export interface Invitations {

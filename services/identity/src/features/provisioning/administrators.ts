@@ -5,12 +5,12 @@ import { platformActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecrets } from '../one-time-secrets/queries.js';
-import type { Passwords } from '../sessions/passwords.js';
+import type { Passwords } from '../../passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { emailTaken } from '../users/errors.js';
 import { type Account, findUserByEmail, insertUser, setAdministrator } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
-import { findOrganisations, lockOrganisation } from './queries.js';
+import { findOrganisations, lockOrganisation } from '../organisations/queries.js';
 
 /** The number of organisations that the error lists when one has to be chosen. */
 const MAX_LISTED = 20;
