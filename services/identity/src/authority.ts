@@ -1,6 +1,6 @@
 import { requireAdmin } from '@platform/auth';
 
-/** The error for members who call an administrators' route; the two administrators' routes for tokens have their own. */
+/** The error for members who call an administrators' route. */
 export const adminRequired = {
   status: 403,
   code: 'ADMIN_REQUIRED',
@@ -9,3 +9,6 @@ export const adminRequired = {
 
 /** Rejects callers who aren't administrators. */
 export const requireAdminRole = requireAdmin(adminRequired);
+
+/** Does the same for the organisation's list of tokens and their revocation, which answer with 400 (PAT-12). */
+export const requireTokenAdmin = requireAdmin({ ...adminRequired, status: 400 });

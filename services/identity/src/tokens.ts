@@ -5,13 +5,13 @@ import type { Outbox } from './features/outgoing-mails/outbox.js';
 import { registerTokens } from './features/personal-access-tokens/feature.js';
 import { registerServiceAccounts } from './features/service-accounts/feature.js';
 import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
-import { createReuseReaction } from './features/token-alerts/reuse.js';
+import { createReuseReaction } from './features/token-reuse/reuse.js';
 import { registerTokenDetails } from './features/token-details/feature.js';
 import { registerTokenLeaks } from './features/token-leaks/feature.js';
 import { startTokenNotices } from './features/token-notices/feature.js';
 import { registerTokenPolicy } from './features/token-policy/feature.js';
 import { registerTokenRotation } from './features/token-rotation/feature.js';
-import { createTokenSearch } from './features/token-search/service.js';
+import { registerTokenSearch } from './features/token-search/feature.js';
 import type { Resources } from './resources.js';
 
 export interface TokenFeatureDeps extends Resources {
@@ -37,8 +37,8 @@ export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   const getPolicy = registerTokenPolicy(app, deps);
   const common = { ...deps, getPolicy, tokenPrefix: config.TOKEN_PREFIX };
   deps.refusedUses.onReuse(createReuseReaction(common));
-  const tokenSearch = createTokenSearch({ ...deps, historyDays: config.AUDIT_DAYS });
-  const tokens = registerTokens(app, { ...common, search: tokenSearch, defaultScopes: config.MCP_SCOPES });
+  const tokens = registerTokens(app, { ...common, defaultScopes: config.MCP_SCOPES });
+  const tokenSearch = registerTokenSearch(app, { ...deps, tokens, historyDays: config.AUDIT_DAYS });
   registerTokenDetails(app, { ...deps, tokens });
   registerTokenLeaks(app, { ...deps, scanningKeys: config.SECRET_SCANNING_KEYS });
   startTokenNotices(deps);

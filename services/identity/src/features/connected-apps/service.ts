@@ -10,8 +10,8 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { revokeGrant } from '../oauth/grants.queries.js';
 import { countApps, type ConnectedAppRow, findApps, findOwnApps } from './queries.js';
+import { revokeGrant } from './revoke.queries.js';
 import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
 
 const toApp = (row: ConnectedAppRow): ConnectedApp => ({

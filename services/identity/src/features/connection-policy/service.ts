@@ -4,7 +4,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { revokeGrant } from '../oauth/grants.queries.js';
+import { revokeGrant } from '../connected-apps/revoke.queries.js';
 import { lockAdministration } from '../users/administration.js';
 import { type ConnectionBreach, type ConnectionPolicy, findConnectionBreaches } from './policy.js';
 import {

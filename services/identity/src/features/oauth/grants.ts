@@ -4,10 +4,11 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { revokeGrant } from '../connected-apps/revoke.queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { describeGrantReuse } from '../token-alerts/alerts.js';
 import type { GrantStore } from './adapter.js';
-import { findClientName, findGrantPayload, revokeGrant } from './grants.queries.js';
+import { findClientName, findGrantPayload } from './grants.queries.js';
 
 /** Whether the client has asked to end the grant (RFC 7009); else a used code or token came again. */
 const isRevocation = (): boolean => OidcProvider.ctx?.oidc.route === 'revocation';

@@ -1,5 +1,6 @@
 import type { PageWindow } from '@platform/service-kit';
 import type pg from 'pg';
+import { isActive } from '../token-revocation/queries.js';
 import type { TokenOwner } from './insert.queries.js';
 import type { ScopeDays } from './used-scopes.js';
 
@@ -22,12 +23,6 @@ export interface OwnedTokenRow extends TokenRow {
   readonly is_owner_removed: boolean;
   readonly is_service_account: boolean;
 }
-
-/**
- * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
- * expiry is checked as well.
- */
-export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
 const tokensOf = (ownerColumn: 'owner_id' | 'service_account_id') => `
   select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days

@@ -12,7 +12,7 @@ import {
   type OwnedTokenRow,
   type TokenRow,
 } from './list.queries.js';
-import { revokeTokens } from './revoke.queries.js';
+import { revokeTokens } from '../token-revocation/queries.js';
 import { describeRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
 import { findUsedScopes } from './used-scopes.js';

@@ -5,7 +5,7 @@ import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import { describeLeak } from '../token-alerts/alerts.js';
 import {
   deleteLeakReport,

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { AllowList } from '../allow-lists/ranges.js';
-import { Id } from '../personal-access-tokens/schemas.js';
 import { breaches } from './policy.js';
+
+const Id = Type.String({ format: 'uuid' });
 
 const policyFields = {
   allowList: AllowList,

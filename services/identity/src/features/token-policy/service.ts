@@ -6,7 +6,7 @@ import { readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type RevokedToken, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import { type RevokedToken, revokeTokens } from '../token-revocation/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { describePolicyRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { lockAdministration } from '../users/administration.js';

@@ -3,10 +3,10 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { platformRevoker, revokeTokens } from '../personal-access-tokens/revoke.queries.js';
+import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
-import { describeReuse } from './alerts.js';
-import { claimReuseNotice, findReusedToken } from './reuse.queries.js';
+import { describeReuse } from '../token-alerts/alerts.js';
+import { claimReuseNotice, findReusedToken } from './queries.js';
 
 /** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */
 const NOTICE_EVERY_MS = 24 * 60 * 60_000;

@@ -3,7 +3,12 @@ import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { insertMailFrom } from '../outgoing-mails/queries.js';
-import { isActive } from './list.queries.js';
+
+/**
+ * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
+ * expiry is checked as well.
+ */
+export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
 /** The caller who revokes, or the platform, which has no user and no credential. */
 export type Revoker =
