@@ -21,6 +21,7 @@ import { createTransportPools, type TransportPools } from './features/delivery/p
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
+import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
 import { createBackgroundSends, type BackgroundSends } from './features/emails/background-sends.js';
@@ -185,7 +186,8 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   smtpConfigurationRoutes(app, { configurations, runtime });
   // For administrators
   recordRoutes(app, createRecordService(resources));
-  resendRoute(app, { pool: resources.pool, cipher, emails, configurations, deadlineMs });
+  const resend = createResend({ pool: resources.pool, cipher, emails });
+  resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,
