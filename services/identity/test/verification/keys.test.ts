@@ -87,20 +87,24 @@ test('rotating the signing key under load rejects no request, and the new key ta
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const [oldHeader] = getParts(token.accessToken);
   const traffic = [
-    startTraffic(10, () => me(token.accessToken)),
-    startTraffic(10, () => probe.whoami(token.accessToken)),
-    startTraffic(2, async () => {
-      const fresh = await identity.createToken(session, { scopes: ['user:read'] });
-      const answers = await Promise.all([me(fresh.accessToken), probe.whoami(fresh.accessToken)]);
-      return answers.find(({ status }) => status !== 200) ?? answers[0];
-    }),
+    startTraffic(2, () => me(token.accessToken), 20),
+    startTraffic(2, () => probe.whoami(token.accessToken), 20),
+    startTraffic(
+      1,
+      async () => {
+        const fresh = await identity.createToken(session, { scopes: ['user:read'] });
+        const answers = await Promise.all([me(fresh.accessToken), probe.whoami(fresh.accessToken)]);
+        return answers.find(({ status }) => status !== 200) ?? answers[0];
+      },
+      100,
+    ),
   ];
-  const kid = await rotateKey(prisma, box, Date.now(), { activationDelayMs: 7_000 });
+  const kid = await rotateKey(prisma, box, Date.now());
   const hasTakenOver = async () => {
     const [header] = getParts((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
     return header.kid === kid;
   };
-  await waitFor(hasTakenOver, { what: 'the new key to sign', timeoutMs: 20_000, intervalMs: 100 });
+  await waitFor(hasTakenOver, { what: 'the new key to sign', timeoutMs: 60_000, intervalMs: 100 });
   const exchanges = (await Promise.all(traffic.map((one) => one.stop()))).flat();
   expect(exchanges.filter(({ status }) => status !== 200)).toEqual([]);
   expect(kid).not.toBe(oldHeader.kid);

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '@platform/testing';
 
 export interface Exchange {
@@ -14,8 +15,8 @@ export interface Traffic {
   stop(): Promise<readonly Exchange[]>;
 }
 
-/** Keeps a number of requests in flight until it is stopped. */
-export function startTraffic(inFlight: number, send: () => Promise<Answer>): Traffic {
+/** Keeps a number of requests in flight until it is stopped, each followed by the next one after the pause. */
+export function startTraffic(inFlight: number, send: () => Promise<Answer>, pauseMs = 0): Traffic {
   const exchanges: Exchange[] = [];
   const stopping = new AbortController();
   async function loop(): Promise<void> {
@@ -23,6 +24,7 @@ export function startTraffic(inFlight: number, send: () => Promise<Answer>): Tra
       const startedAt = performance.now();
       const { status } = await send();
       exchanges.push({ startedAt, endedAt: performance.now(), status });
+      if (pauseMs > 0) await delay(pauseMs);
     }
   }
   const loops = Array.from({ length: inFlight }, loop);

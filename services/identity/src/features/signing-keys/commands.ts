@@ -16,8 +16,6 @@ import {
 const ACTIVATION_DELAY_MS = 20_000;
 
 export interface RotateOptions {
-  /** The time from published to active, in milliseconds. */
-  readonly activationDelayMs?: number;
   /** Rotate even when the existing private keys can't be opened, because ENCRYPTION_KEYS are lost. */
   readonly isForced?: boolean;
 }
@@ -33,14 +31,14 @@ export async function rotateKey(
   db: Prisma,
   box: SecretBox,
   now: number,
-  { activationDelayMs = ACTIVATION_DELAY_MS, isForced = false }: RotateOptions = {},
+  { isForced = false }: RotateOptions = {},
 ): Promise<string> {
   const [newest] = await findKeys(db);
   const lost = isForced ? (await findAllKeys(db)).filter((one) => !canOpen(box, one)) : [];
   const isReplacing = newest !== undefined && lost.some(({ id }) => id === newest.id);
   // If this command has other ENCRYPTION_KEYS than the service, the service couldn't sign with the new key.
   if (newest && !isReplacing) openPrivateKey(box, newest);
-  const activeFrom = isReplacing ? Math.max(now, newest.activeFrom.getTime() + 1) : now + activationDelayMs;
+  const activeFrom = isReplacing ? Math.max(now, newest.activeFrom.getTime() + 1) : now + ACTIVATION_DELAY_MS;
   const key = generateKey(box, now, activeFrom);
   // In one transaction, because without the new key an emptied one would be the one to sign with.
   await db.$transaction(async (tx) => {
