@@ -1,49 +1,21 @@
 import { createDecoder } from 'fast-jwt';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
-import { createApplication, PUBLIC_URL } from './applications.js';
-import {
-  type Browser,
-  consent,
-  createAuthorization,
-  createBrowser,
-  endOverlap,
-  exchangeCode,
-  postForm,
-  REDIRECT_URI,
-  refresh,
-} from './flow.js';
+import { PUBLIC_URL } from './applications.js';
+import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { consent, createAuthorization, endOverlap, exchangeCode, REDIRECT_URI, refresh } from './flow.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-let clientId: string;
-let browser: Browser;
-
+let running: RunningApplication;
+let identity: RunningApplication['identity'];
+let clientId: RunningApplication['clientId'];
+let browser: RunningApplication['browser'];
+let connect: RunningApplication['connect'];
 beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  const { application } = await createApplication(identity, session, {
-    name: 'Desk agent',
-    grantTypes: ['authorization_code', 'refresh_token'],
-    scopes: ['user:read', 'crawl:read', 'crawl:write'],
-    redirectUris: ['http://127.0.0.1/callback'],
-    authMethod: 'none',
-    role: undefined,
-  });
-  clientId = application.clientId;
-  browser = createBrowser(identity);
-  await browser.signIn();
+  running = await startWithApplication();
+  ({ identity, clientId, browser, connect } = running);
 });
-afterAll(() => identity.close());
+afterAll(() => running.close());
 
 const decode = createDecoder();
-
-async function connect(form?: Record<string, string | string[]>) {
-  const authorization = createAuthorization(clientId);
-  const target = await consent(browser, authorization, form);
-  const code = target.searchParams.get('code') ?? '';
-  return { authorization, target, code, answer: await exchangeCode(identity, authorization, code) };
-}
 
 test('OAUTH-6: a person connects an application, which then uses the tools as that person', async () => {
   const { authorization, target, answer } = await connect();
@@ -65,62 +37,6 @@ test('OAUTH-6: a person connects an application, which then uses the tools as th
     user: { email: 'admin@example.com' },
     credential: { kind: 'oauth', scopes: ['user:read', 'crawl:read'] },
   });
-});
-
-test('only the scopes that the person ticks are granted, and a refresh gets no more', async () => {
-  const { answer } = await connect({ scope: 'user:read' });
-  expect(answer.body.scope).toBe('user:read');
-  const refreshed = await refresh(identity, clientId, answer.body.refresh_token as string);
-  expect([refreshed.status, refreshed.body.scope]).toEqual([200, 'user:read']);
-});
-
-test('the consent page names who asks, where the answer goes, each scope and the end, and cannot be framed', async () => {
-  const started = await browser.get(createAuthorization(clientId).url);
-  const page = await browser.get(browser.getLocation(started));
-  for (const text of [
-    'Desk agent',
-    '127.0.0.1:33418',
-    'See the own profile',
-    'admin@example.com',
-    'machine of your browser',
-  ])
-    expect(page.text).toContain(text);
-  expect(page.text).toMatch(/ends on\s+\d+ \w+ 20\d\d/);
-  const policy = page.headers.get('content-security-policy');
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).toContain("form-action 'self' http://127.0.0.1:33418");
-  expect(page.text).not.toContain('<script');
-});
-
-test('consent is asked every time, and a denial is told to the application', async () => {
-  await connect();
-  const target = await consent(browser, createAuthorization(clientId), { decision: 'deny' });
-  expect(target.searchParams.get('error')).toBe('access_denied');
-});
-
-test('a browser that is not signed in goes to the sign-in page and comes back', async () => {
-  const other = createBrowser(identity);
-  const started = await other.get(createAuthorization(clientId).url);
-  const page = other.getLocation(started);
-  const sent = await other.get(page);
-  expect([sent.status, other.getLocation(sent)]).toEqual([
-    303,
-    `/sign-in?returnTo=${encodeURIComponent(page)}`,
-  ]);
-  await other.signIn();
-  expect((await other.get(page)).status).toBe(200);
-});
-
-test('a consent page cannot be opened or answered in another browser', async () => {
-  const started = await browser.get(createAuthorization(clientId).url);
-  const other = createBrowser(identity);
-  await other.signIn();
-  expect((await other.get(browser.getLocation(started))).status).toBe(400);
-  const answered = await browser.post(browser.getLocation(started), {
-    decision: 'allow',
-    scope: 'user:read',
-  });
-  expect(answered.status).toBe(403);
 });
 
 test.each([
@@ -175,93 +91,6 @@ test('a refresh token is rotated, works for 30 seconds more, and ends the connec
   );
   const list = await createCaller(identity, two.body.access_token as string).legacy('tools/list');
   expect(list.status).toBe(401);
-});
-
-test.each(['access_token', 'refresh_token'])(
-  'revoking the %s ends the connection (RFC 7009)',
-  async (name) => {
-    const { answer } = await connect();
-    const revoked = await postForm(identity, 'revoke', {
-      client_id: clientId,
-      token: answer.body[name] as string,
-    });
-    expect(revoked.status).toBe(200);
-    const list = await createCaller(identity, answer.body.access_token as string).legacy('tools/list');
-    expect(list.status).toBe(401);
-    expect((await refresh(identity, clientId, answer.body.refresh_token as string)).status).toBe(400);
-  },
-);
-
-test('a connection is deleted with all that belongs to it, after the retention of the audit', async () => {
-  const { answer } = await connect();
-  const { grant_id: id } = (
-    await identity.db.query('select grant_id from oauth_access_tokens where id = $1', [
-      decode(answer.body.access_token as string).jti,
-    ])
-  ).rows[0];
-  // A refresh token that is issued at the end of a connection expires after it.
-  await identity.db.query(
-    `update oauth_artifacts set expires_at = now() + interval '10 years' where grant_id = $1`,
-    [id],
-  );
-  const expire = async (days: number) => {
-    await identity.db.query(
-      `update oauth_grants set expires_at = now() - make_interval(days => $2) where id = $1`,
-      [id, days],
-    );
-    await identity.sweep();
-    return (await identity.db.query('select from oauth_grants where id = $1', [id])).rowCount;
-  };
-  expect([await expire(729), await expire(731)]).toEqual([1, 0]);
-  for (const table of ['oauth_artifacts', 'oauth_access_tokens'])
-    expect((await identity.db.query(`select from ${table} where grant_id = $1`, [id])).rowCount).toBe(0);
-});
-
-test('another client cannot revoke a token', async () => {
-  const { answer } = await connect();
-  const other = await createApplication(identity, session, {
-    grantTypes: ['authorization_code'],
-    redirectUris: ['https://other.example/cb'],
-    authMethod: 'none',
-  });
-  const token = answer.body.access_token as string;
-  await postForm(identity, 'revoke', { client_id: other.application.clientId, token });
-  expect((await createCaller(identity, token).legacy('tools/list')).status).toBe(200);
-});
-
-test('owners and administrators see connected apps and end them at once', async () => {
-  const { answer } = await connect();
-  await identity.db.query('update oauth_grants set last_address = null');
-  await refresh(identity, clientId, answer.body.refresh_token as string);
-  const own = await identity.call('GET', '/api/v1/connected-apps', { token: session });
-  const [app] = own.body.data;
-  expect(app).toMatchObject({
-    client: { id: clientId, kind: 'application', name: 'Desk agent', host: null },
-    scopes: ['user:read', 'crawl:read'],
-    lastAddress: '127.0.0.1',
-  });
-  const all = await identity.call('GET', '/api/v1/connected-apps/admin', { token: session });
-  expect(all.body.data[0]).toMatchObject({ id: app.id, owner: { email: 'admin@example.com' } });
-  const member = await identity.createMember(session);
-  expect(
-    (await identity.call('DELETE', `/api/v1/connected-apps/${app.id}`, { token: member.session })).status,
-  ).toBe(404);
-  const other = await identity.createOrganisation('elsewhere@example.com');
-  expect(
-    (await identity.call('DELETE', `/api/v1/connected-apps/admin/${app.id}`, { token: other.session }))
-      .status,
-  ).toBe(404);
-  expect((await identity.call('DELETE', `/api/v1/connected-apps/${app.id}`, { token: session })).status).toBe(
-    200,
-  );
-  expect((await createCaller(identity, answer.body.access_token as string).legacy('tools/list')).status).toBe(
-    401,
-  );
-  const audit = await identity.call('GET', `/api/v1/audit?subjectId=${app.id}`, { token: session });
-  expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual([
-    'connected_app.revoked',
-    'connected_app.authorized',
-  ]);
 });
 
 test('a missing scope is a challenge that names all that the client needs', async () => {

@@ -1,0 +1,105 @@
+import { createDecoder } from 'fast-jwt';
+import { createCaller } from '../mcp/endpoint.js';
+import { createApplication } from './applications.js';
+import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { postForm, refresh } from './flow.js';
+
+let running: RunningApplication;
+let identity: RunningApplication['identity'];
+let session: RunningApplication['session'];
+let clientId: RunningApplication['clientId'];
+let connect: RunningApplication['connect'];
+beforeAll(async () => {
+  running = await startWithApplication();
+  ({ identity, session, clientId, connect } = running);
+});
+afterAll(() => running.close());
+
+const decode = createDecoder();
+
+test('owners and administrators see connected apps and end them at once', async () => {
+  const { answer } = await connect();
+  await identity.db.query('update oauth_grants set last_address = null');
+  await refresh(identity, clientId, answer.body.refresh_token as string);
+  const own = await identity.call('GET', '/api/v1/connected-apps', { token: session });
+  const [app] = own.body.data;
+  expect(app).toMatchObject({
+    client: { id: clientId, kind: 'application', name: 'Desk agent', host: null },
+    scopes: ['user:read', 'crawl:read'],
+    lastAddress: '127.0.0.1',
+  });
+  const all = await identity.call('GET', '/api/v1/connected-apps/admin', { token: session });
+  expect(all.body.data[0]).toMatchObject({ id: app.id, owner: { email: 'admin@example.com' } });
+  const member = await identity.createMember(session);
+  expect(
+    (await identity.call('DELETE', `/api/v1/connected-apps/${app.id}`, { token: member.session })).status,
+  ).toBe(404);
+  const other = await identity.createOrganisation('elsewhere@example.com');
+  expect(
+    (await identity.call('DELETE', `/api/v1/connected-apps/admin/${app.id}`, { token: other.session }))
+      .status,
+  ).toBe(404);
+  expect((await identity.call('DELETE', `/api/v1/connected-apps/${app.id}`, { token: session })).status).toBe(
+    200,
+  );
+  expect((await createCaller(identity, answer.body.access_token as string).legacy('tools/list')).status).toBe(
+    401,
+  );
+  const audit = await identity.call('GET', `/api/v1/audit?subjectId=${app.id}`, { token: session });
+  expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual([
+    'connected_app.revoked',
+    'connected_app.authorized',
+  ]);
+});
+
+test.each(['access_token', 'refresh_token'])(
+  'revoking the %s ends the connection (RFC 7009)',
+  async (name) => {
+    const { answer } = await connect();
+    const revoked = await postForm(identity, 'revoke', {
+      client_id: clientId,
+      token: answer.body[name] as string,
+    });
+    expect(revoked.status).toBe(200);
+    const list = await createCaller(identity, answer.body.access_token as string).legacy('tools/list');
+    expect(list.status).toBe(401);
+    expect((await refresh(identity, clientId, answer.body.refresh_token as string)).status).toBe(400);
+  },
+);
+
+test('another client cannot revoke a token', async () => {
+  const { answer } = await connect();
+  const other = await createApplication(identity, session, {
+    grantTypes: ['authorization_code'],
+    redirectUris: ['https://other.example/cb'],
+    authMethod: 'none',
+  });
+  const token = answer.body.access_token as string;
+  await postForm(identity, 'revoke', { client_id: other.application.clientId, token });
+  expect((await createCaller(identity, token).legacy('tools/list')).status).toBe(200);
+});
+
+test('a connection is deleted with all that belongs to it, after the retention of the audit', async () => {
+  const { answer } = await connect();
+  const { grant_id: id } = (
+    await identity.db.query('select grant_id from oauth_access_tokens where id = $1', [
+      decode(answer.body.access_token as string).jti,
+    ])
+  ).rows[0];
+  // A refresh token that is issued at the end of a connection expires after it.
+  await identity.db.query(
+    `update oauth_artifacts set expires_at = now() + interval '10 years' where grant_id = $1`,
+    [id],
+  );
+  const expire = async (days: number) => {
+    await identity.db.query(
+      `update oauth_grants set expires_at = now() - make_interval(days => $2) where id = $1`,
+      [id, days],
+    );
+    await identity.sweep();
+    return (await identity.db.query('select from oauth_grants where id = $1', [id])).rowCount;
+  };
+  expect([await expire(729), await expire(731)]).toEqual([1, 0]);
+  for (const table of ['oauth_artifacts', 'oauth_access_tokens'])
+    expect((await identity.db.query(`select from ${table} where grant_id = $1`, [id])).rowCount).toBe(0);
+});
