@@ -67,3 +67,14 @@ test('a consent page cannot be opened or answered in another browser', async () 
   });
   expect(answered.status).toBe(403);
 });
+
+test('an application that asks for more scopes than it has gets those that it has', async () => {
+  const asked = { scope: 'user:read kb:read crawl:read crawl:delete' };
+  const started = await browser.get(createAuthorization(clientId, asked).url);
+  const page = await browser.get(browser.getLocation(started));
+  expect(page.text).toContain('(crawl:read)');
+  expect(page.text).not.toMatch(/kb:read|crawl:delete/);
+  // A form that claims more changes nothing.
+  const { answer } = await connect({ scope: ['user:read', 'kb:read', 'crawl:delete'] }, asked);
+  expect([answer.status, answer.body.scope]).toEqual([200, 'user:read']);
+});

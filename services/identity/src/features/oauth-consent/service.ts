@@ -85,12 +85,11 @@ export function createConsentService(deps: {
     const policy = await findTokenPolicy(prisma, member.orgId);
     const redirectUri = readText(params, 'redirect_uri');
     const resource = resources.find(readText(params, 'resource') || resources.mcp);
-    const allowed = client.scope?.split(' ');
     const scopes = readText(params, 'scope')
       .split(' ')
       .filter((name): name is Scope => canDelegateScope(name, member.role))
       .filter((name) => !policy.deniedScopes.includes(name))
-      .filter((name) => resource?.scopes.includes(name) && (!allowed || allowed.includes(name)));
+      .filter((name) => resource?.scopes.includes(name) && (stored?.scopes?.includes(name) ?? true));
     return {
       clientId,
       kind,

@@ -12,6 +12,8 @@ export interface AccessTokenOwner {
   readonly orgId: string;
   readonly role: Role;
   readonly isServiceAccount: boolean;
+  /** The scopes of the application; null for a client that describes itself, which the grant alone limits. */
+  readonly clientScopes: readonly string[] | null;
   /** The scopes that the organisation's policy denies. */
   readonly deniedScopes: readonly string[];
   /** The connection, with the policy that it is subject to; null for a service account. */
@@ -24,6 +26,7 @@ interface OwnerRow {
   readonly id: string;
   readonly org_id: string;
   readonly role: Role;
+  readonly client_scopes: string[] | null;
   readonly denied_scopes: string[] | null;
   readonly expires_at: Date | null;
 }
@@ -39,10 +42,11 @@ interface GrantOwnerRow extends OwnerRow {
   readonly max_lifetime_days: number | null;
 }
 
+const clientScopes = "case when c.kind = 'application' then c.scopes end as client_scopes";
 const liveClient = 'c.disabled_at is null and c.removed_at is null';
 
 const grantOwner = `
-  select u.id, g.org_id, u.role, g.expires_at, p.denied_scopes, g.client_id, c.kind, g.created_at,
+  select u.id, g.org_id, u.role, g.expires_at, ${clientScopes}, p.denied_scopes, g.client_id, c.kind, g.created_at,
     connections.client_kinds, connections.hosts, connections.connectable_by, connections.max_lifetime_days
   from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
@@ -50,7 +54,7 @@ const grantOwner = `
   where g.id = $1 and g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and ${liveClient}`;
 
 const accountOwner = `
-  select a.id, a.org_id, a.role, null as expires_at, p.denied_scopes
+  select a.id, a.org_id, a.role, null as expires_at, ${clientScopes}, p.denied_scopes
   from oauth_clients c join service_accounts a on a.id = c.service_account_id
     left join token_policies p on p.org_id = a.org_id
   where c.id = $1 and a.removed_at is null and ${liveClient}`;
@@ -74,6 +78,7 @@ const toOwner = (row: OwnerRow) => ({
   id: row.id,
   orgId: row.org_id,
   role: row.role,
+  clientScopes: row.client_scopes,
   deniedScopes: row.denied_scopes ?? [],
   expiresAt: row.expires_at?.getTime() ?? null,
 });

@@ -23,7 +23,7 @@ export interface IssuedAccessToken {
 
 export interface AccessTokenRequest {
   readonly source: AccessTokenSource;
-  /** The scopes to grant; those that the owner's role no longer allows are left out. */
+  /** The scopes to grant; those that its owner or its application may not have are left out. */
   readonly scopes: readonly string[];
   readonly audiences: readonly string[];
   /** The token that this one is exchanged for. */
@@ -33,8 +33,12 @@ export interface AccessTokenRequest {
   readonly address?: string;
 }
 
-const canHold = ({ isServiceAccount, role, deniedScopes }: AccessTokenOwner, scope: string): boolean =>
+const canHold = (
+  { isServiceAccount, role, clientScopes, deniedScopes }: AccessTokenOwner,
+  scope: string,
+): boolean =>
   !deniedScopes.includes(scope) &&
+  (clientScopes?.includes(scope) ?? true) &&
   (isServiceAccount ? canServiceAccountHoldScope(scope, role) : canDelegateScope(scope, role));
 
 /** @returns when the owner's tokens end at the latest, in milliseconds since the epoch; undefined when it is over. */

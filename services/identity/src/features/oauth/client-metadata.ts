@@ -18,7 +18,8 @@ export const toApplicationType = (redirectUris: readonly string[]): 'native' | '
 
 /**
  * Converts a stored client to the metadata of RFC 7591. The provider needs a secret to authenticate a client with; it
- * gets the hashes of all active ones, which {@link matchesSecret} compares.
+ * gets the hashes of all active ones, which {@link matchSecret} compares. It does not get the scopes: it would refuse a
+ * request for more than those, where agents ask for what the challenge of a resource names.
  */
 export function toClientMetadata(row: ClientRow): AdapterPayload {
   const { redirect_uris, grant_types, auth_method, jwks, secret_hashes } = row;
@@ -29,7 +30,6 @@ export function toClientMetadata(row: ClientRow): AdapterPayload {
     redirect_uris: isCodeClient ? redirect_uris : [],
     grant_types,
     response_types: isCodeClient ? ['code'] : [],
-    ...(row.scopes.length > 0 && { scope: row.scopes.join(' ') }),
     token_endpoint_auth_method: auth_method,
     application_type: toApplicationType(redirect_uris),
     // A client without an active secret gets a value that no hash equals.
@@ -62,6 +62,5 @@ export const toRegisteredClient = (
   name: metadata.client_name?.slice(0, MAX_NAME) ?? 'Unnamed application',
   redirectUris: metadata.redirect_uris ?? [],
   grantTypes: metadata.grant_types ?? [],
-  scopes: metadata.scope?.split(' ') ?? [],
   createdAt,
 });

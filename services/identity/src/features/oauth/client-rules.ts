@@ -1,4 +1,3 @@
-import { canDelegateScope } from '@platform/auth';
 import { type ClientMetadata, errors } from 'oidc-provider';
 import { isLoopbackRedirect, toApplicationType } from './client-metadata.js';
 
@@ -14,8 +13,11 @@ const isSafeRedirect = (uri: string): boolean => {
   return url?.protocol === 'https:' || isLoopbackRedirect(uri);
 };
 
-/** Members that would make the provider fetch an address, or answer a secret that nobody keeps. */
-const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires_at'] as const;
+/**
+ * Members that would make the provider fetch an address, answer a secret that nobody keeps, or refuse the scopes that a
+ * client asks for later: what a client says of itself limits nothing, and the person consents to each scope.
+ */
+const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires_at', 'scope'] as const;
 
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
@@ -39,9 +41,4 @@ export function applyClientRules(metadata: ClientMetadata, isDocument: boolean):
     delete metadata.jwks;
   }
   metadata.application_type = toApplicationType(redirectUris);
-  if (metadata.scope !== undefined) {
-    const scopes = metadata.scope.split(' ').filter((name) => canDelegateScope(name, 'admin'));
-    if (scopes.length > 0) metadata.scope = scopes.join(' ');
-    else delete metadata.scope;
-  }
 }

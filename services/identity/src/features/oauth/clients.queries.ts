@@ -7,7 +7,6 @@ export interface ClientRow {
   readonly name: string;
   readonly redirect_uris: string[];
   readonly grant_types: string[];
-  readonly scopes: string[];
   readonly auth_method: 'none' | 'client_secret_basic' | 'private_key_jwt';
   readonly jwks: object | null;
   /** SHA-256 of each active secret. */
@@ -15,7 +14,7 @@ export interface ClientRow {
 }
 
 const clientById = `
-  select c.id, c.kind, c.org_id, c.name, c.redirect_uris, c.grant_types, c.scopes, c.auth_method, c.jwks,
+  select c.id, c.kind, c.org_id, c.name, c.redirect_uris, c.grant_types, c.auth_method, c.jwks,
     array(
       select secret_hash from oauth_client_secrets s where s.client_id = c.id and s.revoked_at is null order by s.id
     ) as secret_hashes
@@ -46,13 +45,12 @@ export interface RegisteredClient {
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly grantTypes: readonly string[];
-  readonly scopes: readonly string[];
   readonly createdAt: Date;
 }
 
 export const insertRegisteredClient = (db: pg.Pool, client: RegisteredClient): Promise<unknown> =>
   db.query(
     `insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
-     values ($1, 'registered', $2, $3, $4, $5, 'none', $6)`,
-    [client.id, client.name, client.redirectUris, client.grantTypes, client.scopes, client.createdAt],
+     values ($1, 'registered', $2, $3, $4, '{}', 'none', $5)`,
+    [client.id, client.name, client.redirectUris, client.grantTypes, client.createdAt],
   );

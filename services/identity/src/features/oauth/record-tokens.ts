@@ -8,8 +8,8 @@ import type { ProtectedResources } from './protected-resources.js';
 /** What the provider has granted in this request. */
 interface Issued {
   readonly source: AccessTokenSource;
-  /** Undefined when the client named none. */
-  readonly scope: string | undefined;
+  /** Undefined when an application named none: it gets all that it has (RFC 6749 §3.3). */
+  readonly scopes: readonly string[] | undefined;
   readonly resource: string | undefined;
 }
 
@@ -21,9 +21,10 @@ function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
     ? { grantId: AccessToken.grantId, clientId: Client.clientId }
     : { clientId: Client.clientId };
   const [resource] = [token.aud].flat();
-  // An application that names no scope gets all that it has (RFC 6749 §3.3).
-  const scope = token.scope ?? (ClientCredentials ? Client.scope : '');
-  return { source: source as AccessTokenSource, scope, resource };
+  // The provider leaves `scope` out both when none was named and when the resource has none of them.
+  const isUnnamed = AccessToken === undefined && oidc.params?.['scope'] === undefined;
+  const scopes = isUnnamed ? undefined : (token.scope?.split(' ') ?? []);
+  return { source: source as AccessTokenSource, scopes, resource };
 }
 
 /** Says why no token was issued (RFC 6749 §5.2). */
@@ -65,9 +66,9 @@ export function recordTokens(
       });
     const issued = readIssued(ctx);
     const resource = issued?.resource === undefined ? undefined : resources.find(issued.resource);
-    const scopes = issued?.scope
-      ?.split(' ')
-      .filter((name) => resource?.scopes.some((known) => known === name));
+    const scopes = (issued?.scopes ?? resource?.scopes)?.filter((name) =>
+      resource?.scopes.some((known) => known === name),
+    );
     const token =
       issued && resource && scopes?.length
         ? await issue({ source: issued.source, scopes, audiences: resource.audiences, address: ctx.ip })
