@@ -4,20 +4,16 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { findFreePort } from '@platform/embedded';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { type Browser, consentAt, createBrowser } from './flow.js';
+import type { IdentityUnderTest } from '../identity.js';
+import { type Browser, consentAt } from './flow.js';
+import { startPublicIdentity } from './public-identity.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:41999/callback';
 let identity: IdentityUnderTest;
 let browser: Browser;
 
 beforeAll(async () => {
-  const port = await findFreePort();
-  const environment = { PUBLIC_URL: `http://127.0.0.1:${port}`, OAUTH_REGISTRATION: 'on' };
-  identity = await startIdentity({ port, environment });
-  browser = createBrowser(identity, environment.PUBLIC_URL);
-  await browser.signIn();
+  ({ identity, browser } = await startPublicIdentity({ OAUTH_REGISTRATION: 'on' }));
 });
 afterAll(() => identity.close());
 

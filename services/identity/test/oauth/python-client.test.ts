@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describeWith, ensurePythonMcp } from '@platform/testing';
+import { createApplication } from './applications.js';
+import { consentAt } from './flow.js';
+import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
+
+const program = join(__dirname, 'fixtures/python-client.py');
+
+/** Runs the client, and returns the lines it prints and a function that answers it. */
+async function startClient(args: readonly string[]) {
+  const child = spawn(await ensurePythonMcp(), [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
+  const exited = once(child, 'exit');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    answer: (line: string) => child.stdin.end(`${line}\n`),
+    exited,
+    async readLine(): Promise<string> {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`the Python client ended: ${errors}`);
+      return value;
+    },
+  };
+}
+
+describeWith('python-mcp', 'the client of the Python SDK', () => {
+  let running: PublicIdentity;
+  beforeAll(async () => {
+    running = await startPublicIdentity({ OAUTH_REGISTRATION: 'on' });
+  });
+  afterAll(() => running.identity.close());
+
+  test('connects from nothing with its OAuth provider, calls a tool, and refreshes its token', async () => {
+    const { identity, browser } = running;
+    const client = await startClient([`${identity.url}/mcp`]);
+    const callback = await consentAt(browser, await client.readLine());
+    client.answer(callback.href);
+    const { results, isRefreshed } = JSON.parse(await client.readLine());
+    for (const result of results)
+      expect(result).toMatchObject({
+        user: { email: 'admin@example.com' },
+        credential: { kind: 'oauth', scopes: ['user:read', 'kb:read', 'crawl:read'] },
+      });
+    expect(isRefreshed).toBe(true);
+    expect((await client.exited)[0]).toBe(0);
+  });
+
+  test('acts as a service account with client credentials', async () => {
+    const { identity } = running;
+    const { application, clientSecret } = await createApplication(identity, await identity.login());
+    const client = await startClient([`${identity.url}/mcp`, application.clientId, clientSecret]);
+    const { results } = JSON.parse(await client.readLine());
+    // Without kb:read, which a service account cannot have, although the challenge of the tools names it.
+    expect(results[0]).toMatchObject({
+      credential: { kind: 'oauth', scopes: ['user:read', 'crawl:read'] },
+    });
+    expect((await client.exited)[0]).toBe(0);
+  });
+});
