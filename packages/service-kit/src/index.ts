@@ -62,6 +62,14 @@ export {
   toPagination,
 } from './data/pagination.js';
 export {
+  type ListPage,
+  ListPageOf,
+  ListQuery,
+  type ListWindow,
+  NextCursor,
+  readListPage,
+} from './data/list-page.js';
+export {
   type Command,
   type CommandsDefinition,
   defineCommands,

@@ -7,6 +7,8 @@ export interface ListPage<Item> {
   readonly next: string | undefined;
 }
 
+const PAGE_SIZE = 50;
+
 interface ListOptions<Page> {
   readonly key: QueryKey;
   /** How often the first page is read again, in ms; default: not by itself. */
@@ -34,23 +36,13 @@ export function useList<Page extends ListPage<unknown>>({ key, refreshMs, load }
   return { data: items, pages, error: query.error, isPending: query.isPending, refetch: query.refetch, more };
 }
 
-interface NumberedPage<Item> {
-  readonly data: readonly Item[];
-  readonly pagination: { readonly page: number; readonly totalPages: number };
-}
+/** The query of a page: `cursor` only where there is one. */
+export const toPageQuery = (cursor: string | undefined, limit = PAGE_SIZE) => ({
+  limit,
+  ...(cursor !== undefined && { cursor }),
+});
 
-/** The same for an API that numbers its pages. */
-export const useNumberedList = <Item>({
-  load,
-  ...options
-}: Omit<ListOptions<unknown>, 'load'> & {
-  load(page: number, signal: AbortSignal): Promise<NumberedPage<Item>>;
-}) =>
-  useList({
-    ...options,
-    async load(cursor, signal) {
-      const { data, pagination } = await load(Number(cursor ?? 1), signal);
-      const hasMore = pagination.page < pagination.totalPages;
-      return { items: data, next: hasMore ? String(pagination.page + 1) : undefined };
-    },
-  });
+export const toListPage = <Item>(page: {
+  readonly data: readonly Item[];
+  readonly nextCursor: string | null;
+}): ListPage<Item> => ({ items: page.data, next: page.nextCursor ?? undefined });

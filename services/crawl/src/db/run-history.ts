@@ -1,4 +1,4 @@
-import type { PageWindow } from '@platform/service-kit';
+import type { ListWindow } from '@platform/service-kit';
 import type { RunState } from '../domain/run-state.js';
 import type { Prisma } from './prisma.js';
 
@@ -20,9 +20,13 @@ export const countRuns = (db: Prisma, filter: RunFilter): Promise<number> =>
   db.run.count({ where: toWhere(filter) });
 
 /** Returns the rows newest first. */
-export async function findRuns(db: Prisma, filter: RunFilter, { isFromEnd, offset, count }: PageWindow) {
+export async function findRuns(
+  db: Prisma,
+  filter: RunFilter,
+  { isFromEnd, offset, count, beforeId }: ListWindow,
+) {
   const rows = await db.run.findMany({
-    where: toWhere(filter),
+    where: { ...toWhere(filter), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
     orderBy: { id: isFromEnd ? 'asc' : 'desc' },
     skip: offset,
     take: count,

@@ -1,19 +1,16 @@
 import { applications as t } from '#text/applications';
-import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useNumberedList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Application, getAccess } from './shape.ts';
 
 const CreateApplication = lazyPart(async () => (await import('./create-application.tsx')).CreateApplication);
-
-const PAGE_SIZE = 50;
 
 const columns: readonly DataColumn<Application>[] = [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
@@ -45,35 +42,25 @@ const columns: readonly DataColumn<Application>[] = [
 ];
 
 export function Screen() {
-  const [isCreating, setCreating] = useState(false);
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['applications', 'list'],
-    load: (page, signal) =>
-      unwrap(
-        identity.GET('/api/v1/oauth-applications', { params: { query: { page, limit: PAGE_SIZE } }, signal }),
+    load: async (cursor, signal) =>
+      toListPage(
+        await unwrap(
+          identity.GET('/api/v1/oauth-applications', { params: { query: toPageQuery(cursor) }, signal }),
+        ),
       ),
   });
-  const create = (
-    <Button kind="primary" onPress={() => setCreating(true)}>
-      {t.create}
-    </Button>
-  );
   return (
-    <Page title={t.title} intro={t.intro} actions={create}>
-      <QueryView query={query}>
-        {(found) => (
-          <DataTable
-            label={t.title}
-            columns={columns}
-            items={found}
-            more={more}
-            getId={({ clientId }) => clientId}
-            getHref={({ clientId }) => `/organisation/applications/${clientId}`}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-          />
-        )}
-      </QueryView>
-      {isCreating && <CreateApplication onClose={() => setCreating(false)} />}
-    </Page>
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<DialogButton label={t.create} dialog={CreateApplication} />}
+      list={list}
+      columns={columns}
+      getId={({ clientId }) => clientId}
+      getHref={({ clientId }) => `/organisation/applications/${clientId}`}
+      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+    />
   );
 }

@@ -2,16 +2,14 @@ import { apps as t } from '#text/apps';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { useNumberedList } from '../../ui/use-list.ts';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { clientColumn, createUseColumns } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
-
-const PAGE_SIZE = 50;
 
 type OwnedApp = IdentitySchemas['schemas']['OwnedConnectedApp'];
 
@@ -29,31 +27,25 @@ const ownerColumn: DataColumn<OwnedApp> = {
 /** The applications that act for anybody in the organisation. */
 export function Screen() {
   const [ending, setEnding] = useState<OwnedApp>();
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['apps', 'all'],
-    load: (page, signal) =>
-      unwrap(
-        identity.GET('/api/v1/connected-apps/admin', {
-          params: { query: { page, limit: PAGE_SIZE } },
-          signal,
-        }),
+    load: async (cursor, signal) =>
+      toListPage(
+        await unwrap(
+          identity.GET('/api/v1/connected-apps/admin', { params: { query: toPageQuery(cursor) }, signal }),
+        ),
       ),
   });
   return (
-    <Page title={t.title} intro={t.allIntro}>
-      <QueryView query={query}>
-        {(found) => (
-          <DataTable
-            label={t.title}
-            columns={[clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)]}
-            items={found}
-            more={more}
-            getId={({ id }) => id}
-            empty={<Empty title={t.allEmptyTitle} />}
-          />
-        )}
-      </QueryView>
+    <ListPage
+      title={t.title}
+      intro={t.allIntro}
+      list={list}
+      columns={[clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)]}
+      getId={({ id }) => id}
+      empty={<Empty title={t.allEmptyTitle} />}
+    >
       {ending && <EndApp app={ending} owner={ending.owner.fullName} onClose={() => setEnding(undefined)} />}
-    </Page>
+    </ListPage>
   );
 }

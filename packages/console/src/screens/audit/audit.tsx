@@ -1,10 +1,8 @@
 import { text } from '../../text/index.ts';
-import { DataTable } from '../../ui/data-table.tsx';
 import { DateFilter } from '../../ui/date-filter.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
-import { FilterBar } from '../../ui/filters.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
 import { type AuditName, loadAuditPage, toSearch } from './api.ts';
@@ -18,7 +16,7 @@ const t = text.audit;
 export function Screen() {
   const { filters, setFilter } = useFilters();
   const search = toSearch(filters);
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['audit', search],
     async load(cursor, signal) {
       const page = await loadAuditPage({ ...search, cursor }, signal);
@@ -31,29 +29,26 @@ export function Screen() {
   });
   const names: Readonly<Record<string, AuditName>> = Object.assign(
     {},
-    ...(query.pages ?? []).map((page) => page.names),
+    ...(list.pages ?? []).map((page) => page.names),
   );
   return (
-    <Page title={t.title} intro={t.intro} actions={<ExportAudit search={search} />}>
-      <FilterBar>
-        <SelectFilter label={t.columns.action} name="action" options={Object.entries(t.actions)} />
-        <DateFilter label={t.from} name="from" />
-        <DateFilter label={t.to} name="to" />
-        <ChosenFilter label={t.columns.actor} name="actor" names={names} />
-        <ChosenFilter label={t.target} name="subject" names={names} />
-      </FilterBar>
-      <QueryView query={query}>
-        {(rows) => (
-          <DataTable
-            label={t.title}
-            columns={createAuditColumns(setFilter)}
-            items={rows}
-            more={more}
-            getId={({ entry }) => entry.id}
-            empty={<Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>}
-          />
-        )}
-      </QueryView>
-    </Page>
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<ExportAudit search={search} />}
+      filters={
+        <>
+          <SelectFilter label={t.columns.action} name="action" options={Object.entries(t.actions)} />
+          <DateFilter label={t.from} name="from" />
+          <DateFilter label={t.to} name="to" />
+          <ChosenFilter label={t.columns.actor} name="actor" names={names} />
+          <ChosenFilter label={t.target} name="subject" names={names} />
+        </>
+      }
+      list={list}
+      columns={createAuditColumns(setFilter)}
+      getId={({ entry }) => entry.id}
+      empty={<Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>}
+    />
   );
 }

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
+import { ListView } from '../../ui/list-page.tsx';
 import { Empty, Facts, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
-import { useNumberedList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { runColumns } from './run-columns.tsx';
@@ -99,15 +99,15 @@ const OUTCOMES = ['any', 'completed', 'failed', 'aborted', 'skipped'] as const;
 function Runs({ connector }: { connector: string }) {
   const { filters } = useFilters();
   const wanted = OUTCOMES.find((known) => known === filters['outcome']) ?? 'any';
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['crawls', 'runs', connector, wanted],
     refreshMs: 5_000,
-    async load(page, signal) {
-      const params = {
-        path: { connector },
-        query: { page, limit: PAGE_SIZE, ...(wanted !== 'any' && { outcome: wanted }) },
-      };
-      return unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal }));
+    async load(cursor, signal) {
+      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(wanted !== 'any' && { outcome: wanted }) };
+      const params = { path: { connector }, query };
+      return toListPage(
+        await unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal })),
+      );
     },
   });
   return (
@@ -119,25 +119,20 @@ function Runs({ connector }: { connector: string }) {
           options={OUTCOMES.map((key) => [key, key === 'any' ? text.all : t.outcomes[key]])}
         />
       </FilterBar>
-      <QueryView query={query}>
-        {(runs) => (
-          <DataTable
-            label={t.runs.title}
-            columns={runColumns}
-            items={runs}
-            more={more}
-            getId={({ runId }) => runId}
-            getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
-            empty={
-              wanted === 'any' ? (
-                <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
-              ) : (
-                <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>
-              )
-            }
-          />
-        )}
-      </QueryView>
+      <ListView
+        label={t.runs.title}
+        list={list}
+        columns={runColumns}
+        getId={({ runId }) => runId}
+        getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
+        empty={
+          wanted === 'any' ? (
+            <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
+          ) : (
+            <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>
+          )
+        }
+      />
     </>
   );
 }

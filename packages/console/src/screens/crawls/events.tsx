@@ -2,10 +2,9 @@ import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
-import { FilterBar } from '../../ui/filters.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
@@ -53,38 +52,32 @@ export function Screen() {
   const { filters } = useFilters();
   const connector = filters['connector'];
   const connectors = useQuery(connectorsQuery).data ?? [];
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['events', connector],
     refreshMs: 5_000,
     load: (after, signal) => loadEvents(connector, after, signal),
   });
   return (
-    <Page title={t.title} intro={t.intro}>
-      <FilterBar>
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      filters={
         <SelectFilter
           label={text.crawls.columns.connector}
           name="connector"
           options={connectors.map((one) => [one.connector, one.connector])}
         />
-      </FilterBar>
-      <QueryView query={query}>
-        {(events) => (
-          <DataTable
-            label={t.title}
-            columns={columns}
-            items={events}
-            more={more}
-            getId={({ eventId }) => eventId}
-            empty={
-              connector === undefined ? (
-                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-              ) : (
-                <Empty title={t.noMatch(connector)}>{text.noMatchAdvice}</Empty>
-              )
-            }
-          />
-        )}
-      </QueryView>
-    </Page>
+      }
+      list={list}
+      columns={columns}
+      getId={({ eventId }) => eventId}
+      empty={
+        connector === undefined ? (
+          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+        ) : (
+          <Empty title={t.noMatch(connector)}>{text.noMatchAdvice}</Empty>
+        )
+      }
+    />
   );
 }

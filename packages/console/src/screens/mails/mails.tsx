@@ -2,13 +2,13 @@ import type { MailSchemas } from '@platform/clients/types';
 import { mail, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
-import { FilterBar, FilterToggle, SearchBox } from '../../ui/filters.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
-import { useNumberedList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
 const t = text.mails;
 const PAGE_SIZE = 25;
@@ -59,47 +59,44 @@ export function Screen() {
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'any';
   const recipient = (filters['recipient'] ?? '').trim();
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['mails', state, recipient],
     refreshMs: 5_000,
-    load: (page, signal) =>
-      unwrap(
-        mail.GET('/api/v1/mail/records', {
-          params: { query: { page, limit: PAGE_SIZE, state, ...(recipient.length > 2 && { recipient }) } },
-          signal,
-        }),
-      ),
+    async load(cursor, signal) {
+      const query = {
+        ...toPageQuery(cursor, PAGE_SIZE),
+        state,
+        ...(recipient.length > 2 && { recipient }),
+      };
+      return toListPage(await unwrap(mail.GET('/api/v1/mail/records', { params: { query }, signal })));
+    },
   });
   const isFiltered = state !== 'any' || recipient !== '';
   return (
-    <Page title={t.title} intro={t.intro}>
-      <FilterBar>
-        <SearchBox label={t.recipientFilter} name="recipient" />
-        <FilterToggle
-          label={t.columns.state}
-          name="state"
-          options={STATES.map((key) => [key, key === 'any' ? text.all : t.states[key]])}
-        />
-      </FilterBar>
-      <QueryView query={query}>
-        {(records) => (
-          <DataTable
-            label={t.title}
-            columns={columns}
-            items={records}
-            more={more}
-            getId={({ id }) => id}
-            getHref={({ id }) => `/mails/${id}`}
-            empty={
-              isFiltered ? (
-                <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
-              ) : (
-                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-              )
-            }
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      filters={
+        <>
+          <SearchBox label={t.recipientFilter} name="recipient" />
+          <FilterToggle
+            label={t.columns.state}
+            name="state"
+            options={STATES.map((key) => [key, key === 'any' ? text.all : t.states[key]])}
           />
-        )}
-      </QueryView>
-    </Page>
+        </>
+      }
+      list={list}
+      columns={columns}
+      getId={({ id }) => id}
+      getHref={({ id }) => `/mails/${id}`}
+      empty={
+        isFiltered ? (
+          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+        ) : (
+          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+        )
+      }
+    />
   );
 }

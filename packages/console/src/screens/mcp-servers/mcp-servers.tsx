@@ -1,20 +1,18 @@
 import { mcpServers as t } from '#text/mcp-servers';
-import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { text } from '../../text/index.ts';
 import { describeState, type Server } from './servers-api.ts';
 
 const CreateServer = lazyPart(async () => (await import('./edit-server.tsx')).CreateServer);
 
-const PAGE_SIZE = 50;
 const REFRESH_MS = 10_000;
 
 export function ServerState({ server }: { server: Server }) {
@@ -49,41 +47,24 @@ const columns: readonly DataColumn<Server>[] = [
 ];
 
 export function Screen() {
-  const [isCreating, setCreating] = useState(false);
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['mcp-servers', 'list'],
     refreshMs: REFRESH_MS,
-    async load(cursor, signal) {
-      const page = await unwrap(
-        identity.GET('/api/v1/mcp-servers', {
-          params: { query: { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) } },
-          signal,
-        }),
-      );
-      return { items: page.data, next: page.nextCursor ?? undefined };
-    },
+    load: async (cursor, signal) =>
+      toListPage(
+        await unwrap(identity.GET('/api/v1/mcp-servers', { params: { query: toPageQuery(cursor) }, signal })),
+      ),
   });
-  const create = (
-    <Button kind="primary" onPress={() => setCreating(true)}>
-      {t.create}
-    </Button>
-  );
   return (
-    <Page title={t.title} intro={t.intro} actions={create}>
-      <QueryView query={query}>
-        {(servers) => (
-          <DataTable
-            label={t.title}
-            columns={columns}
-            items={servers}
-            more={more}
-            getId={({ id }) => id}
-            getHref={({ id }) => `/organisation/mcp-servers/${id}`}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-          />
-        )}
-      </QueryView>
-      {isCreating && <CreateServer onClose={() => setCreating(false)} />}
-    </Page>
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<DialogButton label={t.create} dialog={CreateServer} />}
+      list={list}
+      columns={columns}
+      getId={({ id }) => id}
+      getHref={({ id }) => `/organisation/mcp-servers/${id}`}
+      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+    />
   );
 }

@@ -2,18 +2,17 @@ import { mcpServers } from '#text/mcp-servers';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
+import { ListView } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { useList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Tool } from './servers-api.ts';
 
 const ReviewTool = lazyPart(async () => (await import('./review-tool.tsx')).ReviewTool);
 
 const t = mcpServers.tools;
-const PAGE_SIZE = 50;
 const tones = { new: 'notice', changed: 'notice', approved: 'good', withdrawn: 'neutral' } as const;
 
 const columns: readonly DataColumn<Tool>[] = [
@@ -49,19 +48,11 @@ const columns: readonly DataColumn<Tool>[] = [
 /** What a server offers, and what of it agents see. */
 export function Tools({ serverId }: { serverId: string }) {
   const [reviewed, setReviewed] = useState<Tool>();
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['mcp-servers', 'tools', serverId],
     async load(cursor, signal) {
-      const page = await unwrap(
-        identity.GET('/api/v1/mcp-servers/{id}/tools', {
-          params: {
-            path: { id: serverId },
-            query: { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
-          },
-          signal,
-        }),
-      );
-      return { items: page.data, next: page.nextCursor ?? undefined };
+      const params = { path: { id: serverId }, query: toPageQuery(cursor) };
+      return toListPage(await unwrap(identity.GET('/api/v1/mcp-servers/{id}/tools', { params, signal })));
     },
   });
   const menu = createMenuColumn<Tool>({
@@ -70,18 +61,13 @@ export function Tools({ serverId }: { serverId: string }) {
   });
   return (
     <Section title={t.title}>
-      <QueryView query={query}>
-        {(tools) => (
-          <DataTable
-            label={t.title}
-            columns={[...columns, menu]}
-            items={tools}
-            more={more}
-            getId={({ name }) => name}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-          />
-        )}
-      </QueryView>
+      <ListView
+        label={t.title}
+        list={list}
+        columns={[...columns, menu]}
+        getId={({ name }) => name}
+        empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+      />
       {reviewed && (
         <ReviewTool serverId={serverId} name={reviewed.name} onClose={() => setReviewed(undefined)} />
       )}

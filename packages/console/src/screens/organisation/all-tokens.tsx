@@ -3,19 +3,18 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
-import { FilterBar, FilterToggle, SearchBox } from '../../ui/filters.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { useFilters } from '../../ui/use-filters.ts';
-import { useList } from '../../ui/use-list.ts';
-import { createTokenColumns } from '../tokens/token-columns.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
+import { toPageQuery, useList } from '../../ui/use-list.ts';
+import { createTokenColumns } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 
 const t = text.allTokens;
-const PAGE_SIZE = 50;
 const STATES = ['active', 'expired', 'revoked'] as const;
 
 type OwnedToken = IdentitySchemas['schemas']['ListedOwnedPersonalAccessToken'];
@@ -37,12 +36,12 @@ export function Screen() {
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['tokens', 'all', state, q],
     async load(cursor, signal) {
-      const search = { limit: PAGE_SIZE, state, ...(q && { q }), ...(cursor !== undefined && { cursor }) };
+      const query = { ...toPageQuery(cursor), state, ...(q && { q }) };
       const page = await unwrap(
-        identity.GET('/api/v1/personal-access-tokens/admin', { params: { query: search }, signal }),
+        identity.GET('/api/v1/personal-access-tokens/admin', { params: { query }, signal }),
       );
       return { items: page.data, next: page.nextCursor ?? undefined };
     },
@@ -50,36 +49,33 @@ export function Screen() {
   const isFiltered = state !== 'active' || q !== '';
   const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking);
   return (
-    <Page title={t.title} intro={t.intro}>
-      <FilterBar>
-        <SearchBox label={text.tokens.filter} />
-        <FilterToggle
-          label={text.tokens.columns.state}
-          name="state"
-          options={STATES.map((key) => [key, text.token.states[key]])}
-        />
-      </FilterBar>
-      <QueryView query={query}>
-        {(tokens) => (
-          <DataTable
-            label={t.title}
-            columns={[...(name ? [name] : []), ownerColumn, ...rest]}
-            items={tokens}
-            more={more}
-            getId={({ id }) => id}
-            empty={
-              isFiltered ? (
-                <Empty title={text.tokens.noMatch}>{text.noMatchAdvice}</Empty>
-              ) : (
-                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-              )
-            }
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      filters={
+        <>
+          <SearchBox label={text.tokens.filter} />
+          <FilterToggle
+            label={text.tokens.columns.state}
+            name="state"
+            options={STATES.map((key) => [key, text.token.states[key]])}
           />
-        )}
-      </QueryView>
+        </>
+      }
+      list={list}
+      columns={[...(name ? [name] : []), ownerColumn, ...rest]}
+      getId={({ id }) => id}
+      empty={
+        isFiltered ? (
+          <Empty title={text.tokens.noMatch}>{text.noMatchAdvice}</Empty>
+        ) : (
+          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+        )
+      }
+    >
       {revoking && (
         <RevokeToken token={revoking} owner={revoking.ownerFullName} onClose={() => setRevoking(undefined)} />
       )}
-    </Page>
+    </ListPage>
   );
 }

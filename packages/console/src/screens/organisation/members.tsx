@@ -4,13 +4,13 @@ import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
 import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
-import { createMenuColumn } from '../../ui/menu.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { useNumberedList } from '../../ui/use-list.ts';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { createMenuColumn } from '../../ui/menu.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
 const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessions.tsx')).EndMemberSessions);
@@ -19,7 +19,6 @@ const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
 
 const t = text.members;
-const PAGE_SIZE = 50;
 
 export type Member = IdentitySchemas['schemas']['Member'];
 
@@ -34,9 +33,10 @@ function Invitation({ invitation }: Pick<Member, 'invitation'>) {
   );
 }
 
-type Dialog =
-  | { readonly kind: 'invite' }
-  | { readonly kind: 'role' | 'sessions' | 'remove' | 'repeat'; readonly member: Member };
+interface Dialog {
+  readonly kind: 'role' | 'sessions' | 'remove' | 'repeat';
+  readonly member: Member;
+}
 
 const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly DataColumn<Member>[] => [
   {
@@ -83,35 +83,27 @@ export function Screen() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['members'],
-    load: (page, signal) =>
-      unwrap(identity.GET('/api/v1/users', { params: { query: { page, limit: PAGE_SIZE } }, signal })),
+    load: async (cursor, signal) =>
+      toListPage(
+        await unwrap(identity.GET('/api/v1/users', { params: { query: toPageQuery(cursor) }, signal })),
+      ),
   });
-  const invite = (
-    <Button kind="primary" onPress={() => setDialog({ kind: 'invite' })}>
-      {t.invite}
-    </Button>
-  );
   return (
-    <Page title={t.title} intro={t.intro} actions={invite}>
-      <QueryView query={query}>
-        {(members) => (
-          <DataTable
-            label={t.title}
-            columns={createColumns(setDialog, me.id)}
-            items={members}
-            more={more}
-            getId={({ id }) => id}
-            empty={<Empty title={t.emptyTitle} />}
-          />
-        )}
-      </QueryView>
-      {dialog?.kind === 'invite' && <InviteMember onClose={close} />}
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<DialogButton label={t.invite} dialog={InviteMember} />}
+      list={list}
+      columns={createColumns(setDialog, me.id)}
+      getId={({ id }) => id}
+      empty={<Empty title={t.emptyTitle} />}
+    >
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
       {dialog?.kind === 'repeat' && <RepeatInvitation member={dialog.member} onClose={close} />}
       {dialog?.kind === 'sessions' && <EndMemberSessions member={dialog.member} onClose={close} />}
       {dialog?.kind === 'remove' && <RemoveMember member={dialog.member} onClose={close} />}
-    </Page>
+    </ListPage>
   );
 }

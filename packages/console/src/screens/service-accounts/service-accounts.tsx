@@ -1,19 +1,16 @@
 import { serviceAccounts as t } from '#text/service-accounts';
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
-import { Button } from '../../ui/button.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useNumberedList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
 const CreateAccount = lazyPart(async () => (await import('./change-account.tsx')).CreateAccount);
-
-const PAGE_SIZE = 50;
 
 export type ServiceAccount = IdentitySchemas['schemas']['OrganisationServiceAccount'];
 
@@ -39,35 +36,25 @@ const columns: readonly DataColumn<ServiceAccount>[] = [
 ];
 
 export function Screen() {
-  const [isCreating, setCreating] = useState(false);
-  const { more, ...query } = useNumberedList({
+  const list = useList({
     key: ['service-accounts', 'list'],
-    load: (page, signal) =>
-      unwrap(
-        identity.GET('/api/v1/service-accounts', { params: { query: { page, limit: PAGE_SIZE } }, signal }),
+    load: async (cursor, signal) =>
+      toListPage(
+        await unwrap(
+          identity.GET('/api/v1/service-accounts', { params: { query: toPageQuery(cursor) }, signal }),
+        ),
       ),
   });
-  const create = (
-    <Button kind="primary" onPress={() => setCreating(true)}>
-      {t.create}
-    </Button>
-  );
   return (
-    <Page title={t.title} intro={t.intro} actions={create}>
-      <QueryView query={query}>
-        {(accounts) => (
-          <DataTable
-            label={t.title}
-            columns={columns}
-            items={accounts}
-            more={more}
-            getId={({ id }) => id}
-            getHref={({ id }) => `/organisation/service-accounts/${id}`}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-          />
-        )}
-      </QueryView>
-      {isCreating && <CreateAccount onClose={() => setCreating(false)} />}
-    </Page>
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<DialogButton label={t.create} dialog={CreateAccount} />}
+      list={list}
+      columns={columns}
+      getId={({ id }) => id}
+      getHref={({ id }) => `/organisation/service-accounts/${id}`}
+      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+    />
   );
 }

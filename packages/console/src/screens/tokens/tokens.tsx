@@ -2,15 +2,14 @@ import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
-import { Button } from '../../ui/button.tsx';
-import { FilterBar, FilterToggle, SearchBox } from '../../ui/filters.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
-import { useList } from '../../ui/use-list.ts';
+import { DialogButton } from '../../ui/dialog-button.tsx';
+import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
+import { ListPage } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { toPageQuery, useList } from '../../ui/use-list.ts';
 import { useFilters } from '../../ui/use-filters.ts';
 import { createTokenColumns } from './token-columns.tsx';
-import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
@@ -19,62 +18,52 @@ export type Token = IdentitySchemas['schemas']['ListedPersonalAccessToken'];
 
 const t = text.tokens;
 
-const PAGE_SIZE = 50;
 const STATES = ['active', 'expired', 'revoked'] as const;
 
 export function Screen() {
   const { filters } = useFilters();
-  const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Token>();
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['tokens', 'own', state, q],
     async load(cursor, signal) {
-      const search = { limit: PAGE_SIZE, state, ...(q && { q }), ...(cursor !== undefined && { cursor }) };
+      const query = { ...toPageQuery(cursor), state, ...(q && { q }) };
       const page = await unwrap(
-        identity.GET('/api/v1/personal-access-tokens', { params: { query: search }, signal }),
+        identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
       );
       return { items: page.tokens, next: page.nextCursor ?? undefined };
     },
   });
   const isFiltered = state !== 'active' || q !== '';
-  const create = (
-    <Button kind="primary" onPress={() => setCreating(true)}>
-      {t.create}
-    </Button>
-  );
   return (
-    <Page title={t.title} intro={t.intro} actions={create}>
-      <FilterBar>
-        <SearchBox label={t.filter} />
-        <FilterToggle
-          label={t.columns.state}
-          name="state"
-          options={STATES.map((key) => [key, text.token.states[key]])}
-        />
-      </FilterBar>
-      <QueryView query={query}>
-        {(tokens) => (
-          <DataTable
-            label={t.title}
-            columns={createTokenColumns<Token>(setRevoking)}
-            items={tokens}
-            more={more}
-            getId={({ id }) => id}
-            getHref={({ id }) => `/account/tokens/${id}`}
-            empty={
-              isFiltered ? (
-                <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
-              ) : (
-                <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-              )
-            }
+    <ListPage
+      title={t.title}
+      intro={t.intro}
+      actions={<DialogButton label={t.create} dialog={CreateToken} />}
+      filters={
+        <>
+          <SearchBox label={t.filter} />
+          <FilterToggle
+            label={t.columns.state}
+            name="state"
+            options={STATES.map((key) => [key, text.token.states[key]])}
           />
-        )}
-      </QueryView>
-      {isCreating && <CreateToken onClose={() => setCreating(false)} />}
+        </>
+      }
+      list={list}
+      columns={createTokenColumns<Token>(setRevoking)}
+      getId={({ id }) => id}
+      getHref={({ id }) => `/account/tokens/${id}`}
+      empty={
+        isFiltered ? (
+          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+        ) : (
+          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+        )
+      }
+    >
       {revoking && <RevokeToken token={revoking} onClose={() => setRevoking(undefined)} />}
-    </Page>
+    </ListPage>
   );
 }

@@ -2,11 +2,11 @@ import type { IdentitySchemas } from '@platform/clients/types';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { ListView } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
-import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
 const t = text.token.calls;
 const PAGE_SIZE = 20;
@@ -36,32 +36,22 @@ const columns: readonly DataColumn<ToolCall>[] = [
 
 /** The remote tools that were called with a token, newest first. */
 export function ToolCalls({ tokenId }: { tokenId: string }) {
-  const { more, ...query } = useList({
+  const list = useList({
     key: ['tokens', 'calls', tokenId],
     refreshMs: 10_000,
     async load(cursor, signal) {
-      const params = {
-        path: { tokenId },
-        query: { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
-      };
-      const page = await unwrap(
-        identity.GET('/api/v1/personal-access-tokens/{tokenId}/activity', { params, signal }),
-      );
-      return { items: page.data, next: page.nextCursor ?? undefined };
+      const params = { path: { tokenId }, query: toPageQuery(cursor, PAGE_SIZE) };
+      const path = '/api/v1/personal-access-tokens/{tokenId}/activity';
+      return toListPage(await unwrap(identity.GET(path, { params, signal })));
     },
   });
   return (
-    <QueryView query={query}>
-      {(calls) => (
-        <DataTable
-          label={t.title}
-          columns={columns}
-          items={calls}
-          more={more}
-          getId={({ id }) => id}
-          empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
-        />
-      )}
-    </QueryView>
+    <ListView
+      label={t.title}
+      list={list}
+      columns={columns}
+      getId={({ id }) => id}
+      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+    />
   );
 }

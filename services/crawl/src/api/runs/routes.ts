@@ -1,5 +1,5 @@
 import { getAccount } from '@platform/auth';
-import { type App, Pagination } from '@platform/service-kit';
+import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
@@ -53,7 +53,10 @@ export function runRoutes(app: App, service: RunService): void {
         params: ConnectorPath,
         querystring: RunsQuery,
         response: {
-          200: Type.Object({ ...successResponse(Type.Array(RunItem)).properties, pagination: Pagination }),
+          200: Type.Object({
+            ...successResponse(Type.Array(RunItem)).properties,
+            ...ListPageOf(RunItem).properties,
+          }),
           ...errorResponses(400, 401, 403),
         },
       },

@@ -1,4 +1,4 @@
-import { PageQuery } from '@platform/service-kit';
+import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
 import { SyncEvent } from '../events/schemas.js';
@@ -75,7 +75,7 @@ export const RunPath = Type.Object({
 export type RunPath = Type.Static<typeof RunPath>;
 
 export const RunsQuery = Type.Object(
-  { ...PageQuery.properties, outcome: Type.Optional(Outcome) },
+  { ...ListQuery.properties, outcome: Type.Optional(Outcome) },
   { additionalProperties: false },
 );
 export type RunsQuery = Type.Static<typeof RunsQuery>;

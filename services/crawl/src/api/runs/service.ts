@@ -1,5 +1,5 @@
 import { type Connector, findEvent } from '@platform/events';
-import { type Clock, type Page, pageWindow, toPagination } from '@platform/service-kit';
+import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { cancelRun } from '../../db/cancel-run.js';
@@ -24,7 +24,7 @@ export interface RunService {
   /** Queues a run beside the schedule's own. @returns undefined without a schedule. @throws AppError 409; 503. */
   request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined>;
   /** The history, newest first; it outlives the schedule. */
-  list(orgId: string, connector: Connector, query: RunsQuery): Promise<Page<RunItem>>;
+  list(orgId: string, connector: Connector, query: RunsQuery): Promise<ListPage<RunItem>>;
   /** One run, with its attempts and its event. @throws AppError 404. */
   get(run: RunKey): Promise<RunDetail>;
   /** Aborts a run in progress; the schedule goes on. @throws AppError 404; 409 when the run has ended. */
@@ -154,14 +154,13 @@ export function createRunService(deps: {
       return run;
     },
 
-    async list(orgId, connector, query) {
+    list(orgId, connector, query) {
       const filter = { orgId, connector, state: query.outcome };
-      const total = await countRuns(prisma, filter);
-      const window = pageWindow(query, total);
-      return {
-        data: window ? (await findRuns(prisma, filter, window)).map(toRunItem) : [],
-        pagination: toPagination(query, total),
-      };
+      return readListPage(query, {
+        count: () => countRuns(prisma, filter),
+        find: (window) => findRuns(prisma, filter, window),
+        toItem: toRunItem,
+      });
     },
   };
 }

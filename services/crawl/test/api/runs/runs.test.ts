@@ -321,6 +321,18 @@ describeEachBackend('runs on %s', (backend) => {
     expect(body.pagination).toEqual({ page: 2, limit: 2, total: 5, totalPages: 3 });
     expect(body.data).toHaveLength(2);
     expect(Date.parse(body.data[0].startedAt)).toBeGreaterThanOrEqual(Date.parse(body.data[1].startedAt));
+    const found: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await platform.call(
+        'GET',
+        `/chat_1/runs?limit=2&outcome=completed${cursor && `&cursor=${cursor}`}`,
+      );
+      found.push(...page.body.data.map(({ runId }: { runId: string }) => runId));
+      cursor = page.body.nextCursor as string | null;
+    }
+    const { body: all } = await platform.call('GET', '/chat_1/runs');
+    expect(found).toEqual(all.data.map(({ runId }: { runId: string }) => runId));
+    expect([found.length, all.nextCursor]).toEqual([5, null]);
     expect(await getEvents('chat_1')).toBe(5);
   });
 });

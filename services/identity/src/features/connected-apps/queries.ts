@@ -1,3 +1,4 @@
+import type { ListWindow } from '@platform/service-kit';
 import type pg from 'pg';
 
 export interface ConnectedAppRow {
@@ -23,6 +24,7 @@ const live = `g.revoked_at is null and g.expires_at > $2 and u.removed_at is nul
 
 /** The number of connections of one member that are listed, the newest first. */
 const MAX_OWN = 100;
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export async function findOwnApps(db: pg.Pool, userId: string, now: Date): Promise<ConnectedAppRow[]> {
   const { rows } = await db.query<ConnectedAppRow>({
@@ -47,12 +49,13 @@ export async function findApps(
   db: pg.Pool,
   orgId: string,
   now: Date,
-  page: { readonly limit: number; readonly offset: number },
+  { isFromEnd, offset, count, beforeId }: ListWindow,
 ): Promise<ConnectedAppRow[]> {
   const { rows } = await db.query<ConnectedAppRow>({
-    name: 'connected_apps',
-    text: `select ${fields} where g.org_id = $1 and ${live} order by g.id desc limit $3 offset $4`,
-    values: [orgId, now, page.limit, page.offset],
+    name: isFromEnd ? 'connected_apps_from_end' : 'connected_apps',
+    text: `select ${fields} where g.org_id = $1 and ${live} and g.id < $5
+           order by g.id ${isFromEnd ? 'asc' : 'desc'} limit $3 offset $4`,
+    values: [orgId, now, count, offset, beforeId ?? LAST_ID],
   });
-  return rows;
+  return isFromEnd ? rows.toReversed() : rows;
 }

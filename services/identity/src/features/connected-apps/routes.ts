@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { getCaller } from '../audit/actor.js';
@@ -65,8 +65,8 @@ export function adminConnectedAppRoutes(app: App, service: ConnectedAppService):
         tags,
         summary: 'The applications that act for members of the organisation, newest first',
         security: bearer,
-        querystring: PageQuery,
-        response: { 200: PageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },
+        querystring: ListQuery,
+        response: { 200: ListPageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request), request.query),

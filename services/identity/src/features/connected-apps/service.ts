@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  notFound,
-  type Page,
-  type PageQuery,
-  pageWindow,
-  toPagination,
-} from '@platform/service-kit';
+import { type Clock, type ListPage, type ListQuery, notFound, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
@@ -64,14 +57,13 @@ export function createConnectedAppService(deps: {
     listOwn: async ({ userId }: { readonly userId: string }): Promise<ConnectedApp[]> =>
       (await findOwnApps(pool, userId, new Date(clock()))).map(toApp),
 
-    async list({ orgId }: { readonly orgId: string }, query: PageQuery): Promise<Page<OwnedConnectedApp>> {
+    list({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<OwnedConnectedApp>> {
       const now = new Date(clock());
-      const total = await countApps(pool, orgId, now);
-      const offset = (query.page - 1) * query.limit;
-      const rows = pageWindow(query, total)
-        ? await findApps(pool, orgId, now, { limit: query.limit, offset })
-        : [];
-      return { data: rows.map(toOwnedApp), pagination: toPagination(query, total) };
+      return readListPage(query, {
+        count: () => countApps(pool, orgId, now),
+        find: (window) => findApps(pool, orgId, now, window),
+        toItem: toOwnedApp,
+      });
     },
 
     /** Ends a connection of the caller with all of its tokens, at once. @throws AppError 404. */

@@ -1,4 +1,5 @@
 import type { Role } from '@platform/auth';
+import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
@@ -27,13 +28,34 @@ export type ApplicationRow = PrismaTypes.OauthClientGetPayload<{ select: typeof 
 
 const own = (orgId: string) => ({ orgId, kind: 'application', removedAt: null }) as const;
 
-/** The number of applications that a page shows at most; an organisation has few. */
-export const findApplications = (
+/** Returns the rows newest first; the index of the organisation's clients is in the order of their creation. */
+export async function findApplications(
   db: Prisma,
   orgId: string,
-  page: { readonly skip: number; readonly take: number },
-): Promise<ApplicationRow[]> =>
-  db.oauthClient.findMany({ where: own(orgId), orderBy: { createdAt: 'desc' }, ...page, select: fields });
+  { isFromEnd, offset, count, beforeId }: ListWindow,
+): Promise<ApplicationRow[]> {
+  const direction = isFromEnd ? 'asc' : 'desc';
+  const rows = await db.oauthClient.findMany({
+    where: { ...own(orgId), ...(beforeId !== undefined && (await createdBefore(db, orgId, beforeId))) },
+    orderBy: [{ createdAt: direction }, { id: direction }],
+    skip: offset,
+    take: count,
+    select: fields,
+  });
+  return isFromEnd ? rows.toReversed() : rows;
+}
+
+/** Matches the clients that come after this one in the list, even when it has been removed since. */
+async function createdBefore(
+  db: Prisma,
+  orgId: string,
+  id: string,
+): Promise<PrismaTypes.OauthClientWhereInput> {
+  const last = await db.oauthClient.findFirst({ where: { orgId, id }, select: { createdAt: true } });
+  if (!last) return { id: { in: [] } };
+  const { createdAt } = last;
+  return { createdAt: { lte: createdAt }, OR: [{ createdAt: { lt: createdAt } }, { id: { lt: id } }] };
+}
 
 export const countApplications = (db: Prisma, orgId: string): Promise<number> =>
   db.oauthClient.count({ where: own(orgId) });

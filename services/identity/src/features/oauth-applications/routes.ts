@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { getCaller } from '../audit/actor.js';
@@ -32,8 +32,8 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
         tags,
         summary: 'The OAuth 2.0 applications, newest first',
         security,
-        querystring: PageQuery,
-        response: { 200: PageOf(Application), ...errorResponses(400, 401, 403) },
+        querystring: ListQuery,
+        response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request), request.query),

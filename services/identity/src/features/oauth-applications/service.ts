@@ -1,4 +1,4 @@
-import { type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
+import { type ListPage, type ListQuery, readListPage } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
@@ -22,13 +22,12 @@ export function createApplicationService(deps: ApplicationDeps) {
   const { prisma } = deps;
   const administrate = createAdministrate(deps);
   return {
-    async list({ orgId }: { readonly orgId: string }, query: PageQuery): Promise<Page<Application>> {
-      const total = await countApplications(prisma, orgId);
-      const window = pageWindow(query, total);
-      const skip = (query.page - 1) * query.limit;
-      const rows = window ? await findApplications(prisma, orgId, { skip, take: query.limit }) : [];
-      return { data: rows.map(toApplication), pagination: toPagination(query, total) };
-    },
+    list: ({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<Application>> =>
+      readListPage(query, {
+        count: () => countApplications(prisma, orgId),
+        find: (window) => findApplications(prisma, orgId, window),
+        toItem: toApplication,
+      }),
 
     /** @throws AppError 404. */
     get: async ({ orgId }: { readonly orgId: string }, clientId: string): Promise<Application> =>

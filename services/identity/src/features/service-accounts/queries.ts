@@ -1,4 +1,5 @@
 import type { Role } from '@platform/auth';
+import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
@@ -15,12 +16,21 @@ export type AccountRow = PrismaTypes.ServiceAccountGetPayload<{ select: typeof f
 
 const own = (orgId: string) => ({ orgId, removedAt: null }) as const;
 
-export const findAccounts = (
+/** Returns the rows newest first. */
+export async function findAccounts(
   db: Prisma,
   orgId: string,
-  page: { readonly skip: number; readonly take: number },
-): Promise<AccountRow[]> =>
-  db.serviceAccount.findMany({ where: own(orgId), orderBy: { id: 'desc' }, ...page, select: fields });
+  { isFromEnd, offset, count, beforeId }: ListWindow,
+): Promise<AccountRow[]> {
+  const rows = await db.serviceAccount.findMany({
+    where: { ...own(orgId), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
+    orderBy: { id: isFromEnd ? 'asc' : 'desc' },
+    skip: offset,
+    take: count,
+    select: fields,
+  });
+  return isFromEnd ? rows.toReversed() : rows;
+}
 
 export const countAccounts = (db: Prisma, orgId: string): Promise<number> =>
   db.serviceAccount.count({ where: own(orgId) });

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { getCaller } from '../audit/actor.js';
@@ -22,8 +22,8 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
         tags,
         summary: 'The service accounts, newest first, those of applications included',
         security: bearer,
-        querystring: PageQuery,
-        response: { 200: PageOf(Account), ...errorResponses(400, 401, 403) },
+        querystring: ListQuery,
+        response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getMember(request), request.query),

@@ -1,4 +1,4 @@
-import { type Clock, type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
+import { type Clock, type ListPage, type ListQuery, readListPage } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
@@ -58,14 +58,12 @@ export function createServiceAccounts({ prisma, clock }: { readonly prisma: Pris
 
   return {
     /** Lists all accounts, those of applications included. */
-    async list({ orgId }: { readonly orgId: string }, query: PageQuery): Promise<Page<Account>> {
-      const total = await countAccounts(prisma, orgId);
-      const skip = (query.page - 1) * query.limit;
-      const rows = pageWindow(query, total)
-        ? await findAccounts(prisma, orgId, { skip, take: query.limit })
-        : [];
-      return { data: rows.map(toAccount), pagination: toPagination(query, total) };
-    },
+    list: ({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<Account>> =>
+      readListPage(query, {
+        count: () => countAccounts(prisma, orgId),
+        find: (window) => findAccounts(prisma, orgId, window),
+        toItem: toAccount,
+      }),
 
     /** @throws AppError 404. */
     get: async ({ orgId }: { readonly orgId: string }, id: string): Promise<Account> =>

@@ -1,5 +1,5 @@
 import type { Role } from '@platform/auth';
-import type { PageWindow } from '@platform/service-kit';
+import type { ListWindow } from '@platform/service-kit';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 import { auditIdPrefix } from '../audit/queries.js';
@@ -144,9 +144,9 @@ export interface MemberRow extends Account {
 const memberFields = { ...accountFields, undeliverableReason: true, isDeliveryUnknown: true } as const;
 
 /** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
-export async function findMembers(db: Client, orgId: string, window: PageWindow): Promise<MemberRow[]> {
+export async function findMembers(db: Client, orgId: string, window: ListWindow): Promise<MemberRow[]> {
   const page = await db.user.findMany({
-    where: { orgId, removedAt: null },
+    where: { orgId, removedAt: null, ...(window.beforeId !== undefined && { id: { lt: window.beforeId } }) },
     orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
     skip: window.offset,
     take: window.count,

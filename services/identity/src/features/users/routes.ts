@@ -1,5 +1,5 @@
 import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
-import { type App, PageOf, PageQuery } from '@platform/service-kit';
+import { type App, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { errorResponses, bearer } from '../../openapi.js';
@@ -48,8 +48,8 @@ export function userRoutes(app: App, service: UserService): void {
         tags,
         summary: 'The members, newest first',
         security: bearer,
-        querystring: PageQuery,
-        response: { 200: PageOf(Member), ...errorResponses(400, 401, 403) },
+        querystring: ListQuery,
+        response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getAccount(request), request.query),

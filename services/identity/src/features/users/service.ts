@@ -1,11 +1,10 @@
 import type { AccountPrincipal } from '@platform/auth';
 import {
   type Clock,
-  type Page,
-  type PageQuery,
-  pageWindow,
-  toPagination,
+  type ListPage,
+  type ListQuery,
   readEmailAddress,
+  readListPage,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
@@ -30,7 +29,7 @@ import {
 import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
 export interface UserService {
-  list(principal: Pick<AccountPrincipal, 'orgId'>, query: PageQuery): Promise<Page<Member>>;
+  list(principal: Pick<AccountPrincipal, 'orgId'>, query: ListQuery): Promise<ListPage<Member>>;
   /**
    * Creates a member. Without a password the member is invited, and can't log in before accepting.
    *
@@ -77,14 +76,12 @@ export function createUserService(deps: {
 }): UserService {
   const { prisma, passwords, outbox, clock } = deps;
   return {
-    async list({ orgId }, query) {
-      const total = await countMembers(prisma, orgId);
-      const window = pageWindow(query, total);
-      return {
-        data: window ? (await findMembers(prisma, orgId, window)).map(toMember) : [],
-        pagination: toPagination(query, total),
-      };
-    },
+    list: ({ orgId }, query) =>
+      readListPage(query, {
+        count: () => countMembers(prisma, orgId),
+        find: (window) => findMembers(prisma, orgId, window),
+        toItem: toMember,
+      }),
 
     async create(caller, { email, fullName, role = 'member', password }) {
       const { orgId } = caller;

@@ -14,8 +14,8 @@ export interface RecordFilter {
   readonly recipient: string | undefined;
 }
 
-/** Limits how many matches are counted and can be paged through. */
-const MAX_MATCHES = 1_000;
+/** Limits how many matches are counted and can be paged through by number. */
+export const MAX_MATCHES = 1_000;
 /** Limits the search for a recipient to its newest mails. */
 const MAX_MAILS_PER_RECIPIENT = 10_000;
 
@@ -46,6 +46,8 @@ const byRecipient = (
     select id from mails
     where id = found.mail_id and org_id = ${orgId}::uuid
       and state::text = any(${states}::text[]) and template_type = any(${templates}::text[])
+    -- The offset keeps the planner from reading the whole table instead of these mails.
+    offset 0
   ) mails
   order by mails.id desc limit ${count}`;
 
@@ -69,4 +71,37 @@ export async function findMatchingIds(
   const rows = await db.$queryRaw<{ id: string }[]>`
     select id::text from (${found(filter, offset + count)}) found order by found.id desc offset ${offset}`;
   return rows.map(({ id }) => id);
+}
+
+export interface FoundIds {
+  /** Newest first. */
+  readonly ids: string[];
+  readonly nextCursor: string | null;
+}
+
+/** Finds the matches that come after the cursor. A page of a search for a recipient can be short and yet have a next. */
+export async function findIdsBefore(
+  db: Client,
+  filter: RecordFilter,
+  cursor: string,
+  limit: number,
+): Promise<FoundIds> {
+  const rest = { ...filter, beforeId: cursor < filter.beforeId ? cursor : filter.beforeId };
+  // One more tells whether there is a next page.
+  const matches = await findMatchingIds(db, rest, 0, limit + 1);
+  const ids = matches.slice(0, limit);
+  if (matches.length > limit) return { ids, nextCursor: ids.at(-1) ?? null };
+  return { ids, nextCursor: await findSearchedTo(db, rest) };
+}
+
+/** @returns the oldest mail that a search for a recipient has looked at; null when it has looked at all of them. */
+export async function findSearchedTo(db: Client, filter: RecordFilter): Promise<string | null> {
+  const { orgId, fromId, beforeId, recipient } = filter;
+  if (recipient === undefined) return null;
+  const [last] = await db.$queryRaw<{ id: string }[]>`
+    select mail_id::text as id from mail_recipients
+    where org_id = ${orgId}::uuid and address = lower(${recipient})
+      and mail_id >= ${fromId}::uuid and mail_id < ${beforeId}::uuid
+    order by mail_id desc offset ${MAX_MAILS_PER_RECIPIENT - 1} limit 1`;
+  return last?.id ?? null;
 }

@@ -1,4 +1,5 @@
-import type { PageWindow } from '@platform/service-kit';
+import type { ListWindow } from '@platform/service-kit';
+import { Prisma as Sql } from '../../generated/prisma/client.js';
 import type { Prisma as Client } from '../../resources.js';
 
 const columns = {
@@ -24,15 +25,21 @@ export async function countRecords(db: Client, orgId: string): Promise<number> {
   return Number(counters?.sent ?? 0);
 }
 
-/** Finds the ids of the page with the index alone, and reads only the rows of that page. */
-export async function findRecords(db: Client, orgId: string, window: PageWindow): Promise<RecordRow[]> {
-  const page = await db.mail.findMany({
-    where: { orgId, state: 'sent' },
-    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
-    skip: window.offset,
-    take: window.count,
-    select: { id: true },
-  });
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * Finds the ids of the page with the index `mails_sent` alone, and reads only the rows of that page. The index is used
+ * only when the state is a literal.
+ */
+export async function findRecords(
+  db: Client,
+  orgId: string,
+  { isFromEnd, offset, count, beforeId }: ListWindow,
+): Promise<RecordRow[]> {
+  const page = await db.$queryRaw<{ id: string }[]>`
+    select id::text from mails
+    where org_id = ${orgId}::uuid and state = 'sent' and id < ${beforeId ?? LAST_ID}::uuid
+    order by mails.id ${isFromEnd ? Sql.sql`asc` : Sql.sql`desc`} limit ${count} offset ${offset}`;
   return findByIds(db, orgId, page.map(({ id }) => id)); // prettier-ignore
 }
 

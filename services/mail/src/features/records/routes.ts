@@ -1,5 +1,5 @@
 import { getAccount, requireScopes } from '@platform/auth';
-import { type App, bearer, errorResponses, PageOf } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import {
   ErasureResponse,
@@ -26,7 +26,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         summary: 'List sent mails, newest first; with `state`, also failed, unknown or pending ones',
         security: bearer,
         querystring: RecordQuery,
-        response: { 200: PageOf(MailRecord), ...errorResponses(400, 401, 403) },
+        response: { 200: ListPageOf(MailRecord), ...errorResponses(400, 401, 403) },
       },
     },
     (request) => service.list(getAccount(request).orgId, request.query),

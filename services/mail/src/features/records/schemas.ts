@@ -1,4 +1,4 @@
-import { PageQuery } from '@platform/service-kit';
+import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /** Contains only codes, because the text of an SMTP server may repeat a password. */
@@ -52,7 +52,7 @@ const Recipient = Type.String({ minLength: 3, maxLength: 320, description: 'An a
 
 export const RecordQuery = Type.Object(
   {
-    ...PageQuery.properties,
+    ...ListQuery.properties,
     state: Type.Optional(
       Type.Enum(['sent', 'failed', 'unknown', 'pending', 'any'], { description: 'Default `sent`.' }),
     ),

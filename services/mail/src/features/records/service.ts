@@ -1,18 +1,29 @@
-import { notFound, type Page, pageWindow, toPagination, readEmailAddress } from '@platform/service-kit';
+import { type ListPage, notFound, readEmailAddress, readListPage, toPagination } from '@platform/service-kit';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
 import { firstIdAt } from '../journal/service.js';
 import { internalTemplateTypes } from '../templates/view.js';
 import { type Erased, eraseRecipient } from '../journal/erasure.queries.js';
-import { countMatches, findMatchingIds, type RecordFilter } from './filtered.queries.js';
+import {
+  countMatches,
+  findIdsBefore,
+  findMatchingIds,
+  findSearchedTo,
+  type FoundIds,
+  MAX_MATCHES,
+  type RecordFilter,
+} from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
 import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from './queries.js';
 import type { MailRecord, RecordQuery } from './schemas.js';
 
 export interface RecordService {
-  /** Lists the organisation's sent mails, newest first. With a filter, it lists up to a thousand matches. */
-  list(orgId: string, query: RecordQuery): Promise<Page<MailRecord>>;
+  /**
+   * Lists the organisation's sent mails, newest first. With a filter, page numbers reach a thousand matches; the cursor
+   * has no such limit.
+   */
+  list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>>;
   /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
   get(orgId: string, id: string): Promise<MailRecord>;
   /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */
@@ -53,25 +64,33 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   };
 };
 
-const isFiltered = ({ page: _page, limit: _limit, ...filter }: RecordQuery): boolean =>
+const isFiltered = ({ page: _page, limit: _limit, cursor: _cursor, ...filter }: RecordQuery): boolean =>
   Object.values(filter).some((value) => value !== undefined);
 
 export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' | 'pool'>): RecordService {
-  async function listSent(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
-    const total = await countRecords(prisma, orgId);
-    const window = pageWindow(query, total);
-    const rows = window ? await findRecords(prisma, orgId, window) : [];
-    return { data: rows.map(describe), pagination: toPagination(query, total) };
+  const listSent = (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
+    readListPage(query, {
+      count: () => countRecords(prisma, orgId),
+      find: (window) => findRecords(prisma, orgId, window),
+      toItem: describe,
+    });
+
+  async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
+    const { page, limit, cursor } = query;
+    if (cursor !== undefined) return findIdsBefore(prisma, filter, cursor.toLowerCase(), limit);
+    const offset = (page - 1) * limit;
+    const count = Math.min(limit, total - offset);
+    const ids = count > 0 ? await findMatchingIds(prisma, filter, offset, count) : [];
+    const hasMore = offset + limit < total || total === MAX_MATCHES;
+    return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : await findSearchedTo(prisma, filter) };
   }
 
-  async function listMatches(orgId: string, query: RecordQuery): Promise<Page<MailRecord>> {
+  async function listMatches(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> {
     const filter = toFilter(orgId, query);
     const total = await countMatches(prisma, filter);
-    const offset = (query.page - 1) * query.limit;
-    const count = Math.min(query.limit, total - offset);
-    const ids = count > 0 ? await findMatchingIds(prisma, filter, offset, count) : [];
+    const { ids, nextCursor } = await findMatches(filter, query, total);
     const rows = await findByIds(prisma, orgId, ids);
-    return { data: rows.map(describe), pagination: toPagination(query, total) };
+    return { data: rows.map(describe), pagination: toPagination(query, total), nextCursor };
   }
 
   return {

@@ -1,0 +1,72 @@
+import { type TSchema, Type } from 'typebox';
+import { type Page, PageQuery, type PageWindow, pageWindow, Pagination, toPagination } from './pagination.js';
+
+/** The query of a list of rows with UUIDv7 ids, newest first: a page by its number, or the page after a cursor. */
+export const ListQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    cursor: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'The `nextCursor` of the page before. `page` is not used then.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ListQuery = Type.Static<typeof ListQuery>;
+
+export const NextCursor = Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+  description: 'Pass it as `cursor` to read the next page; null when there is none.',
+});
+
+export interface ListPage<T> extends Page<T> {
+  readonly nextCursor: string | null;
+}
+
+export const ListPageOf = <T extends TSchema>(item: T) =>
+  Type.Object({ data: Type.Array(item), pagination: Pagination, nextCursor: NextCursor });
+
+/** The rows to read: a window of the whole list, or of its part before an id. */
+export interface ListWindow extends PageWindow {
+  /** In lower case; undefined for the whole list. */
+  readonly beforeId: string | undefined;
+}
+
+interface ListReader<Row, Item> {
+  count(): Promise<number>;
+  /** Finds the rows of the window, newest first. */
+  find(window: ListWindow): Promise<Row[]>;
+  toItem(row: Row): Item;
+}
+
+/** Reads a page of a list. From a cursor, every page costs the same, and rows that come or go don't move the others. */
+export async function readListPage<Row extends { readonly id: string }, Item>(
+  query: ListQuery,
+  { count, find, toItem }: ListReader<Row, Item>,
+): Promise<ListPage<Item>> {
+  const total = await count();
+  const { rows, hasMore } = await readRows(query, total, find);
+  return {
+    data: rows.map(toItem),
+    pagination: toPagination(query, total),
+    nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null,
+  };
+}
+
+async function readRows<Row>(query: ListQuery, total: number, find: ListReader<Row, unknown>['find']) {
+  const { page, limit, cursor } = query;
+  if (cursor !== undefined) {
+    // One row more tells whether there is a next page.
+    const found = await find({
+      isFromEnd: false,
+      offset: 0,
+      count: limit + 1,
+      beforeId: cursor.toLowerCase(),
+    });
+    return { rows: found.slice(0, limit), hasMore: found.length > limit };
+  }
+  const window = pageWindow(query, total);
+  const rows = window ? await find({ ...window, beforeId: undefined }) : [];
+  return { rows, hasMore: page * limit < total };
+}
