@@ -176,6 +176,10 @@ test('every entry contains the credential, the address and the user agent', asyn
     const entry = data.find((candidate) => candidate.action === action && candidate.subjectId === subjectId);
     expect(entry).toMatchObject({ credential, address: '127.0.0.1', userAgent: agent });
   }
+  const firstUse = `/api/v1/audit?action=token.first_used&subjectId=${parent.id}`;
+  await waitFor(async () => (await identity.call('GET', firstUse, { token: session })).body.data.length > 0, {
+    what: 'the audit of the first use, which must not come between the pages of a later test',
+  });
 });
 
 test('records a failed sign-in in the audit of the account, and none for an unknown account', async () => {
