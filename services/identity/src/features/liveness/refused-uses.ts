@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toNetwork } from '../../network.js';
@@ -47,8 +47,6 @@ export function createRefusedUses(deps: {
   const reused = new Set<string>();
   let react: ReuseReaction | undefined;
   let dropped = 0;
-  let writing: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
     try {
@@ -81,13 +79,18 @@ export function createRefusedUses(deps: {
 
   const isIdle = (): boolean => gathered.length === 0 && reused.size === 0;
 
-  // Flushes are serialised, so that no refusal is written by two of them.
-  const flush = (): Promise<void> =>
-    (writing ??= write()
-      .then(reactToReuses)
-      .finally(() => {
-        writing = undefined;
-      }));
+  // Two flushes never overlap, so that no refusal is written by both.
+  const flush = createPeriodicTask({
+    intervalMs: FLUSH_EVERY_MS,
+    async run() {
+      if (isIdle()) return;
+      await write();
+      await reactToReuses();
+    },
+    onError: (error) => {
+      deps.log.warn({ err: error }, 'failed to record refused uses of tokens; retrying');
+    },
+  });
 
   /** Returns whether the refusal is worth an entry, and remembers it. */
   function isNew(holder: string, address: string | null): boolean {
@@ -111,15 +114,12 @@ export function createRefusedUses(deps: {
     onReuse(reaction) {
       react = reaction;
     },
-    start() {
-      timer = setInterval(() => {
-        if (!isIdle()) void flush();
-      }, FLUSH_EVERY_MS).unref();
-    },
+    start: flush.start,
     async stop() {
-      clearInterval(timer);
-      await flush();
-      if (!isIdle()) await flush();
+      await flush.stop();
+      await flush.run();
+      // This is the last chance, so retry once in case the connection broke.
+      await flush.run();
     },
   };
 }

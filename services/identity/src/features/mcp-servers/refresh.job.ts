@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { claimDueServers } from './queries.js';
 import type { Refresher } from './refresh.js';
@@ -18,8 +18,6 @@ export function createRefreshJob(deps: {
 }) {
   const { pool, refresher, clock, refreshMs, log } = deps;
   const running = new Set<Promise<void>>();
-  let claiming: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   async function claim(): Promise<void> {
     const now = clock();
@@ -39,21 +37,17 @@ export function createRefreshJob(deps: {
     }
   }
 
-  return {
-    start() {
-      timer = setInterval(() => {
-        claiming ??= claim()
-          .catch((error: unknown) => {
-            log.warn({ err: error }, 'failed to look for MCP servers to refresh; retrying');
-          })
-          .finally(() => {
-            claiming = undefined;
-          });
-      }, POLL_MS).unref();
+  const claiming = createPeriodicTask({
+    intervalMs: POLL_MS,
+    run: claim,
+    onError: (error) => {
+      log.warn({ err: error }, 'failed to look for MCP servers to refresh; retrying');
     },
+  });
+  return {
+    start: claiming.start,
     async stop() {
-      clearInterval(timer);
-      await claiming;
+      await claiming.stop();
       await Promise.all(running);
     },
   };

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { CredentialClaims, Jwks, KeySet } from '@platform/auth';
-import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import { generateKey, openPrivateKey } from './key.js';
@@ -34,7 +34,7 @@ export interface SigningKeys {
   refresh(): Promise<void>;
   /** Generates the first key if there is none, loads the keys, and polls for changes. */
   start(): Promise<void>;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 function toJwk(key: SigningKeyRow): Jwks['keys'][number] {
@@ -55,7 +55,6 @@ export function createSigningKeys(deps: {
   let published: Jwks = { keys: [] };
   let isStale = false;
   const privatePems = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
 
   async function refresh(): Promise<void> {
     const found = await findKeys(prisma);
@@ -75,6 +74,15 @@ export function createSigningKeys(deps: {
     privatePems.set(row.id, privatePem);
     return { privatePem, kid: row.id };
   }
+
+  const polling = createPeriodicTask({
+    intervalMs: POLL_MS,
+    run: refresh,
+    onError: (error) => {
+      isStale = true;
+      log.warn({ err: error }, 'failed to reload the signing keys; retrying');
+    },
+  });
 
   return {
     keySet: {
@@ -97,15 +105,8 @@ export function createSigningKeys(deps: {
       await refresh();
       // Open the private key now, so that wrong ENCRYPTION_KEYS fail the start rather than the first login.
       getActiveKey();
-      timer = setInterval(() => {
-        refresh().catch((error: unknown) => {
-          isStale = true;
-          log.warn({ err: error }, 'failed to reload the signing keys; retrying');
-        });
-      }, POLL_MS).unref();
+      polling.start();
     },
-    stop: () => {
-      clearInterval(timer);
-    },
+    stop: polling.stop,
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AccountPrincipal } from '@platform/auth';
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertToolCalls, type ToolCallRow } from './queries.js';
 import type { ToolCallOutcome } from './schemas.js';
@@ -64,7 +64,6 @@ export function createToolCallRecorder(deps: {
   /** Closed batches that haven't been written yet, oldest first. */
   const closed: Batch[] = [];
   let writing: Promise<boolean> | undefined;
-  let timer: NodeJS.Timeout | undefined;
 
   /** Closes the current batch. It hardly ever has to be dropped: without the database, calls aren't authenticated. */
   function close(): void {
@@ -100,6 +99,14 @@ export function createToolCallRecorder(deps: {
     await writeClosed();
   }
 
+  const flushing = createPeriodicTask({
+    intervalMs: FLUSH_EVERY_MS,
+    run: flush,
+    onError: (error) => {
+      deps.log.warn({ err: error }, 'failed to write tool calls; retrying');
+    },
+  });
+
   return {
     record(call) {
       gathering.calls.push(toRow(call, deps.clock()));
@@ -109,12 +116,9 @@ export function createToolCallRecorder(deps: {
       return closed.length < MAX_BATCHES ? undefined : written;
     },
     flush,
-    start() {
-      timer = setInterval(() => void flush(), FLUSH_EVERY_MS).unref();
-    },
+    start: flushing.start,
     async stop() {
-      clearInterval(timer);
-      await writing;
+      await flushing.stop();
       await flush();
       // This is the last chance, so retry once in case the connection broke.
       if (closed.length > 0) await flush();
