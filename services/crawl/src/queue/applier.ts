@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Counter } from 'prom-client';
 import {
@@ -49,8 +49,8 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 export interface Applier {
   /** To be called after the commit of a change. */
   wake(): void;
-  /** Marks every active schedule. @returns whether none was left out. */
-  rebuild(isStopping: () => boolean): Promise<boolean>;
+  /** Marks every active schedule. @returns false when `stopping` was aborted before the end. */
+  rebuild(stopping: AbortSignal): Promise<boolean>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -67,10 +67,6 @@ export function createApplier(deps: {
     deps.log,
     'The queue was not brought to the schedules: it is tried again',
   );
-  let timer: NodeJS.Timeout | undefined;
-  let working: Promise<void> | undefined;
-  let isWoken = false;
-  let isStopped = false;
   /** Whether the queue failed the last time: then it is asked for a sign of life before any row is claimed. */
   let isAway = false;
 
@@ -103,7 +99,6 @@ export function createApplier(deps: {
 
   /** @returns whether there may be more. */
   async function applyBatch(): Promise<boolean> {
-    if (isStopped) return false;
     if (isAway) await queues.ping();
     const rows = await claimUnapplied(pool, BATCH);
     if (rows.length === 0) return false;
@@ -123,45 +118,30 @@ export function createApplier(deps: {
     throw failures[0];
   }
 
-  async function work(): Promise<void> {
-    while (isWoken) {
-      isWoken = false;
-      while (await applyBatch());
-    }
-  }
-
-  function wake(): void {
-    isWoken = true;
-    working ??= work()
-      .catch((error: unknown) => {
-        // The next look is on time.
-        isWoken = false;
-        report(error as Error);
-      })
-      .finally(() => {
-        working = undefined;
-        if (isWoken && !isStopped) wake();
-      });
-  }
+  const applying = createPeriodicTask({
+    intervalMs: LOOK_EVERY_MS,
+    async run(stopping) {
+      while (!stopping.aborted && (await applyBatch()));
+    },
+    onError: (error) => {
+      report(error as Error);
+    },
+  });
 
   return {
-    wake,
-    async rebuild(isStopping) {
+    wake: applying.wake,
+    async rebuild(stopping) {
       for (let last: string | undefined = FIRST_ID; last !== undefined;) {
-        if (isStopping()) return false;
+        if (stopping.aborted) return false;
         last = await markAllUnapplied(pool, last, PAGE);
-        wake();
+        applying.wake();
       }
       return true;
     },
     start() {
-      timer = setInterval(wake, LOOK_EVERY_MS);
-      wake();
+      applying.start();
+      applying.wake();
     },
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await working;
-    },
+    stop: applying.stop,
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { asLeader } from '../../db/leader-lock.js';
 import type { Applier } from '../../queue/applier.js';
@@ -10,8 +10,6 @@ import { createOrphanedTasks } from './orphaned-tasks.js';
 import { createWatchdog } from './watchdog.js';
 
 export interface Reconciler {
-  /** One round. @returns false when another replica is at it. */
-  round(): Promise<boolean>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -36,10 +34,6 @@ export function createReconciler(deps: {
   const watch = createWatchdog(deps);
   const recoverLost = createLostRuns(deps);
   const cancelOrphanedTasks = createOrphanedTasks(deps);
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<boolean> | undefined;
-  let isStopped = false;
-  const isStopping = () => isStopped;
 
   /** One that fails keeps no other from its turn. */
   async function phase(what: string, run: () => Promise<void>): Promise<void> {
@@ -48,37 +42,29 @@ export function createReconciler(deps: {
     });
   }
 
-  async function work(): Promise<void> {
+  async function work(stopping: AbortSignal): Promise<void> {
     await phase('the limit of runs at once', () => queues.limitConcurrency());
-    await phase('the watch for missed runs', () => watch(isStopping));
+    await phase('the watch for missed runs', () => watch(stopping));
     await phase('the recovery of lost runs', recoverLost);
     await phase('the cancellation of orphaned tasks', cancelOrphanedTasks);
     await phase('the rebuilding of the queue', async () => {
-      await queues.afterDataLoss(() => applier.rebuild(isStopping));
+      await queues.afterDataLoss(() => applier.rebuild(stopping));
     });
   }
 
-  const round = (): Promise<boolean> =>
-    (running ??= asLeader(pool, work).finally(() => {
-      running = undefined;
-    }));
-
-  function onTimer(): void {
-    void round().catch((error: unknown) => {
+  const rounds = createPeriodicTask({
+    intervalMs,
+    run: (stopping) => asLeader(pool, () => work(stopping)),
+    onError: (error) => {
       log.warn({ err: error }, 'reconciliation failed: it is tried again');
-    });
-  }
+    },
+  });
 
   return {
-    round,
     start() {
-      onTimer();
-      timer = setInterval(onTimer, intervalMs);
+      rounds.start();
+      rounds.wake();
     },
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await running?.catch(() => undefined);
-    },
+    stop: rounds.stop,
   };
 }

@@ -136,11 +136,11 @@ export function createWatchdog(deps: WatchdogDeps) {
     return waiting;
   }
 
-  return async (isStopping: () => boolean): Promise<void> => {
+  return async (stopping: AbortSignal): Promise<void> => {
     const before = new Date(clock() - overdueGraceMs);
     let count = 0;
     // Page by page to the end: those that wait must not hide those that were missed.
-    for (let last: ExpectedJob | undefined; !isStopping();) {
+    for (let last: ExpectedJob | undefined; !stopping.aborted;) {
       const page = await findOverdue(pool, before, last, PAGE);
       count += (await lookAt(page)).length;
       last = page.at(-1);

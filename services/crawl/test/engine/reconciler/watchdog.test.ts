@@ -40,7 +40,7 @@ describe('the watchdog, when the job of a schedule is lost', () => {
       log,
       overdueGraceMs: MINUTE_MS,
       misfireGraceMs: times.misfireGraceMs,
-    })(() => false);
+    })(new AbortController().signal);
   const getExpected = async (orgId: string) => {
     const found = await findStatus(rows.pool, orgId, 'files_1');
     return [found?.schedule.nextRunAt?.getTime(), found?.schedule.missedRuns];
