@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '@platform/service-kit';
+import { createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { createWakeSignal } from './relay/wake-signal.js';
 
 /** @returns how many visible rows received a position; `maxRows` when there may be more. */
 export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: number): Promise<number> {
@@ -37,41 +36,28 @@ export function createPositionAssigner({
   readonly pool: Pick<pg.Pool, 'query'>;
   readonly log: Pick<Logger, 'warn'>;
 }): PositionAssigner {
-  const wakeSignal = createWakeSignal();
-  let running: Promise<void> | undefined;
-  const ending = new AbortController();
   let isFailing = false;
 
-  async function assignBatch(): Promise<number> {
-    try {
-      const assigned = await assignPositions(pool, BATCH);
+  const assigning = createPeriodicTask({
+    intervalMs: IDLE_MS,
+    async run(stopping) {
+      let assigned = BATCH;
+      while (assigned === BATCH && !stopping.aborted) assigned = await assignPositions(pool, BATCH);
       isFailing = false;
-      return assigned;
-    } catch (error) {
+      if (assigned > 0) await delay(LINGER_MS);
+    },
+    onError(error) {
       if (!isFailing) log.warn({ err: error }, 'sync events wait for their positions');
       isFailing = true;
-      return 0;
-    }
-  }
-
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      const assigned = await assignBatch();
-      if (assigned === BATCH) continue;
-      if (assigned > 0) await delay(LINGER_MS);
-      await wakeSignal.sleep(IDLE_MS);
-    }
-  }
+    },
+  });
 
   return {
-    start: () => void (running ??= run()),
-    wake: () => {
-      wakeSignal.wake();
+    start() {
+      assigning.start();
+      assigning.wake();
     },
-    async stop() {
-      ending.abort();
-      wakeSignal.wake();
-      await running;
-    },
+    wake: assigning.wake,
+    stop: assigning.stop,
   };
 }
