@@ -1,4 +1,4 @@
-import { backoffMs } from './backoff.js';
+import { backoffMs } from '@platform/service-kit';
 import type { PendingEvent } from './queries.js';
 
 /** The events that wait: those of a partition that accepts nothing at present, or of a key whose next event is refused. */
@@ -46,7 +46,7 @@ export function createBacklogs(
 
   const pause = (backlog: Backlog): void => {
     backlog.state = 'held';
-    backlog.until = now() + backoffMs(Math.max(1, backlog.failures), LONGEST_MS[backlog.kind]);
+    backlog.until = now() + backoffMs(Math.max(1, backlog.failures), { maxMs: LONGEST_MS[backlog.kind] });
   };
   /** Returns whether the event must wait for its partition although the backlog of its key is draining. */
   const isBlocked = (event: Pick<PendingEvent, 'event_key'>): boolean => {

@@ -1,6 +1,6 @@
+import { backoffMs } from '@platform/service-kit';
 import { createWakeSignal } from './wake-signal.js';
 import { type Backlogs, createBacklogs } from './backlogs.js';
-import { backoffMs } from './backoff.js';
 import { relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { backoffMs } from '../concurrency/backoff.js';
 
 /*
  * Replicas serve while a migration runs. A statement that waits for a lock on a table also blocks every later statement
@@ -33,8 +34,7 @@ export interface LockWaits {
 
 export const DEFAULT_LOCK_WAITS: LockWaits = { lockTimeoutMs: 300, totalMs: 5 * 60_000 };
 
-const FIRST_RETRY_DELAY_MS = 500;
-const MAX_RETRY_DELAY_MS = 10_000;
+const RETRY_DELAYS = { firstMs: 500, maxMs: 10_000 };
 
 /** The codes lock_not_available and deadlock_detected, after which nothing of the transaction is left. */
 const LOCK_ERROR_CODES: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
@@ -100,12 +100,13 @@ export async function applyMigration(
 ): Promise<void> {
   const index = findConcurrentIndex(migration.sql);
   const deadline = performance.now() + totalMs;
-  for (let delayMs = FIRST_RETRY_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS))
+  for (let failures = 1; ; failures += 1)
     try {
       return await (index === undefined
         ? runInTransaction(client, migration, lockTimeoutMs)
         : createIndex(client, migration, index, totalMs));
     } catch (error) {
+      const delayMs = backoffMs(failures, RETRY_DELAYS);
       if (isLockError(error) && performance.now() + delayMs < deadline) {
         log.warn({ migration: migration.name }, 'a migration waits for a table that is in use: trying again');
         await delay(delayMs);

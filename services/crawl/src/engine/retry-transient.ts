@@ -1,8 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '@platform/service-kit';
-
-const FIRST_DELAY_MS = 100;
-const MAX_DELAY_MS = 2_000;
+import { backoffMs, isDatabaseUnavailable } from '@platform/service-kit';
 
 /** SQLSTATE of a deadlock and of a failed serialization: the same again will do. */
 const repeatable: ReadonlySet<unknown> = new Set(['40P01', '40001']);
@@ -16,12 +13,12 @@ const isRepeatable = (error: unknown): boolean =>
  * @param signal - ends the waiting; the last error is thrown.
  */
 export async function retryTransient<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await write();
     } catch (error) {
       if (!isRepeatable(error) || signal.aborted) throw error;
-      await delay(delayMs, undefined, { signal }).catch(() => undefined);
+      await delay(backoffMs(failures), undefined, { signal }).catch(() => undefined);
     }
   }
 }
