@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBatcher } from './batcher.js';
 
 /** Records the batches; each one waits until the test settles it. */
@@ -18,7 +18,6 @@ function createRecorder() {
 }
 
 const toKey = (query: string) => query;
-const nextTurn = () => delay(1);
 
 test('loads the queries of one event-loop turn in one batch, and equal queries once', async () => {
   const { batches, load } = createRecorder();
