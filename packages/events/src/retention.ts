@@ -1,4 +1,4 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, HOUR_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 
 export interface OutboxRetentionOptions {
@@ -18,7 +18,6 @@ export interface OutboxRetention {
   stop(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const RETENTION_MS = 14 * 24 * HOUR_MS;
 const BATCH = 1_000;
 

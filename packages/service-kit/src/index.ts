@@ -10,7 +10,7 @@ export {
   type PeriodicTask,
   type PeriodicTaskOptions,
 } from './concurrency/periodic-task.js';
-export { type Clock, systemClock } from './clock.js';
+export { type Clock, DAY_MS, HOUR_MS, systemClock } from './clock.js';
 export {
   ConfigError,
   integer,

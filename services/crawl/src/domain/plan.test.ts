@@ -1,7 +1,6 @@
+import { HOUR_MS } from '@platform/service-kit';
 import { nextRunsAfter, type Planned, createPlan } from './plan.js';
 import { parsePattern, toPattern } from './recurrence.js';
-
-const HOUR_MS = 3_600_000;
 
 const every = (
   interval: number,

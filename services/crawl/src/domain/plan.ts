@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { HOUR_MS } from '@platform/service-kit';
 import { toJobKey } from './connectors.js';
 import { toCron, nextCronTime } from './cron.js';
 import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
@@ -14,7 +15,6 @@ export type Plan =
 /** What decides the times of a schedule. */
 export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
 
-const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
 
 /**

@@ -1,9 +1,9 @@
+import { DAY_MS } from '@platform/service-kit';
+
 /*
  * What clocks in a time zone show. Pure; the zone's rules are those of the runtime's ICU data.
  * A wall time is written as the epoch ms at which a UTC clock would show it.
  */
-
-const DAY_MS = 86_400_000;
 
 /** By the name in small letters: only what Intl knows gets here, and that is some 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { HOUR_MS } from '@platform/service-kit';
 import { findSchedule, upsertSchedule } from '../../src/db/schedules.js';
 import { at, useRunRows } from '../support/run-rows.js';
-
-const HOUR_MS = 3_600_000;
 
 describe('the anchor of an interval', () => {
   const rows = useRunRows();

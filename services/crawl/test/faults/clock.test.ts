@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { createCrawls, SLOW } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
-const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { HOUR_MS } from '@platform/service-kit';
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
 import { Redis } from 'ioredis';
 import { createCrawls, daily, SLOW } from '../support/crawls.js';
@@ -7,7 +8,6 @@ import { type Platform, startPlatform } from '../support/platform.js';
 
 jest.setTimeout(120_000);
 
-const HOUR_MS = 3_600_000;
 const hourly = { scheduleType: 'hourly', minute: 7 };
 
 describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {

@@ -1,7 +1,8 @@
+import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { findSchedule, upsertSchedule } from '../../src/db/schedules.js';
 import type { Schedule } from '../../src/domain/schedule.js';
-import { HOUR_MS, useApplier } from '../support/applier.js';
+import { useApplier } from '../support/applier.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector } from '../support/test-queues.js';
 

@@ -1,8 +1,9 @@
+import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { findSchedule, stopSchedules, upsertSchedule } from '../../src/db/schedules.js';
 import type { Schedule } from '../../src/domain/schedule.js';
 import { onceJobId } from '../../src/queue/job.js';
-import { HOUR_MS, useApplier } from '../support/applier.js';
+import { useApplier } from '../support/applier.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector } from '../support/test-queues.js';
 

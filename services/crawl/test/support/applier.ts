@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@platform/service-kit';
+import { createLogger, HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
@@ -12,8 +12,6 @@ import { openQueueView, type QueueView } from './queue-view.js';
 import { connector, newSchedule, openTestQueues, type TestQueues } from './test-queues.js';
 
 /* Schedules as rows, their queues, and appliers that a test starts and delays. */
-
-export const HOUR_MS = 3_600_000;
 
 /** Gives the tests of a `describe` a database and a queue backend of their own. */
 export function useApplier(backend: Backend) {

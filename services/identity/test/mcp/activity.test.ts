@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLogger, systemClock } from '@platform/service-kit';
+import { createLogger, DAY_MS, systemClock } from '@platform/service-kit';
 import { createExpiryJob } from '../../src/features/maintenance/expiry.job.js';
 import { createToolCallRecorder } from '../../src/features/tool-activity/recorder.js';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { createCaller } from './endpoint.js';
 
-const DAY_MS = 86_400_000;
 const log = createLogger('test', 'silent');
 let identity: IdentityUnderTest;
 let session: string;

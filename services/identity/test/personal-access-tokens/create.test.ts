@@ -1,6 +1,6 @@
+import { DAY_MS } from '@platform/service-kit';
 import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 
-const DAY_MS = 86_400_000;
 const path = '/api/v1/personal-access-tokens';
 const mcpScopes = ['kb:read', 'crawl:read'];
 let identity: IdentityUnderTest;

@@ -1,4 +1,4 @@
-import { createLogger } from '@platform/service-kit';
+import { createLogger, DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { mailClientSecret } from '../account-flows/mail-service.js';
 import { type Platform, startPlatform } from '../account-flows/platform.js';
@@ -9,7 +9,6 @@ import { createNoticesJob } from '../../src/features/token-notices/notices.job.j
 import { createSecretBox } from '../../src/secret-box.js';
 
 const path = '/api/v1/personal-access-tokens';
-const DAY_MS = 86_400_000;
 let platform: Platform;
 let member: Member;
 

@@ -1,9 +1,9 @@
+import { DAY_MS } from '@platform/service-kit';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { startReplica } from '../replica.js';
 
 const path = '/api/v1/personal-access-tokens';
 const SECOND = 1_000;
-const DAY_MS = 86_400_000;
 const scopes = ['pat:write', 'pat:read', 'user:read'];
 let identity: IdentityUnderTest;
 let session: string;

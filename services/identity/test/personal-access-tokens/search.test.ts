@@ -1,9 +1,9 @@
+import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
 
 const path = '/api/v1/personal-access-tokens';
-const DAY_MS = 86_400_000;
 let identity: IdentityUnderTest;
 let session: string;
 let member: Member;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@platform/service-kit';
 import { INTROSPECTION_BATCH_PATH, TOKEN_PATH } from '@platform/auth';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
@@ -6,7 +7,6 @@ import { startReplica } from '../replica.js';
 import { startProbeService } from '../verification/probe-service.js';
 
 const path = '/api/v1/personal-access-tokens';
-const DAY_MS = 86_400_000;
 let identity: IdentityUnderTest;
 let session: string;
 

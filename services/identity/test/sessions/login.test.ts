@@ -1,7 +1,7 @@
+import { DAY_MS } from '@platform/service-kit';
 import { createPasswords } from '../../src/passwords.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 
-const DAY_MS = 86_400_000;
 let identity: IdentityUnderTest;
 
 beforeAll(async () => {

@@ -1,8 +1,7 @@
-import { createLogger } from '@platform/service-kit';
+import { createLogger, DAY_MS } from '@platform/service-kit';
 import { createExpiryJob } from '../../src/features/maintenance/expiry.job.js';
 import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 
-const DAY_MS = 86_400_000;
 let identity: IdentityUnderTest;
 
 beforeAll(async () => {

@@ -1,8 +1,6 @@
+import { DAY_MS, HOUR_MS } from '@platform/service-kit';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { type ProbeService, startProbeService } from './probe-service.js';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 let identity: IdentityUnderTest;
 let probes: ProbeService[];

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
-
-const DAY_MS = 24 * 3_600_000;
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;

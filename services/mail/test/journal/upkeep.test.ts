@@ -1,4 +1,4 @@
-import { createLogger, createShutdown } from '@platform/service-kit';
+import { createLogger, createShutdown, DAY_MS } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -7,7 +7,6 @@ import { createJournal } from '../../src/features/journal/service.js';
 import { openResources } from '../../src/resources.js';
 import { createMailDatabase } from '../mail.js';
 
-const DAY_MS = 24 * 3_600_000;
 const now = Date.parse('2026-11-21T12:00:00Z');
 const log = createLogger('mail', 'silent');
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
 import { toNetwork } from '../../network.js';
 import { SITE_PREFIX } from '../known-devices/client.js';
@@ -17,7 +18,6 @@ const COOLDOWN_MS = 60_000;
 /** Codes and password links together, to one address. */
 const MAILS_PER_DAY_OF_NETWORK = 10;
 const MAILS_PER_DAY = 100;
-const DAY_MS = 24 * 60 * 60_000;
 
 const cooldownKey = (kind: MailKind, email: string): string => `mail:minute:${toKey(`${kind} ${email}`)}`;
 

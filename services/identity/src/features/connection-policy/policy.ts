@@ -1,3 +1,5 @@
+import { DAY_MS } from '@platform/service-kit';
+
 /* Pure rules: which applications an organisation lets its members connect. */
 
 export const clientKinds = ['application', 'document', 'registered'] as const;
@@ -21,8 +23,6 @@ export const DEFAULT_CONNECTION_POLICY: ConnectionPolicy = {
   connectableBy: 'members',
   maxLifetimeDays: null,
 };
-
-const DAY_MS = 86_400_000;
 
 /** Returns the host of a client that its document describes; null for any other client. */
 const getDocumentHost = (kind: string, clientId: string): string | null =>

@@ -1,6 +1,6 @@
+import { DAY_MS } from '@platform/service-kit';
 import { createLastUsed, type LastUse } from './last-used.js';
 
-const DAY_MS = 86_400_000;
 const use = { tokenId: 't', address: null, userAgent: undefined };
 
 test('scopes that could not be written are written with the next flush, with their own days', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { firstIdAt } from '../audit/first-id.js';
 import {
@@ -19,7 +19,6 @@ import {
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
-const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,

@@ -1,5 +1,5 @@
 import { canDelegateScope, type Scope, scopeCatalogue, type UserPrincipal } from '@platform/auth';
-import { AppError, type Clock } from '@platform/service-kit';
+import { AppError, type Clock, DAY_MS } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -13,8 +13,6 @@ import type { ProtectedResources } from '../oauth/protected-resources.js';
 import { GRANT_SECONDS } from '../oauth/provider.js';
 import { findTokenPolicy } from '../token-policy/queries.js';
 import { findStoredClient, insertGrant, lockMember, lockSession, upsertDocumentClient } from './queries.js';
-
-const DAY_MS = 86_400_000;
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 

@@ -1,8 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
-import { AppError } from '@platform/service-kit';
+import { AppError, DAY_MS } from '@platform/service-kit';
 import { canGrant, grantExpiry, grantScopes } from './grant.js';
 
-const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-21T12:00:00.789Z');
 
 const principal = (fields: Partial<UserPrincipal>): UserPrincipal => ({

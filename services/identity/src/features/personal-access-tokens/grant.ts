@@ -1,5 +1,5 @@
 import { canHoldScope, hasScope, isScope, type Scope, type UserPrincipal } from '@platform/auth';
-import { type FaultDetail, validationError } from '@platform/service-kit';
+import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
 
 /*
  * Pure rules for the scopes and the expiry that a caller can grant to a new token.
@@ -11,7 +11,6 @@ import { type FaultDetail, validationError } from '@platform/service-kit';
 export const expiryChoices = [30, 90, 365, 'never'] as const;
 export type ExpiryDays = (typeof expiryChoices)[number];
 
-const DAY_MS = 86_400_000;
 const DEFAULT_LIFETIME_MS = 30 * DAY_MS;
 
 export const canGrant = (principal: UserPrincipal, scope: string): boolean =>

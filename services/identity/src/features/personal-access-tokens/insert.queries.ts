@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@platform/service-kit';
 import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
@@ -61,7 +62,6 @@ export const ownerAndToken = ownerAndMaker(
  * token is mailed about up to a limit an hour; the next one is mailed about as many. A token that has been rotated creates
  * none. The new token has the allow list of the creating token, or one that lies within it.
  */
-const HOUR_MS = 3_600_000;
 /** So many creations an hour are mailed one by one: no member can fill the outbox of the organisation. [PAT-32] */
 export const MAILED_CREATIONS = 10;
 const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;

@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '@platform/service-kit';
+
 const USED_WITHIN_DAYS = 30;
 
 /** The day (since 1970-01-01, UTC) on which each scope was last used. */

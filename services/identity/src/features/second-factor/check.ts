@@ -1,3 +1,4 @@
+import { DAY_MS } from '@platform/service-kit';
 import { toDigest } from '@platform/auth';
 import type { Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
@@ -7,7 +8,6 @@ import { findStep, isTotpCode } from './totp.js';
 
 /** The limit of wrong codes at one account in a day, from all networks together: the same as for mailed codes. */
 const WRONG_CODES_PER_DAY = 30;
-const DAY_MS = 24 * 60 * 60_000;
 
 /** The context that binds a sealed secret to its account. */
 export const totpContext = (userId: string): string => `totp:${userId}`;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@platform/service-kit';
 import type { EndingToken } from '../outgoing-mails/emails.js';
 
 /*
@@ -9,7 +10,6 @@ import type { EndingToken } from '../outgoing-mails/emails.js';
 const LEAD_DAYS = [14, 7, 1] as const;
 export const ALL_NOTICES = LEAD_DAYS.length + 1;
 
-const DAY_MS = 86_400_000;
 /** Expiries that are longer ago are no news. */
 const MAX_NEWS_MS = 3 * DAY_MS;
 const MAX_LISTED = 50;

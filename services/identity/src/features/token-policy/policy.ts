@@ -1,4 +1,4 @@
-import { type FaultDetail, validationError } from '@platform/service-kit';
+import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
 
 /* Pure rules: what an organisation's policy allows a token to have. */
 
@@ -22,8 +22,6 @@ export const DEFAULT_POLICY: TokenPolicy = {
   deniedScopes: [],
   revokeFamilyOnReuse: false,
 };
-
-const DAY_MS = 86_400_000;
 
 type LifetimePolicy = Pick<TokenPolicy, 'maxLifetimeDays' | 'allowsNever'>;
 

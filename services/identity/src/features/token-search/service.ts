@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import { type Clock, validationError } from '@platform/service-kit';
+import { type Clock, DAY_MS, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { toAdminToken } from '../personal-access-tokens/service.js';
 import type { AdminToken } from '../personal-access-tokens/schemas.js';
@@ -8,7 +8,6 @@ import { toDetails } from '../token-details/service.js';
 import { searchTokens } from './queries.js';
 import type { OrgTokenQuery, OwnTokenQuery } from './schemas.js';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_LIMIT = 20;
 
 interface Found<T> {

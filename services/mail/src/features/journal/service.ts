@@ -3,6 +3,7 @@ import {
   type Clock,
   createBatcher,
   createPeriodicTask,
+  DAY_MS,
   dependencyUnavailable,
   type Logger,
   notApplied,
@@ -63,7 +64,6 @@ export interface JournalTimes {
 }
 
 const START_RETRY_MS = 500;
-const DAY_MS = 24 * 3_600_000;
 
 /** @returns the smallest UUIDv7 with this timestamp. */
 export const firstIdAt = (msecs: number): string =>
