@@ -172,22 +172,32 @@ test('the images of the services are made alike', () => {
   expect(new Set(files).size).toBe(1);
 });
 
-test('the gateway of the Compose file routes as that of packages/local', () => {
+/** Returns the paths that a pattern such as `^/(a|b/(c|d))(/|$)` matches, each of which includes everything below. */
+function expandPattern(pattern: string): string[] {
+  const [, before, choices, after] = /^(.*?)\(([^()]*)\)(.*)$/.exec(pattern) ?? [];
+  if (choices === undefined) return [pattern.replaceAll('\\', '')];
+  return choices.split('|').flatMap((choice) => expandPattern(`${before}${choice}${after}`));
+}
+
+test('the gateway of the Compose file routes what packages/local routes, and nothing that is internal', () => {
   const template = read('packages/config/gateway/nginx.conf.template');
+  const targets = new Map<string, string | undefined>();
+  // Other directives may stand before the target.
   const locations = [
-    // Other directives may stand before the target.
-    ...template.matchAll(/location ~ (\S+) \{[^}]*?(?:proxy_pass http:\/\/(\w+)|return (404))/g),
+    ...template.matchAll(/location ~ \^(\S+)\(\/\|\$\) \{[^}]*?(?:proxy_pass http:\/\/(\w+)|return (404))/g),
   ];
-  const getTarget = (path: string) => {
-    const found = locations.find(([, pattern = '']) => new RegExp(pattern).test(path));
-    return found?.[2] ?? found?.[3];
-  };
-  for (const { name, prefixes, internal, exact = [] } of SERVICES) {
+  expect(locations).toHaveLength(template.match(/location ~/g)?.length ?? 0);
+  for (const [, pattern = '', service, status] of locations)
+    for (const path of expandPattern(pattern)) if (!targets.has(path)) targets.set(path, service ?? status);
+  const expected = SERVICES.flatMap(({ name, prefixes, internal }) => [
+    ...prefixes.map((path) => [path, name]),
+    ...internal.map((path) => [path, '404']),
+  ]);
+  expect(Object.fromEntries(targets)).toEqual(Object.fromEntries(expected));
+  // The first location that matches decides.
+  const isBelow = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+  for (const path of SERVICES.flatMap(({ internal }) => internal))
+    expect([...targets.keys()].find((prefix) => isBelow(path, prefix))).toBe(path);
+  for (const { name, exact = [] } of SERVICES)
     for (const path of exact) expect(template).toContain(`location = ${path} {\n    set $service ${name};`);
-    for (const path of prefixes)
-      expect([path, getTarget(path), getTarget(`${path}/x`)]).toEqual([path, name, name]);
-    for (const path of internal)
-      expect([path, getTarget(path), getTarget(`${path}/x`)]).toEqual([path, '404', '404']);
-  }
-  expect(getTarget('/api/v1/mailbox')).toBeUndefined();
 });
