@@ -14,6 +14,7 @@ const esOnly = [
   'nodemailer@',
   'oauth4webapi@',
   'oidc-provider@',
+  'openid-client@',
   'qr@',
   'typebox@',
   'uuid@',

@@ -3,6 +3,8 @@ import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './features/account-flows/feature.js';
 import { registerConfiguration } from './features/configuration/feature.js';
+import type { ResolveTxt } from './features/identity-provider/dns.js';
+import { registerIdentityProvider } from './features/identity-provider/feature.js';
 import { registerInvitations } from './features/invitations/feature.js';
 import { createCodeDigests } from './features/one-time-secrets/secret.js';
 import { createOneTimeSecrets } from './features/one-time-secrets/service.js';
@@ -11,6 +13,8 @@ import { startOutbox } from './features/outgoing-mails/feature.js';
 import type { Outbox } from './features/outgoing-mails/outbox.js';
 import { createConfirmPassword } from './features/own-password/confirm-password.js';
 import { registerOwnPassword } from './features/own-password/feature.js';
+import { registerProviderSignIn } from './features/provider-sign-in/feature.js';
+import { CALLBACK_PATH } from './features/provider-sign-in/pages.js';
 import { registerSecondFactor } from './features/second-factor/feature.js';
 import { createMailServiceToken } from './features/service-credentials/service.js';
 import { registerSessions, startSignInAttempts } from './features/sessions/feature.js';
@@ -24,13 +28,17 @@ import type { Resources } from './resources.js';
 import type { SecretBox } from './secret-box.js';
 
 export interface AccountDeps extends Resources {
-  readonly config: Pick<IdentityConfig, 'APP_URL' | 'ENCRYPTION_KEYS' | 'MAIL_URL' | 'PUBLIC_URL'>;
+  readonly config: Pick<
+    IdentityConfig,
+    'APP_URL' | 'ENCRYPTION_KEYS' | 'IDENTITY_PROVIDER_ALLOWED_TARGETS' | 'MAIL_URL' | 'PUBLIC_URL'
+  >;
   readonly keys: SigningKeys;
   readonly signJwt: SignJwt;
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly metrics: Registry;
   readonly shutdown: Shutdown;
+  readonly resolveTxt?: ResolveTxt | undefined;
 }
 
 /**
@@ -61,6 +69,14 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const sessions = registerSessions(app, { ...common, passFirstFactor });
   const flows = registerAccountFlows(app, { ...common, passFirstFactor });
   signInPageRoutes(app, { ...secondFactor, sessions, flows });
+  const provider = {
+    ...common,
+    confirmPassword,
+    redirectUri: config.PUBLIC_URL + CALLBACK_PATH,
+    allowedTargets: config.IDENTITY_PROVIDER_ALLOWED_TARGETS,
+  };
+  const clients = registerIdentityProvider(app, provider);
+  registerProviderSignIn(app, { ...provider, clients, passFirstFactor, sessions });
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
   registerOwnPassword(app, { ...common, confirmPassword });

@@ -14,6 +14,7 @@ import { registerAudit } from './features/audit/feature.js';
 import { registerConnectedApps } from './features/connected-apps/feature.js';
 import { registerConnectionPolicy } from './features/connection-policy/feature.js';
 import { consoleRoutes } from './features/console/routes.js';
+import type { ResolveTxt } from './features/identity-provider/dns.js';
 import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { startLiveness } from './features/liveness/feature.js';
@@ -43,6 +44,8 @@ export interface IdentityDeps {
   readonly clock: Clock;
   /** Replaces the fetch of clients' documents. Tests set it. */
   readonly fetchDocument?: FetchDocument;
+  /** Replaces the name servers that know the domains of organisations. Tests set it. */
+  readonly resolveTxt?: ResolveTxt;
   /** The built files of the console; undefined in tests of the API alone. */
   readonly consoleFolder?: string;
 }
@@ -72,7 +75,7 @@ function registerServiceRoutes(app: App, deps: Parameters<typeof createServiceCr
 
 /** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
-  const { config, resources, shutdown, clock, fetchDocument, consoleFolder } = deps;
+  const { config, resources, shutdown, clock, fetchDocument, resolveTxt, consoleFolder } = deps;
   const { pool } = resources;
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
@@ -94,7 +97,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   const signing = { keys, signJwt: app.signCredential };
 
-  const outbox = registerAccounts(app, { ...common, ...signing });
+  const outbox = registerAccounts(app, { ...common, ...signing, resolveTxt });
   signingKeyRoutes(app, keys);
   const tokenTools = registerTokenFeatures(app, { ...common, ...signing, outbox, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);

@@ -1,23 +1,15 @@
 import { parseArgs } from 'node:util';
-import {
-  assertMigrated,
-  createLogger,
-  createShutdown,
-  defineCommands,
-  findMigrations,
-  systemClock,
-  UsageError,
-} from '@platform/service-kit';
+import { defineCommands, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import {
   identityVariables,
   isEmailAddress,
   isOrganisationName,
   loadAdminPassword,
-  loadDatabaseConfig,
   loadEncryptionKeys,
   loadIdentityConfig,
 } from './config.js';
+import { withResources } from './command-resources.js';
 import { makeAdministrator } from './features/provisioning/administrators.js';
 import { createOrganisationService } from './features/provisioning/organisations.js';
 import { deleteMailsTo } from './features/outgoing-mails/queries.js';
@@ -26,7 +18,7 @@ import { createPasswords } from './passwords.js';
 import { reencryptAll } from './features/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
 import { normaliseEmail } from './features/users/service.js';
-import { openResources, type Resources } from './resources.js';
+import { runLiftRequirement, runVerifyDomain } from './provider-commands.js';
 import { createSecretBox } from './secret-box.js';
 
 const help = `  create-organisation           --name <name> --admin-email <address>
@@ -38,6 +30,12 @@ const help = `  create-organisation           --name <name> --admin-email <addre
   reset-second-factor           --email <address>
                                 remove a member's second factor, for when no administrator can do it;
                                 the sessions of the account end, and the audit says so
+  verify-domain                 --organisation <id> --domain <name>
+                                verify a domain of e-mail addresses for an organisation's identity provider
+                                where its DNS record can't be looked up
+  lift-provider-requirement     --organisation <id>
+                                let members sign in without the organisation's identity provider again, for
+                                when nobody gets in with it
   keys list                     list the signing keys, newest first
   keys rotate [--force]         publish a new signing key, which signs after 20 seconds; with
                                 --force even if ENCRYPTION_KEYS are lost, and then at once
@@ -50,20 +48,6 @@ const help = `  create-organisation           --name <name> --admin-email <addre
 
 The keys commands and reseal need ENCRYPTION_KEYS as well.`;
 
-/** Opens the resources that a command needs, and always closes them. */
-async function withResources(run: (resources: Resources) => Promise<void>): Promise<void> {
-  const { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: timeoutMs } = loadDatabaseConfig(process.env);
-  const log = createLogger('identity', 'warn');
-  const shutdown = createShutdown(log);
-  const resources = openResources({ databaseUrl, maxConnections: 2, timeoutMs, log, shutdown });
-  try {
-    await assertMigrated(resources.pool, findMigrations(import.meta.url), log);
-    await run(resources);
-  } finally {
-    await shutdown.run('command done');
-  }
-}
-
 const text = { type: 'string' } as const;
 
 async function runCreateOrganisation(args: string[]): Promise<void> {
@@ -75,7 +59,7 @@ async function runCreateOrganisation(args: string[]): Promise<void> {
   if (!isOrganisationName(name)) throw new UsageError('--name must be a name of 1 to 200 visible characters');
   if (!isEmailAddress(adminEmail)) throw new UsageError('--admin-email must be an e-mail address');
   const adminPassword = loadAdminPassword(process.env);
-  await withResources(async ({ prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     const organisations = createOrganisationService({
       prisma,
       passwords: createPasswords(),
@@ -95,7 +79,7 @@ async function runMakeAdministrator(args: string[]): Promise<void> {
   if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
   if (orgId !== undefined && !isUuid(orgId)) throw new UsageError('--organisation must be an id');
   const password = loadAdminPassword(process.env);
-  await withResources(async ({ prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     const deps = { prisma, passwords: createPasswords(), clock: systemClock };
     const made = await makeAdministrator(deps, { email, password, orgId });
     const what = made.isNew ? 'added' : `changed, ${made.sessionsEnded} sessions ended`;
@@ -106,7 +90,7 @@ async function runMakeAdministrator(args: string[]): Promise<void> {
 async function runResetSecondFactor(args: string[]): Promise<void> {
   const { email } = parseArgs({ args, options: { email: text } }).values;
   if (!email) throw new UsageError('reset-second-factor needs --email');
-  await withResources(async ({ prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     await resetByCommand({ prisma, clock: systemClock }, normaliseEmail(email));
     process.stdout.write('second factor removed, sessions ended\n');
   });
@@ -120,7 +104,7 @@ async function runKeys(args: string[]): Promise<void> {
   });
   const [action, keyId] = positionals;
   const isForced = values.force;
-  await withResources(async ({ prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     if (action === 'list') process.stdout.write(await describeKeys(prisma, systemClock()));
     else if (action === 'rotate') {
       const box = createSecretBox(loadEncryptionKeys(process.env));
@@ -135,7 +119,7 @@ async function runKeys(args: string[]): Promise<void> {
 async function runReencrypt(args: string[]): Promise<void> {
   parseArgs({ args });
   const box = createSecretBox(loadEncryptionKeys(process.env));
-  await withResources(async ({ pool }) => {
+  await withResources(process.env, async ({ pool }) => {
     for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
       process.stdout.write(`${name}: ${count} re-encrypted\n`);
   });
@@ -144,7 +128,7 @@ async function runReencrypt(args: string[]): Promise<void> {
 async function runEraseMails(args: string[]): Promise<void> {
   const [address, ...rest] = parseArgs({ args, allowPositionals: true }).positionals;
   if (address === undefined || rest.length > 0) throw new UsageError('erase-mails takes one address');
-  await withResources(async ({ prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     process.stdout.write(`${await deleteMailsTo(prisma, normaliseEmail(address))} deleted\n`);
   });
 }
@@ -159,6 +143,8 @@ export const main = defineCommands({
     'create-organisation': runCreateOrganisation,
     'make-administrator': runMakeAdministrator,
     'reset-second-factor': runResetSecondFactor,
+    'verify-domain': (args) => runVerifyDomain(args, process.env),
+    'lift-provider-requirement': (args) => runLiftRequirement(args, process.env),
     keys: runKeys,
     'erase-mails': runEraseMails,
     reseal: runReencrypt,

@@ -8,6 +8,7 @@ import {
   deleteAuditEntries,
   deleteMails,
   deletePendingSignIns,
+  deleteProviderSignIns,
   deleteSecrets,
   deleteServiceCredentials,
   deleteSessions,
@@ -48,6 +49,7 @@ export function createExpiryJob(deps: {
     while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteProviderSignIns(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);

@@ -92,6 +92,7 @@ export const deleteMails = createDeletion<Date>('outgoing_mails', 'id', expired)
 export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
 /** Deletes sign-ins that nobody completed in time. */
 export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);
+export const deleteProviderSignIns = createDeletion<Date>('provider_sign_ins', 'state_hash', expired);
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
 export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);

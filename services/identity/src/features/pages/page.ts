@@ -11,6 +11,8 @@ export interface Page {
   readonly body: Html;
   /** Runs at the end of the page. Only pages that cannot do without have one: the others work without JavaScript. */
   readonly script?: string;
+  /** Leads on to this address at once. */
+  readonly refresh?: string;
 }
 
 export interface PageOptions {
@@ -25,13 +27,14 @@ export interface PageOptions {
 // The style and the script are constants of this service, so they contain no markup of anybody else.
 const styleElement = new Html(`<style>${style}</style>`);
 
-const renderPage = ({ title, body, script }: Page): Html =>
+const renderPage = ({ title, body, script, refresh }: Page): Html =>
   html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
+        ${refresh !== undefined && html`<meta http-equiv="refresh" content="0;url=${refresh}" />`}
         <title>${title} · ${BRAND}</title>
         ${styleElement}
       </head>

@@ -5,6 +5,7 @@ import { platformActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecrets } from '../one-time-secrets/queries.js';
+import { isProviderRequired, releaseRequirement } from '../provider-requirement/queries.js';
 import type { Passwords } from '../../passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { emailTaken } from '../users/errors.js';
@@ -66,6 +67,17 @@ export async function makeAdministrator(
   const at = new Date(deps.clock());
   const byCommand = { actor: platformActor, reason: 'command', at };
 
+  /** The password would be of no use where the account has to sign in with the organisation's provider. */
+  async function liftRequirement(tx: Transaction, orgId: string, userId: string): Promise<void> {
+    if ((await isProviderRequired(tx, userId)) && (await releaseRequirement(tx, orgId, at)))
+      await insertAuditEntry(tx, {
+        ...byCommand,
+        orgId,
+        subjectId: orgId,
+        action: 'identity_provider.requirement_lifted',
+      });
+  }
+
   async function change(tx: Transaction, { id, orgId, role }: Account): Promise<AdministratorResult> {
     await lockOrganisation(tx, orgId);
     if (!(await setAdministrator(tx, id, passwordHash)))
@@ -73,6 +85,7 @@ export async function makeAdministrator(
     await deleteSecrets(tx, id);
     const sessionsEnded = await endSessions(tx, id, at);
     const entry = { ...byCommand, orgId, subjectId: id };
+    await liftRequirement(tx, orgId, id);
     if (role !== 'admin')
       await insertAuditEntry(tx, {
         ...entry,
@@ -91,6 +104,7 @@ export async function makeAdministrator(
     const orgId = await findOrgId(tx, request.orgId);
     const user = { id: uuidv7(), orgId, email, fullName: 'Administrator', role: 'admin' } as const;
     if (!(await insertUser(tx, { ...user, passwordHash, createdAt: at }))) throw emailTaken();
+    await liftRequirement(tx, orgId, user.id);
     const entry = { ...byCommand, orgId, subjectId: user.id };
     await insertAuditEntry(tx, {
       ...entry,

@@ -2,6 +2,7 @@ import { ConfigError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { SecretBox } from '../../secret-box.js';
 import { smtpPasswordContext } from '../configuration/service.js';
+import { clientSecretContext } from '../identity-provider/provider-fields.js';
 import { serverSecretContext } from '../mcp-servers/upstream/credentials.js';
 import { messageContext } from '../outgoing-mails/outbox.js';
 import { totpContext } from '../second-factor/check.js';
@@ -15,6 +16,7 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => stri
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
+  'client secrets': clientSecretContext,
   'authenticator secrets': totpContext,
 };
 

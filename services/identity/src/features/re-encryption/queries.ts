@@ -6,6 +6,12 @@ export const sealedColumns = {
   'signing keys': { table: 'signing_keys', id: 'id', column: 'private_sealed', type: 'text' },
   'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'letter_sealed', type: 'uuid' },
   'MCP server secrets': { table: 'mcp_servers', id: 'id', column: 'secret_sealed', type: 'uuid' },
+  'client secrets': {
+    table: 'identity_providers',
+    id: 'org_id',
+    column: 'client_secret_sealed',
+    type: 'uuid',
+  },
   'authenticator secrets': { table: 'totp_factors', id: 'user_id', column: 'secret_sealed', type: 'uuid' },
 } as const;
 

@@ -62,7 +62,9 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
   return {
     ...enrolAtSignIn,
 
-    async passFirstFactor(tx, account, client, method) {
+    async passFirstFactor(tx, account, client, method, secondFactor) {
+      if (secondFactor !== undefined)
+        return { session: await openSession(tx, toUser(account), client, { method, secondFactor }) };
       const member = { orgId: account.orgId, userId: account.id };
       const hasFactor = await hasSecondFactor(tx, member);
       if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))

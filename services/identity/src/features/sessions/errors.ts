@@ -12,3 +12,7 @@ export const unauthorised = (code: string, message: string): AppError =>
 /** The error is the same for an unknown account, an account without a password, a wrong password and a wrong code. */
 export const wrongCredentials = (): AppError =>
   unauthorised('INVALID_CREDENTIALS', 'Invalid e-mail or password');
+
+/** The proof was right, but members of the domain have to sign in with the organisation's provider. */
+export const providerRequired = (): AppError =>
+  unauthorised('PROVIDER_REQUIRED', 'Your organisation requires you to sign in with its identity provider');

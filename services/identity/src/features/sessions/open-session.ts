@@ -4,10 +4,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
 import { getUserAgent } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { isProviderRequired } from '../provider-requirement/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { RecordSignIn } from '../known-devices/service.js';
 import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
 import type { User } from '../users/schemas.js';
+import { providerRequired } from './errors.js';
 import { insertSession } from './queries.js';
 import type { LoginResponse } from './schemas.js';
 import type { FirstFactor, SecondFactor } from './sign-in-outcome.js';
@@ -23,6 +25,8 @@ export interface SignInProof {
 /**
  * Opens a session for a member who has passed all factors. Only the steps of a sign-in call it: a first factor alone goes
  * through `PassFirstFactor`.
+ *
+ * @throws AppError 401 PROVIDER_REQUIRED for another first factor, where the organisation requires its provider.
  */
 export type OpenSession = (
   tx: Transaction,
@@ -39,6 +43,7 @@ export function createOpenSession(deps: {
 }): OpenSession {
   const { keys, signJwt, clock, recordSignIn } = deps;
   return async (tx, user, client, { method, secondFactor }) => {
+    if (method !== 'provider' && (await isProviderRequired(tx, user.id))) throw providerRequired();
     const now = clock();
     const at = new Date(now);
     const issuedAt = Math.floor(now / 1_000);
@@ -48,7 +53,7 @@ export function createOpenSession(deps: {
     const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
     const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
     const origin = { address: client.address, userAgent: getUserAgent(client) };
-    await insertSession(tx, { ...session, ...origin, createdAt: at, expiresAt });
+    await insertSession(tx, { ...session, ...origin, firstFactor: method, createdAt: at, expiresAt });
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',

@@ -1,4 +1,5 @@
 import type { Transaction, Prisma } from '../../resources.js';
+import type { FirstFactor } from './sign-in-outcome.js';
 
 export interface NewSession {
   readonly id: string;
@@ -9,6 +10,7 @@ export interface NewSession {
   readonly expiresAt: Date;
   readonly address: string;
   readonly userAgent: string | null;
+  readonly firstFactor: FirstFactor;
 }
 
 const originFields = { id: true, createdAt: true, expiresAt: true, address: true, userAgent: true } as const;

@@ -31,7 +31,7 @@ export const LoginRefused = Type.Object(
     error: Type.Object({
       code: Type.String({
         description:
-          '`INVALID_CREDENTIALS`; `SECOND_FACTOR_REQUIRED`: the first factor was right, go on with `signIn`; `SECOND_FACTOR_ENROLMENT_REQUIRED`: the same, and the member has to set one up.',
+          '`INVALID_CREDENTIALS`; `SECOND_FACTOR_REQUIRED`: the first factor was right, go on with `signIn`; `SECOND_FACTOR_ENROLMENT_REQUIRED`: the same, and the member has to set one up; `PROVIDER_REQUIRED`: the member has to sign in with the identity provider of the organisation, in a browser.',
       }),
       message: Type.String(),
     }),

@@ -4,10 +4,10 @@ import type { Account } from '../users/queries.js';
 import type { LoginResponse } from './schemas.js';
 
 /** How a member proves who they are before a second factor is asked for. */
-export type FirstFactor = 'password' | 'code' | 'invitation';
+export type FirstFactor = 'password' | 'code' | 'invitation' | 'provider';
 
 /** How a member proves it a second time. */
-export type SecondFactor = 'totp' | 'recovery_code';
+export type SecondFactor = 'totp' | 'recovery_code' | 'provider';
 
 /** A sign-in whose first factor was right. It is no session: all that it can do is to present the second factor. */
 export interface PendingSignIn {
@@ -25,10 +25,12 @@ export type SignInOutcome = { readonly session: LoginResponse } | { readonly pen
  * Goes on after a first factor. Every sign-in does it this way, so that none goes round the second factor.
  *
  * @param account - as the first factor found it; the caller holds a lock on it.
+ * @param secondFactor - one that the first factor has brought with it.
  */
 export type PassFirstFactor = (
   tx: Transaction,
   account: Account,
   client: ClientAddress,
   method: FirstFactor,
+  secondFactor?: SecondFactor,
 ) => Promise<SignInOutcome>;

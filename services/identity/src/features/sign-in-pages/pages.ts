@@ -34,6 +34,7 @@ const link = (page: string, { returnTo }: FormState, text: string): Html =>
 
 export const CODE_PATH = `${SIGN_IN_PATH}/code`;
 export const FORGOT_PATH = `${SIGN_IN_PATH}/forgot-password`;
+export const PROVIDER_PATH = `${SIGN_IN_PATH}/provider`;
 
 export const signInPage = (state: FormState): Page => ({
   title: 'Sign in',
@@ -53,6 +54,7 @@ export const signInPage = (state: FormState): Page => ({
     </form>
     <p class="links">
       ${link(CODE_PATH, state, 'E-mail me a code')} ${link(FORGOT_PATH, state, 'Forgot the password?')}
+      ${link(PROVIDER_PATH, state, 'Sign in with your organisation')}
     </p>`,
 });
 

@@ -159,13 +159,6 @@ export async function findMembers(db: Client, orgId: string, window: ListWindow)
   });
 }
 
-/** Returns whether an administrator other than the user can log in. */
-export const hasOtherAdmin = async (db: Transaction, orgId: string, userId: string): Promise<boolean> =>
-  (await db.user.findFirst({
-    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null }, id: { not: userId } },
-    select: { id: true },
-  })) !== null;
-
 export const updateUser = (
   db: Transaction,
   id: string,

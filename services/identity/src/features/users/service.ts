@@ -11,6 +11,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { toActor, type Caller } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { hasAdministrator } from '../provider-requirement/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../../passwords.js';
 import { lockAdministration } from './administration.js';
@@ -20,7 +21,6 @@ import {
   countMembers,
   findMember,
   findMembers,
-  hasOtherAdmin,
   insertUser,
   markRemoved,
   type MemberRow,
@@ -54,7 +54,7 @@ export function normaliseEmail(email: string): string {
 
 /** Returns whether the account is the organisation's only administrator who can log in. */
 async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: Account): Promise<boolean> {
-  return role === 'admin' && passwordHash !== null && !(await hasOtherAdmin(tx, orgId, id));
+  return role === 'admin' && passwordHash !== null && !(await hasAdministrator(tx, orgId, id));
 }
 
 function toMember({

@@ -1,0 +1,136 @@
+import type { Prisma, Transaction } from '../../resources.js';
+
+type Db = Prisma | Transaction;
+
+export interface StoredProvider {
+  readonly orgId: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecretSealed: string | null;
+  readonly scopes: string[];
+  readonly secondFactorValues: string[];
+  readonly isJustInTime: boolean;
+  readonly isRequired: boolean;
+  readonly revision: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export const findProvider = (db: Db, orgId: string): Promise<StoredProvider | null> =>
+  db.identityProvider.findUnique({ where: { orgId } });
+
+/** Finds the provider of the organisation that has verified the domain. */
+export async function findProviderOfDomain(db: Db, domain: string): Promise<StoredProvider | undefined> {
+  const found = await db.identityDomain.findFirst({
+    where: { domain, verifiedAt: { not: null } },
+    select: { organisation: { select: { identityProvider: true } } },
+  });
+  return found?.organisation.identityProvider ?? undefined;
+}
+
+/** Reads the provider for a sign-in: it stays as it is until the transaction ends. */
+export async function holdProvider(db: Transaction, orgId: string): Promise<StoredProvider | null> {
+  await db.$queryRaw`select 1 from identity_providers where org_id = ${orgId}::uuid for share`;
+  return findProvider(db, orgId);
+}
+
+/** Waits for the sign-ins that read the provider as it was. */
+export async function lockProvider(db: Transaction, orgId: string): Promise<StoredProvider | null> {
+  await db.$queryRaw`select 1 from identity_providers where org_id = ${orgId}::uuid for update`;
+  return findProvider(db, orgId);
+}
+
+export const saveProvider = (
+  db: Transaction,
+  { orgId, createdAt, ...provider }: StoredProvider,
+): Promise<StoredProvider> =>
+  db.identityProvider.upsert({
+    where: { orgId },
+    create: { orgId, createdAt, ...provider },
+    update: provider,
+  });
+
+export const deleteProvider = async (db: Transaction, orgId: string): Promise<boolean> =>
+  (await db.identityProvider.deleteMany({ where: { orgId } })).count > 0;
+
+/**
+ * Ends what the organisation's provider has proven: the sessions that it opened, the sign-ins that are under way, and
+ * which subject is which member.
+ *
+ * @param userId - ends that of one member only.
+ * @returns how many sessions were ended.
+ */
+export async function endProviderSignIns(
+  db: Transaction,
+  orgId: string,
+  at: Date,
+  userId?: string,
+): Promise<number> {
+  const only = userId ?? null;
+  const ended = await db.$executeRaw`
+    update sessions set ended_at = ${at.toISOString()}::timestamptz
+    from provider_links link
+    where link.org_id = ${orgId}::uuid and (${only}::uuid is null or link.user_id = ${only}::uuid)
+      and sessions.user_id = link.user_id and sessions.first_factor = 'provider' and sessions.ended_at is null
+      and sessions.expires_at > ${at.toISOString()}::timestamptz`;
+  const where = { orgId, ...(userId !== undefined && { userId }) };
+  await db.pendingSignIn.deleteMany({ where: { ...where, method: 'provider' } });
+  await db.providerLink.deleteMany({ where });
+  return ended;
+}
+
+/** Returns whether the account belongs to a subject of the provider. */
+export const hasLink = async (db: Transaction, userId: string): Promise<boolean> =>
+  (await db.providerLink.findUnique({ where: { userId }, select: { userId: true } })) !== null;
+
+export interface StoredDomain {
+  readonly domain: string;
+  readonly challenge: string;
+  readonly verifiedAt: Date | null;
+}
+const domainFields = { domain: true, challenge: true, verifiedAt: true } as const;
+
+export const findDomains = (db: Db, orgId: string): Promise<StoredDomain[]> =>
+  db.identityDomain.findMany({ where: { orgId }, orderBy: { domain: 'asc' }, select: domainFields });
+
+export const findDomain = (db: Db, orgId: string, domain: string): Promise<StoredDomain | null> =>
+  db.identityDomain.findUnique({ where: { orgId_domain: { orgId, domain } }, select: domainFields });
+
+export const isVerifiedDomain = async (db: Db, orgId: string, domain: string): Promise<boolean> =>
+  (await db.identityDomain.findFirst({
+    where: { orgId, domain, verifiedAt: { not: null } },
+    select: { domain: true },
+  })) !== null;
+
+export const hasVerifiedDomain = async (db: Db, orgId: string): Promise<boolean> =>
+  (await db.identityDomain.findFirst({
+    where: { orgId, verifiedAt: { not: null } },
+    select: { domain: true },
+  })) !== null;
+
+export const insertDomain = (
+  db: Transaction,
+  domain: {
+    readonly orgId: string;
+    readonly domain: string;
+    readonly challenge: string;
+    readonly createdAt: Date;
+  },
+): Promise<StoredDomain> => db.identityDomain.create({ data: domain, select: domainFields });
+
+/** @returns false when another organisation has verified the domain. */
+export async function markVerified(
+  db: Transaction,
+  { orgId, domain }: { readonly orgId: string; readonly domain: string },
+  verified: { readonly verifiedAt: Date; readonly verifiedBy: 'dns' | 'command' },
+): Promise<boolean> {
+  // Of two organisations at the same moment, the second one sees the first.
+  await db.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`identity-domain:${domain}`}, 0))`;
+  const where = { domain, verifiedAt: { not: null }, orgId: { not: orgId } };
+  if (await db.identityDomain.findFirst({ where, select: { domain: true } })) return false;
+  await db.identityDomain.updateMany({ where: { orgId, domain }, data: verified });
+  return true;
+}
+
+export const deleteDomain = async (db: Transaction, orgId: string, domain: string): Promise<boolean> =>
+  (await db.identityDomain.deleteMany({ where: { orgId, domain } })).count > 0;

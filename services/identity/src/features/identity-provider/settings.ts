@@ -1,0 +1,129 @@
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../secret-box.js';
+import { type Caller, toActor } from '../audit/actor.js';
+import { findChanges } from '../audit/changes.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import type { Egress } from '../mcp-servers/upstream/egress.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import type { ConfirmPassword } from '../own-password/confirm-password.js';
+import { lockAdministration } from '../users/administration.js';
+import { noAdministratorLeft, openidRequired, providerNotFound, verifiedDomainRequired } from './errors.js';
+import { parseIssuer } from './issuer.js';
+import type { NotifyAdministrators } from './notices.js';
+import { audited, isOther, toAudited, toProvider, toRow } from './provider-fields.js';
+import {
+  deleteProvider,
+  endProviderSignIns,
+  findDomains,
+  findProvider,
+  hasVerifiedDomain,
+  lockProvider,
+  saveProvider,
+} from './queries.js';
+import { hasAdministrator } from '../provider-requirement/queries.js';
+import type { IdentityProvider, IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
+import { toDomain } from './domains.js';
+
+export interface ProviderSettings {
+  get(orgId: string): Promise<IdentityProviderResponse>;
+  /**
+   * Replaces the settings. With another issuer or client, the members' subjects are other ones: what the earlier provider
+   * has proven ends.
+   *
+   * @throws AppError 400, also WRONG_PASSWORD; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT; 429.
+   */
+  save(
+    caller: Caller,
+    body: SaveIdentityProviderBody,
+  ): Promise<{ readonly identityProvider: IdentityProvider; readonly endedCount: number }>;
+  /** @returns how many sessions were ended. @throws AppError 400 WRONG_PASSWORD; 403; 404; 429. */
+  remove(caller: Caller, currentPassword: string): Promise<number>;
+}
+
+export interface ProviderSettingsDeps {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly egress: Pick<Egress, 'assertUrl'>;
+  readonly confirmPassword: ConfirmPassword;
+  readonly outbox: Outbox;
+  readonly notifyAdministrators: NotifyAdministrators;
+  readonly redirectUri: string;
+  readonly clock: Clock;
+}
+
+export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSettings {
+  const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, redirectUri, clock } = deps;
+
+  async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
+    const { orgId } = caller;
+    await lockAdministration(tx, caller);
+    const before = await lockProvider(tx, orgId);
+    const row = toRow({ box, at: new Date(clock()) }, orgId, body, before);
+    const endedCount = isOther(before, row) ? await endProviderSignIns(tx, orgId, row.updatedAt) : 0;
+    await saveProvider(tx, row);
+    if (row.isRequired && !(await hasVerifiedDomain(tx, orgId))) throw verifiedDomainRequired();
+    if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
+    const changes = findChanges(before ? toAudited(before) : undefined, toAudited(row), audited);
+    const clientSecret = before?.clientSecretSealed === row.clientSecretSealed ? 'unchanged' : 'changed';
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'identity_provider.saved',
+      actor: toActor(caller),
+      subjectId: orgId,
+      changes,
+      detail: { clientSecret, sessionsEnded: String(endedCount) },
+      at: row.updatedAt,
+    });
+    const what = [
+      `Issuer: ${row.issuer}.`,
+      row.isJustInTime ? 'People of the verified domains become members when they sign in.' : '',
+      row.isRequired ? 'Members of the verified domains can sign in with it only.' : '',
+    ].filter(Boolean);
+    await notifyAdministrators(tx, caller, 'saved', what.join(' '), row.updatedAt);
+    return { identityProvider: toProvider(row), endedCount };
+  }
+
+  return {
+    async get(orgId) {
+      const provider = await findProvider(prisma, orgId);
+      const domains = (await findDomains(prisma, orgId)).map(toDomain);
+      return { identityProvider: provider && toProvider(provider), domains, redirectUri };
+    },
+
+    async save(caller, body) {
+      parseIssuer(body.issuer, egress);
+      if (body.scopes && !body.scopes.includes('openid')) throw openidRequired();
+      await confirmPassword(caller, body.currentPassword);
+      const saved = await prisma.$transaction((tx) => saveIn(tx, caller, body));
+      outbox.wake();
+      return saved;
+    },
+
+    async remove(caller, currentPassword) {
+      const { orgId } = caller;
+      await confirmPassword(caller, currentPassword);
+      const ended = await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const before = await lockProvider(tx, orgId);
+        if (!before) throw providerNotFound();
+        const at = new Date(clock());
+        const count = await endProviderSignIns(tx, orgId, at);
+        await deleteProvider(tx, orgId);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'identity_provider.removed',
+          actor: toActor(caller),
+          subjectId: orgId,
+          changes: findChanges(toAudited(before), undefined, audited),
+          detail: { sessionsEnded: String(count) },
+          at,
+        });
+        await notifyAdministrators(tx, caller, 'removed', `It was ${before.issuer}.`, at);
+        return count;
+      });
+      outbox.wake();
+      return ended;
+    },
+  };
+}

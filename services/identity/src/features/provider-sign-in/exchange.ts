@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto';
+import type { Logger } from '@platform/service-kit';
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  type Configuration,
+  fetchUserInfo,
+} from 'openid-client';
+import type { ProviderClients } from '../identity-provider/clients.js';
+import { type ProviderFault, toProviderFault } from '../identity-provider/faults.js';
+import type { StoredProvider } from '../identity-provider/queries.js';
+import type { Claims } from './claims.js';
+import { providerUnavailable, signInRefused } from './errors.js';
+
+/** A sign-in that is under way: what the browser was sent to the provider with, and the secret that its cookie holds. */
+export interface Begun {
+  readonly state: string;
+  readonly browser: string;
+}
+
+/** Talks to the provider for a sign-in. */
+export interface Exchange {
+  /** Returns the address at which the person signs in. @throws AppError 503. */
+  toAuthorizationUrl(provider: StoredProvider, begun: Begun, email: string): Promise<URL>;
+  /**
+   * Exchanges the code for what the provider says about the person. What the standards ask to be checked is checked:
+   * state and `iss` of the answer, and signature, `iss`, `aud`, `exp` and `nonce` of the ID token.
+   *
+   * @throws AppError 400 SIGN_IN_REFUSED; 503.
+   */
+  readClaims(provider: StoredProvider, begun: Begun, query: string): Promise<Claims>;
+}
+
+const derive = ({ browser, state }: Begun, purpose: 'nonce' | 'verifier'): string =>
+  createHmac('sha256', browser).update(`${purpose} ${state}`).digest('base64url');
+
+export function createExchange(deps: {
+  readonly clients: ProviderClients;
+  readonly redirectUri: string;
+  readonly log: Pick<Logger, 'warn'>;
+}): Exchange {
+  const { clients, redirectUri, log } = deps;
+
+  /** Logs what went wrong at the provider, of which the person is told no details. */
+  function toFault({ orgId }: StoredProvider, error: unknown): ProviderFault {
+    const fault = toProviderFault(error);
+    log.warn({ orgId, fault: fault.message }, 'a sign-in with an identity provider failed');
+    return fault;
+  }
+
+  async function getConfiguration(provider: StoredProvider): Promise<Configuration> {
+    try {
+      return await clients.get(provider);
+    } catch (error) {
+      throw providerUnavailable(toFault(provider, error));
+    }
+  }
+
+  async function exchangeCode(configuration: Configuration, begun: Begun, query: string): Promise<Claims> {
+    const tokens = await authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), {
+      expectedState: begun.state,
+      expectedNonce: derive(begun, 'nonce'),
+      pkceCodeVerifier: derive(begun, 'verifier'),
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims() as Claims & { readonly sub: string };
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    if (claims['email'] !== undefined || !hasUserInfo) return claims;
+    // Some providers send the address only on request. It is taken together with its verification, or not at all.
+    const info: Claims = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    const { email, email_verified, xms_edov, name } = info;
+    return { ...claims, email, email_verified, xms_edov, name: claims['name'] ?? name };
+  }
+
+  return {
+    async toAuthorizationUrl(provider, begun, email) {
+      return buildAuthorizationUrl(await getConfiguration(provider), {
+        redirect_uri: redirectUri,
+        scope: provider.scopes.join(' '),
+        state: begun.state,
+        nonce: derive(begun, 'nonce'),
+        code_challenge: await calculatePKCECodeChallenge(derive(begun, 'verifier')),
+        code_challenge_method: 'S256',
+        login_hint: email,
+      });
+    },
+
+    async readClaims(provider, begun, query) {
+      const configuration = await getConfiguration(provider);
+      try {
+        return await exchangeCode(configuration, begun, query);
+      } catch (error) {
+        throw signInRefused(toFault(provider, error));
+      }
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { toDigest } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import { insertAuditEntry } from '../audit/queries.js';
+import { getDomain } from '../identity-provider/domain.js';
+import {
+  findProvider,
+  findProviderOfDomain,
+  holdProvider,
+  type StoredProvider,
+} from '../identity-provider/queries.js';
+import type { ClientAddress } from '../known-devices/client.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
+import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { normaliseEmail } from '../users/service.js';
+import { type Claims, hasSecondFactor, readFullName, readVerifiedEmail } from './claims.js';
+import { noProvider, Refused, signInExpired } from './errors.js';
+import type { Exchange } from './exchange.js';
+import { type Admit, Overtaken, type Person } from './member.js';
+import { consumeSignIn, insertSignIn, isUniqueViolation } from './queries.js';
+
+/*
+ * A sign-in with an organisation's provider (OpenID Connect Core §3.1, with PKCE):
+ *
+ *   address ──> provider of its domain ──(browser)──> authorization ──(browser)──> callback ──> first factor passed
+ *
+ * What the callback needs is stored under the digest of the state, so that any replica can complete it. It counts only in
+ * the browser that began it: that one holds a secret in a cookie, from which nonce and PKCE verifier are derived.
+ */
+
+const LIFETIME_MS = 10 * 60_000;
+/** How often a sign-in is run again that another one has overtaken. */
+const TRIES = 3;
+
+export interface ProviderSignIns {
+  /**
+   * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
+   *
+   * @param browser - the secret that the browser's cookie holds.
+   * @returns the address of the provider to which the browser goes.
+   * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
+   */
+  begin(
+    email: string,
+    browser: string,
+    to: { readonly returnTo: string; readonly client: ClientAddress },
+  ): Promise<URL>;
+  /**
+   * Completes a sign-in with what the provider sent the browser back with.
+   *
+   * @throws AppError 400 SIGN_IN_EXPIRED, SIGN_IN_REFUSED; 401 PROVIDER_REQUIRED; 403 NOT_ADMITTED; 503.
+   */
+  complete(
+    query: string,
+    browser: string,
+    client: ClientAddress,
+  ): Promise<{ readonly outcome: SignInOutcome; readonly returnTo: string }>;
+}
+
+export interface ProviderSignInDeps {
+  readonly prisma: Prisma;
+  readonly exchange: Exchange;
+  readonly admit: Admit;
+  readonly passFirstFactor: PassFirstFactor;
+  readonly limits: AttemptLimits;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns {
+  const { prisma, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
+
+  function toPerson({ issuer }: StoredProvider, claims: Claims): Person {
+    const email = readVerifiedEmail(issuer, claims);
+    const { sub, email: sent } = claims;
+    if (email === undefined)
+      throw new Refused('email_not_verified', typeof sent === 'string' ? sent.slice(0, 254) : undefined);
+    return { subject: String(sub), email, fullName: readFullName(claims, email) };
+  }
+
+  /** Signs the person in, in one transaction with everything that it takes to make them a member. */
+  const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
+    prisma.$transaction(async (tx) => {
+      const provider = await holdProvider(tx, orgId);
+      if (provider?.revision !== revision) throw signInExpired();
+      const account = await admit(tx, provider, person, client, new Date(clock()));
+      const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
+      return passFirstFactor(tx, account, client, 'provider', secondFactor);
+    });
+
+  async function signInPatiently(...attempt: Parameters<typeof signIn>): Promise<SignInOutcome> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await signIn(...attempt);
+      } catch (error) {
+        if (!(error instanceof Overtaken || isUniqueViolation(error)) || tries === TRIES) throw error;
+      }
+  }
+
+  const recordRefusal = (orgId: string, { reason, email }: Refused, client: ClientAddress) =>
+    insertAuditEntry(prisma, {
+      orgId,
+      action: 'identity_provider.refused',
+      actor: { actorId: null, credential: null, client },
+      subjectId: orgId,
+      reason,
+      detail: email === undefined ? {} : { email },
+      at: new Date(clock()),
+    });
+
+  return {
+    async begin(typed, browser, { returnTo, client }) {
+      const email = normaliseEmail(typed);
+      const domain = getDomain(email);
+      await limits.begin(domain, client.address);
+      const provider = await findProviderOfDomain(prisma, domain);
+      if (!provider) throw noProvider();
+      const state = randomBytes(32).toString('base64url');
+      const url = await exchange.toAuthorizationUrl(provider, { state, browser }, email);
+      const createdAt = new Date(clock());
+      await insertSignIn(prisma, {
+        stateHash: toDigest(state),
+        orgId: provider.orgId,
+        revision: provider.revision,
+        browserHash: toDigest(browser),
+        returnTo,
+        createdAt,
+        expiresAt: new Date(createdAt.getTime() + LIFETIME_MS),
+      });
+      return url;
+    },
+
+    async complete(query, browser, client) {
+      const state = new URLSearchParams(query).get('state') ?? '';
+      const hashes = { stateHash: toDigest(state), browserHash: toDigest(browser) };
+      const begun = await consumeSignIn(prisma, hashes, new Date(clock()));
+      const provider = begun && (await findProvider(prisma, begun.orgId));
+      if (!provider || provider.revision !== begun.revision) throw signInExpired();
+      const { orgId, revision, returnTo } = begun;
+      try {
+        const claims = await exchange.readClaims(provider, { state, browser }, query);
+        const person = toPerson(provider, claims);
+        const outcome = await signInPatiently(revision, orgId, person, claims, client);
+        outbox.wake();
+        await limits.succeed(getDomain(person.email), client.address);
+        return { outcome, returnTo };
+      } catch (error) {
+        if (error instanceof Refused) await recordRefusal(orgId, error, client);
+        throw error;
+      }
+    },
+  };
+}
