@@ -8,6 +8,15 @@ export interface Step {
   isDone(signal: AbortSignal): Promise<boolean>;
 }
 
+/** What the platform mails by itself, such as that somebody has signed in with a new device. */
+const NOTICES = [
+  'suspiciousLoginAttempt',
+  'smtpServerChanged',
+  'passwordChanged',
+  'tokenAlert',
+  'tokenExpiring',
+];
+
 const listTokens = async (signal: AbortSignal) =>
   (await unwrap(identity.GET('/api/v1/personal-access-tokens', { signal }))).tokens;
 
@@ -43,8 +52,9 @@ export const steps: readonly Step[] = [
     path: '/mails',
     isForAdmins: true,
     async isDone(signal) {
-      const params = { query: { limit: 1, state: 'sent' as const } };
-      return (await unwrap(mail.GET('/api/v1/mail/records', { params, signal }))).data.length > 0;
+      const params = { query: { limit: 100, state: 'sent' as const } };
+      const { data } = await unwrap(mail.GET('/api/v1/mail/records', { params, signal }));
+      return data.some(({ emailTemplateType }) => !NOTICES.includes(emailTemplateType));
     },
   },
 ];
