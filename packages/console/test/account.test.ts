@@ -1,7 +1,7 @@
 import { describeWith } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { findBarriers, useConsole } from './console.js';
-import { admin, type Person } from './platform.js';
+import type { Person } from './platform.js';
 
 const NEW_PASSWORD = 'a-new-and-longer-passphrase';
 
@@ -145,7 +145,11 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     // An administrator sees and ends those of everybody.
     await page.getByRole('link', { name: 'Connected apps' }).nth(1).click();
     await page.waitForURL(/\/organisation\/apps/);
-    await page.getByRole('row').filter({ hasText: 'Desk agent' }).getByText(admin.email).waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Desk agent' })
+      .getByText(using.platform.admin.email)
+      .waitFor();
     await page.getByRole('button', { name: 'Actions for Desk agent' }).click();
     await page.getByRole('menuitem', { name: 'End the connection…' }).click();
     await page

@@ -1,7 +1,6 @@
 import { describeWith, type Page } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { findBarriers, useConsole } from './console.js';
-import { admin } from './platform.js';
 
 describeWith('chromium', 'the screens of applications', () => {
   const using = useConsole();
@@ -179,7 +178,7 @@ describeWith('chromium', 'the screens of applications', () => {
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Check what it ends' }).click();
     const ended = page.getByRole('region', { name: /One connection is not within this policy/ });
-    await ended.getByText(`Desk agent · ${admin.email}`).waitFor();
+    await ended.getByText(`Desk agent · ${using.platform.admin.email}`).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect([await readKinds(), await callTools(accessToken)]).toEqual([before, 200]);
 

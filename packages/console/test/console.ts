@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Browser, launchBrowser, type Page } from '@platform/testing';
-import { admin, type Person, type Platform, startPlatform } from './platform.js';
+import { createOrganisation, type Person, type Platform } from './platform.js';
 
 export interface OpenOptions {
   readonly as?: Person;
@@ -8,7 +8,7 @@ export interface OpenOptions {
   readonly width?: number;
 }
 
-/** A platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
+/** An organisation of the shared platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
 export interface Console {
   readonly platform: Platform;
   readonly page: Page;
@@ -22,8 +22,7 @@ const HEIGHT = 800;
 const START_MS = 180_000;
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** @param loadEnv - called before the platform starts; returns variables of its services. */
-export function useConsole(loadEnv: () => Promise<Record<string, string>> = async () => ({})): Console {
+export function useConsole(): Console {
   let platform: Platform;
   let browser: Browser;
   let page: Page;
@@ -35,13 +34,12 @@ export function useConsole(loadEnv: () => Promise<Record<string, string>> = asyn
   beforeAll(async () => {
     // Each is kept as soon as it is there: when the other fails, it still has to be closed.
     await Promise.all([
-      loadEnv().then(async (env) => (platform = await startPlatform(env))),
+      createOrganisation().then((created) => (platform = created)),
       launchBrowser().then((launched) => (browser = launched)),
     ]);
   }, START_MS);
   afterAll(async () => {
     await browser?.close();
-    await platform?.close();
   });
   beforeEach(() => {
     faults = [];
@@ -53,7 +51,10 @@ export function useConsole(loadEnv: () => Promise<Record<string, string>> = asyn
     if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
   });
 
-  async function open(path: string, { as = admin, theme = 'light', width = 1280 }: OpenOptions = {}) {
+  async function open(
+    path: string,
+    { as = platform.admin, theme = 'light', width = 1280 }: OpenOptions = {},
+  ) {
     await page?.context().close();
     const context = await browser.newContext({
       viewport: { width, height: HEIGHT },

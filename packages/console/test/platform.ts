@@ -1,86 +1,40 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { findFreePort } from '@platform/embedded';
-
-const ROOT = resolve(__dirname, '../../..');
-const READY = 'Stop with Ctrl-C';
-const PASSWORD = 'correct-horse-battery';
+import { randomUUID } from 'node:crypto';
+import { testPlatform } from '@platform/testing';
 
 export interface Person {
   readonly email: string;
   readonly password: string;
 }
 
-export const admin: Person = { email: 'admin@example.com', password: PASSWORD };
-
-/** A platform as `npm start` runs it, with a gateway and all services. */
+/** An organisation of the shared platform. */
 export interface Platform {
   readonly url: string;
+  readonly admin: Person;
+  /** Where the endpoint of `ENDPOINT_CONNECTORS` is called. */
+  readonly endpointPort: number;
   /** Calls the API with the session of a person; the administrator's by default. */
   call<Body>(method: string, path: string, body?: object, as?: Person): Promise<Body>;
   createMember(name: string): Promise<Person>;
-  close(): Promise<void>;
 }
 
-/** @param env - variables of the services, beside those of every test. */
-export async function startPlatform(env: Readonly<Record<string, string>> = {}): Promise<Platform> {
-  const parent = await mkdtemp(join(tmpdir(), 'console-test-'));
-  const port = await findFreePort();
-  const options = {
-    port,
-    'inbox-port': await findFreePort(),
-    'smtp-catcher-port': await findFreePort(),
-    'data-dir': join(parent, 'data'),
-    'admin-password': PASSWORD,
-  };
-  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      NODE_OPTIONS: '',
-      DATABASE_TIMEOUT_MS: '5000',
-      SMTP_CONFIG_MAX_AGE_MS: '0',
-      MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
-      ...env,
-    },
+/** Creates an organisation, with an SMTP server that accepts every mail. */
+export async function createOrganisation(): Promise<Platform> {
+  const { url, smtpPort, endpointPort, organisation } = await testPlatform();
+  const { admin } = await organisation();
+  const client = createClient(url, admin);
+  await client.call('POST', '/api/v1/configurationManager/smtpConfig', {
+    host: '127.0.0.1',
+    port: smtpPort,
+    fromEmail: 'noreply@example.com',
+    tls: 'none',
   });
-  const exited = once(child, 'close');
-  await waitUntilReady(child.stdout, child.stderr, exited);
-  const url = `http://localhost:${port}`;
-  return {
-    ...createClient(url),
-    url,
-    async close() {
-      child.kill('SIGTERM');
-      await exited;
-      await rm(parent, { recursive: true, force: true });
-    },
-  };
+  return { ...client, url, admin, endpointPort };
 }
 
-async function waitUntilReady(
-  stdout: NodeJS.ReadableStream,
-  stderr: NodeJS.ReadableStream,
-  exited: Promise<unknown>,
-): Promise<void> {
-  let output = '';
-  const ready = new Promise<void>((done) => {
-    for (const stream of [stdout, stderr])
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        if (output.includes(READY)) done();
-      });
-  });
-  await Promise.race([ready, exited]);
-  if (!output.includes(READY)) throw new Error(`the platform did not start:\n${output}`);
-}
-
-function createClient(url: string): Pick<Platform, 'call' | 'createMember'> {
+function createClient(url: string, admin: Person): Pick<Platform, 'call' | 'createMember'> {
   const sessions = new Map<string, string>();
+  // An address belongs to one member of the whole platform.
+  const domain = `${randomUUID().slice(0, 8)}.example.com`;
 
   async function send(method: string, path: string, body: object | undefined, token = ''): Promise<Response> {
     const response = await fetch(url + path, {
@@ -113,7 +67,10 @@ function createClient(url: string): Pick<Platform, 'call' | 'createMember'> {
   return {
     call,
     async createMember(name) {
-      const person = { email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, password: PASSWORD };
+      const person = {
+        email: `${name.toLowerCase().replaceAll(' ', '.')}@${domain}`,
+        password: admin.password,
+      };
       await call('POST', '/api/v1/users', { ...person, fullName: name });
       return person;
     },

@@ -1,26 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describeWith, waitFor } from '@platform/testing';
+import { describeWith, ENDPOINT_CONNECTORS, waitFor } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
 
 const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
 
-const SECRET = 'whsec_Y29uc29sZS10ZXN0LXNlY3JldC1vZi0zMi1ieXRlcw==';
+const [FIRST, SECOND] = ENDPOINT_CONNECTORS;
 
 describeWith('chromium', 'the page of a run', () => {
   /** Answers of the connectors' endpoint that a test has yet to give. */
   const held: ServerResponse[] = [];
   const server = createServer((_request, response) => void held.push(response));
-  const using = useConsole(async () => {
-    server.listen(0, '127.0.0.1');
+  const using = useConsole();
+  beforeAll(async () => {
+    server.listen(using.platform.endpointPort, '127.0.0.1');
     await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return {
-      TASKS: `wiki_1=${endpoint},files_1=${endpoint}`,
-      TASK_SECRETS: `wiki_1=${SECRET},files_1=${SECRET}`,
-      RETRY_DELAY_MS: '100',
-    };
   });
   afterAll(() => {
     server.closeAllConnections();
@@ -42,10 +36,10 @@ describeWith('chromium', 'the page of a run', () => {
   };
 
   test('shows each attempt with its reason, and the event of the one that completed', async () => {
-    await run('wiki_1');
-    const page = await using.open('/crawls/connectors/wiki_1');
+    await run(FIRST);
+    const page = await using.open(`/crawls/connectors/${FIRST}`);
     await page.getByRole('row').filter({ hasText: 'Running' }).click();
-    await page.getByRole('heading', { name: 'Run of wiki_1' }).waitFor();
+    await page.getByRole('heading', { name: `Run of ${FIRST}` }).waitFor();
     await page.getByText('It has published none').waitFor();
     await answer(503);
     await answer(500);
@@ -53,7 +47,7 @@ describeWith('chromium', 'the page of a run', () => {
     const attempts = page.getByRole('grid', { name: 'Attempts' });
     await attempts.getByRole('row').filter({ hasText: 'Completed' }).waitFor({ timeout: 60_000 });
     await attempts.getByRole('row').filter({ hasText: '500' }).getByText('Failed').waitFor();
-    await page.getByText('"eventType": "ReindexAllRecordEvent"').waitFor();
+    await page.getByText('"eventType": "SyncFiles1Event"').waitFor();
     for (const theme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme: theme });
       expect(await findBarriers(page)).toEqual([]);
@@ -64,19 +58,19 @@ describeWith('chromium', 'the page of a run', () => {
   });
 
   test('cancels a run by keyboard alone; the schedule stays', async () => {
-    const runId = await run('files_1');
+    const runId = await run(SECOND);
     await waitFor(() => held.length > 0, { what: 'the order', timeoutMs: 20_000 });
-    const page = await using.open(`/crawls/connectors/files_1/runs/${runId}`);
+    const page = await using.open(`/crawls/connectors/${SECOND}/runs/${runId}`);
     await page.getByRole('button', { name: 'Cancel the run…' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Cancel the run of files_1?' }).waitFor();
+    await page.getByRole('heading', { name: `Cancel the run of ${SECOND}?` }).waitFor();
     await page.keyboard.press('Shift+Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel the run');
     await page.keyboard.press('Enter');
-    await page.getByText('The run of files_1 is cancelled.').waitFor();
+    await page.getByText(`The run of ${SECOND} is cancelled.`).waitFor();
     await page.getByRole('note').getByText('Cancelled by an administrator').waitFor();
     await page.getByRole('button', { name: 'Cancel the run…' }).waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'All runs of files_1' }).click();
+    await page.getByRole('link', { name: `All runs of ${SECOND}` }).click();
     await page.getByRole('radio', { name: 'Aborted' }).click();
     await page.waitForURL(/outcome=aborted/);
     await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();

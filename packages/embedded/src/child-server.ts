@@ -17,6 +17,8 @@ export interface ChildServerOptions {
   /** Matches the log line that explains a failed start; the first such line counts, because later ones follow from it. */
   readonly fault: RegExp;
   readonly onLog: (line: string) => void;
+  /** Default: a minute. */
+  readonly startTimeoutMs?: number;
   /** Removed when the server is killed because this process died. */
   readonly temporaryDir: string | undefined;
 }
@@ -79,14 +81,15 @@ async function waitUntilReady(
       });
   });
   const timer = new AbortController();
-  const late = delay(START_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');
+  const { startTimeoutMs = START_TIMEOUT_MS } = options;
+  const late = delay(startTimeoutMs, 'late', { signal: timer.signal }).catch(() => 'late');
   // The log may end after the process, and its last lines explain the exit.
   const ended = new Promise((resolve) => child.once('close', resolve)).then(() => exited);
   const first = await Promise.race([isReady, late, ended, exited.then(() => ended)]);
   timer.abort();
   if (first === true) return;
   const reason = lines.find((line) => options.fault.test(line)) ?? lines.at(-1) ?? 'no log';
-  const what = first === 'late' ? `is not ready after ${START_TIMEOUT_MS / 1000} s` : 'does not start';
+  const what = first === 'late' ? `is not ready after ${startTimeoutMs / 1000} s` : 'does not start';
   throw new EmbeddedServerError(`${options.name} ${what}: ${reason.trim()}`, { cause: lines.join('\n') });
 }
 

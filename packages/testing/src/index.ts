@@ -5,14 +5,17 @@ export { issueCertificate } from './certificates.js';
 export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
 export { SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
+export { ENDPOINT_CONNECTORS } from './lazy/platform.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';
 export {
   type OwnKafka,
   type OwnRedis,
   type TestIdentity,
+  type TestPlatform,
   startOwnKafka,
   startOwnRedis,
   testIdentity,
+  testPlatform,
   testKafka,
   testRedis,
 } from './lazy/test-servers.js';

@@ -22,3 +22,9 @@ export const readLazyServicesUrl = (): string => {
     );
   return url;
 };
+
+/** Returns the environment of this process with other variables, for a child process. */
+export const extendEnvironment = (variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...variables,
+});

@@ -23,13 +23,24 @@ export interface SharedIdentity extends LazyServer {
   createOrganisation(): Promise<TestOrganisation>;
 }
 
+async function runCommand(databaseUrl: string, args: readonly string[]): Promise<string> {
+  const env = { DATABASE_URL: databaseUrl, ADMIN_PASSWORD: PASSWORD };
+  return (await run(process.execPath, [pathInIdentity('dist/cli.js'), ...args], { env })).stdout;
+}
+
+/** @returns a function that creates an organisation in identity's database. */
+export function createOrganisationCreator(databaseUrl: string): SharedIdentity['createOrganisation'] {
+  let count = 0;
+  return async () => {
+    const email = `admin-${++count}@example.com`;
+    const args = ['create-organisation', '--name', 'Example', '--admin-email', email];
+    const orgId = /organisation (\S+),/.exec(await runCommand(databaseUrl, args))?.[1] ?? '';
+    return { orgId, admin: { email, password: PASSWORD } };
+  };
+}
+
 /** Starts the built identity over a database of its own. */
 export async function startSharedIdentity(): Promise<SharedIdentity> {
-  const program = pathInIdentity('dist/cli.js');
-  const runCommand = async (databaseUrl: string, args: readonly string[]): Promise<string> => {
-    const env = { DATABASE_URL: databaseUrl, ADMIN_PASSWORD: PASSWORD };
-    return (await run(process.execPath, [program, ...args], { env })).stdout;
-  };
   const database = await createTestDatabase({
     template: 'identity',
     migrationsDir: pathInIdentity('prisma/migrations'),
@@ -52,16 +63,10 @@ export async function startSharedIdentity(): Promise<SharedIdentity> {
     onLog: () => undefined,
     temporaryDir: undefined,
   });
-  let count = 0;
   return {
     address: `http://127.0.0.1:${port}`,
     source: 'embedded',
-    async createOrganisation() {
-      const email = `admin-${++count}@example.com`;
-      const args = ['create-organisation', '--name', 'Example', '--admin-email', email];
-      const orgId = /organisation (\S+),/.exec(await runCommand(database.url, args))?.[1] ?? '';
-      return { orgId, admin: { email, password: PASSWORD } };
-    },
+    createOrganisation: createOrganisationCreator(database.url),
     async stop() {
       await server.stop();
       await database.drop();

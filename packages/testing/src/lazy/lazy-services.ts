@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LAZY_SERVICES_VARIABLE, type LazyService } from './environment.js';
-import { startSharedIdentity } from './identity.js';
+import { startSharedIdentity, type TestOrganisation } from './identity.js';
+import { startSharedPlatform } from './platform.js';
 import { startLazyServer } from './sources.js';
 
 /** Starts the servers of a test run on demand, and stops them in the end. */
@@ -13,24 +14,22 @@ export interface LazyServices {
 }
 
 /**
- * Answers `GET /kafka`, `GET /redis` and `GET /identity` of the workers on loopback: the first question starts the server,
- * so a run without such tests pays nothing. `GET /organisations/<name>` creates that organisation in the shared identity
- * once.
+ * Answers `GET /kafka`, `GET /redis`, `GET /identity` and `GET /platform` of the workers on loopback: the first question
+ * starts the server, so a run without such tests pays nothing. `GET /organisations/<name>` creates that organisation in
+ * the shared identity once, and `GET /platform-organisations/<name>` in the shared platform.
  */
 export async function startLazyServices(
   log: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<LazyServices> {
   const servers = createOnce((service: LazyService) => startLazyServer(service, log));
   const identity = createOnce(() => startSharedIdentity());
-  // Servers start one after another, because starting many at once overloads a busy machine.
-  let creating: Promise<unknown> = Promise.resolve();
-  const organisations = createOnce(() => {
-    const created = creating.then(async () => (await identity.get('')).createOrganisation());
-    creating = created.catch(() => undefined);
-    return created;
-  });
+  const platform = createOnce(() => startSharedPlatform());
+  const organisations = createOnce(createOneByOne(() => identity.get('')));
+  const platformOrganisations = createOnce(createOneByOne(() => platform.get('')));
   const answer = async ([what = '', name = '']: string[]): Promise<string> => {
     if (what === 'organisations') return JSON.stringify(await organisations.get(name));
+    if (what === 'platform-organisations') return JSON.stringify(await platformOrganisations.get(name));
+    if (what === 'platform') return JSON.stringify((await platform.get('')).addresses);
     return (await (what === 'identity' ? identity.get('') : servers.get(what as LazyService))).address;
   };
   const desk = createServer((request, response) => {
@@ -50,9 +49,23 @@ export async function startLazyServices(
     async stop() {
       desk.close();
       desk.closeAllConnections();
-      const started = [...servers.all(), ...identity.all()];
+      const started = [...servers.all(), ...identity.all(), ...platform.all()];
       await Promise.allSettled(started.map(async (server) => (await server).stop()));
     },
+  };
+}
+
+interface OrganisationCreator {
+  createOrganisation(): Promise<TestOrganisation>;
+}
+
+/** Creates organisations one after another, because starting many commands at once overloads a busy machine. */
+function createOneByOne(getCreator: () => Promise<OrganisationCreator>): () => Promise<TestOrganisation> {
+  let creating: Promise<unknown> = Promise.resolve();
+  return () => {
+    const created = creating.then(async () => (await getCreator()).createOrganisation());
+    creating = created.catch(() => undefined);
+    return created;
   };
 }
 

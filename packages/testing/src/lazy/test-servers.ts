@@ -10,6 +10,7 @@ import { makeTemporaryDir } from '../temporary-dir.js';
 import { assertDeclared } from '../requirements/describe-with.js';
 import type { TestOrganisation } from './identity.js';
 import { type LazyService, readLazyServicesUrl } from './environment.js';
+import type { PlatformAddresses } from './platform.js';
 
 /** The broker of the run, shared by all tests: use topics and groups of your own. */
 export async function testKafka(): Promise<{ readonly brokers: string[] }> {
@@ -52,6 +53,21 @@ export async function testIdentity(): Promise<TestIdentity> {
     url: await askDesk('identity'),
     organisation: async (name = randomUUID()) =>
       JSON.parse(await askDesk(`organisations/${name}`)) as TestOrganisation,
+  };
+}
+
+/** The platform of the run, shared by all tests: use organisations of your own, and never stop it. */
+export interface TestPlatform extends PlatformAddresses {
+  /** Creates an organisation. */
+  organisation(): Promise<TestOrganisation>;
+}
+
+/** The built services behind a gateway, as `npm start` runs them. */
+export async function testPlatform(): Promise<TestPlatform> {
+  return {
+    ...(JSON.parse(await askDesk('platform')) as PlatformAddresses),
+    organisation: async () =>
+      JSON.parse(await askDesk(`platform-organisations/${randomUUID()}`)) as TestOrganisation,
   };
 }
 

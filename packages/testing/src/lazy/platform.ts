@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePort, launchChildServer } from '@platform/embedded';
+import { startOwnPostgres } from '../own-postgres.js';
+import { makeTemporaryDir } from '../temporary-dir.js';
+import { extendEnvironment } from './environment.js';
+import { createOrganisationCreator, type TestOrganisation } from './identity.js';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const START_MS = 180_000;
+
+/** The connectors whose runs call an endpoint that a test may open; those of the others complete at once. */
+export const ENDPOINT_CONNECTORS = ['files_1', 'files_2'] as const;
+
+export interface PlatformAddresses {
+  readonly url: string;
+  /** Where the SMTP server listens that accepts every mail. */
+  readonly smtpPort: number;
+  /** Where the endpoint of {@link ENDPOINT_CONNECTORS} is called. Nothing listens there until one test file does. */
+  readonly endpointPort: number;
+}
+
+export interface SharedPlatform {
+  readonly addresses: PlatformAddresses;
+  createOrganisation(): Promise<TestOrganisation>;
+  stop(): Promise<void>;
+}
+
+/** Starts the platform as `npm start` does, with all services and the gateway, over a database server of its own. */
+export async function startSharedPlatform(): Promise<SharedPlatform> {
+  const dataDir = await makeTemporaryDir('platform-test-');
+  const postgres = await startOwnPostgres();
+  const [port, smtpPort, endpointPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const options = {
+    port,
+    'inbox-port': await findFreePort(),
+    'smtp-catcher-port': smtpPort,
+    'data-dir': join(dataDir, 'data'),
+    'database-url': postgres.url(),
+  };
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const forEndpoints = (value: string) => ENDPOINT_CONNECTORS.map((name) => `${name}=${value}`).join();
+  const server = await launchChildServer({
+    name: 'the platform',
+    command: [
+      process.execPath,
+      join(ROOT, 'packages/local/start.mjs'),
+      ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    ],
+    env: extendEnvironment({
+      NODE_OPTIONS: '',
+      // The database may be slow on a busy machine.
+      DATABASE_TIMEOUT_MS: '5000',
+      SMTP_CONFIG_MAX_AGE_MS: '0',
+      MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
+      RETRY_DELAY_MS: '100',
+      TASKS: forEndpoints(`http://127.0.0.1:${endpointPort}`),
+      TASK_SECRETS: forEndpoints(secret),
+    }),
+    ready: /Stop with Ctrl-C/,
+    fault: /Error|failed/,
+    startTimeoutMs: START_MS,
+    onLog: () => undefined,
+    temporaryDir: dataDir,
+  });
+  return {
+    addresses: { url: `http://localhost:${port}`, smtpPort, endpointPort },
+    createOrganisation: createOrganisationCreator(postgres.url('identity')),
+    async stop() {
+      await server.stop();
+      await postgres.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
