@@ -4,6 +4,7 @@ export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export { issueCertificate } from './certificates.js';
 export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
+export { ensureInspector } from './inspector.js';
 export { SERVICE_SECRET, type TestOrganisation } from './lazy/identity.js';
 export { ENDPOINT_CONNECTORS } from './lazy/platform.js';
 export { type LazyServices, startLazyServices } from './lazy/lazy-services.js';

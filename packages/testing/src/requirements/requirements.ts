@@ -1,6 +1,7 @@
 import { ensureRedisServer, findProgram } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
 import { findChromium } from '../find-chromium.js';
+import { ensureInspector } from '../inspector.js';
 import { ensurePythonMcp } from '../python-mcp.js';
 import { type LazyService, readGiven } from '../lazy/environment.js';
 
@@ -19,23 +20,25 @@ export const REQUIREMENTS = [
   'chromium',
   'openapi-tools',
   'python-mcp',
+  'inspector',
 ] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
 /** Why each requirement that this machine doesn't meet is not met, and what to do: one clause each, without a stop. */
 export type Missing = Readonly<Partial<Record<Requirement, string>>>;
 
-/** Looks for everything that tests may need; a Redis and Python's MCP package are fetched if need be, nothing is started. */
+/** Looks for everything that tests may need; a Redis, Python's MCP package and the Inspector are fetched if need be, nothing is started. */
 export async function findMissing(): Promise<Missing> {
   const toReason = (needed: Promise<unknown>): Promise<string | undefined> =>
     needed.then(
       () => undefined,
       (error: Error) => error.message,
     );
-  const [hasDocker, redis, pythonMcp] = await Promise.all([
+  const [hasDocker, redis, pythonMcp, inspector] = await Promise.all([
     isDockerAnswering(),
     toReason(ensureRedisServer()),
     toReason(ensurePythonMcp()),
+    toReason(ensureInspector()),
   ]);
   const kafka = lacking(['java', 'mvn'], 'install Java 17 and Maven');
   const canShare = (service: LazyService) => hasDocker || readGiven(service) !== undefined;
@@ -57,6 +60,7 @@ export async function findMissing(): Promise<Missing> {
       'run .ci/openapi-tools, which needs Python and Go',
     ),
     'python-mcp': pythonMcp,
+    inspector,
   });
 }
 
