@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { canDelegateScope, canServiceAccountHoldScope, isScope, type Role } from '@platform/auth';
 import { type FaultDetail, validationError } from '@platform/service-kit';
-import { isLoopbackRedirect } from '../oauth/client-metadata.js';
+import { isSafeRedirect } from '../oauth/client-metadata.js';
 
 /*
  * Pure rules for what an application may be. They follow OAuth 2.1: exact redirect URIs over TLS or to the own machine,
@@ -35,9 +35,7 @@ function findRedirectFault(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (!url || url.hash !== '' || uri.endsWith('#')) return 'must be an absolute URL without a fragment';
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
-  return url.protocol === 'https:' || isLoopbackRedirect(uri)
-    ? undefined
-    : 'must be https:, or http: of a loopback address';
+  return isSafeRedirect(uri) ? undefined : 'must be https:, or http: of a loopback address';
 }
 
 function findScopeFault(scope: string, { grantTypes, role }: ApplicationShape): string | undefined {

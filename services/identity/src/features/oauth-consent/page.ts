@@ -25,7 +25,7 @@ export function consentPage(
   member: { readonly email: string },
   formToken: Html,
 ): Page {
-  const { redirectUri, isLoopback, scopes, expiresAt } = request;
+  const { redirectUri, isLocal, scopes, expiresAt } = request;
   const target = new URL(redirectUri);
   return {
     title: 'Connect an application',
@@ -48,7 +48,7 @@ export function consentPage(
           ${day.format(expiresAt)}, or when you end it.
         </p>
         ${
-          isLoopback &&
+          isLocal &&
           html`<p role="alert">
             That is a program on the machine of your browser, and any program there could claim to be this
             one. Allow it only if you have just started it yourself.

@@ -61,7 +61,8 @@ export function consentRoutes(
       const asked = await service.read(interaction, member);
       if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
       // The browser follows the answer to the application, so the form may lead there.
-      const formTargets = [new URL(asked.redirectUri).origin];
+      const { protocol, origin } = new URL(asked.redirectUri);
+      const formTargets = [origin === 'null' ? protocol : origin];
       return sendPage(reply, consentPage(asked, member, createFormToken(request, reply)), { formTargets });
     });
     scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {

@@ -8,7 +8,7 @@ import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../
 import { findConnectionPolicy } from '../connection-policy/queries.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { isLoopbackRedirect } from '../oauth/client-metadata.js';
+import { isLocalRedirect } from '../oauth/client-metadata.js';
 import type { ProtectedResources } from '../oauth/protected-resources.js';
 import { GRANT_SECONDS } from '../oauth/provider.js';
 import { findTokenPolicy } from '../token-policy/queries.js';
@@ -25,7 +25,8 @@ export interface ConsentRequest {
   readonly claimedName: string | undefined;
   readonly kind: 'application' | 'document' | 'registered';
   readonly redirectUri: string;
-  readonly isLoopback: boolean;
+  /** Whether that is a program on the machine of the browser. */
+  readonly isLocal: boolean;
   readonly scopes: readonly { readonly name: Scope; readonly description: string }[];
   /** The services that accept the tokens of the application. */
   readonly audiences: readonly string[];
@@ -94,7 +95,7 @@ export function createConsentService(deps: {
       identity: kind === 'document' ? new URL(clientId).host : (stored?.name ?? clientId),
       claimedName: kind === 'document' ? client.clientName : undefined,
       redirectUri,
-      isLoopback: isLoopbackRedirect(redirectUri),
+      isLocal: isLocalRedirect(redirectUri),
       scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
       audiences: resource?.audiences ?? [],
       expiresAt: new Date(

@@ -7,14 +7,28 @@ export const toSecretHash = (secret: string): string =>
   createHash('sha256').update(secret).digest('base64url');
 
 /** Returns whether the URI is `http:` to the machine that the browser runs on. */
-export const isLoopbackRedirect = (uri: string): boolean => {
+const isLoopbackRedirect = (uri: string): boolean => {
   const url = URL.parse(uri);
   return url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
 };
 
+/**
+ * The redirect URIs with a private-use scheme (RFC 8252 §7.1) that are allowed. They are named one by one, because a
+ * browser opens any scheme with whatever program of the machine claims it. PKCE makes a code useless to another program.
+ */
+const privateUseRedirects: ReadonlySet<string> = new Set(['cursor://anysphere.cursor-mcp/oauth/callback']);
+
+/** Returns whether the URI leads to a program on the machine of the browser, which could be any program there. */
+export const isLocalRedirect = (uri: string): boolean =>
+  isLoopbackRedirect(uri) || privateUseRedirects.has(uri);
+
+/** Returns whether a code may be sent to the URI: over TLS, or on the machine of the browser. */
+export const isSafeRedirect = (uri: string): boolean =>
+  URL.parse(uri)?.protocol === 'https:' || isLocalRedirect(uri);
+
 /** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
 export const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>
-  redirectUris.length > 0 && redirectUris.every(isLoopbackRedirect) ? 'native' : 'web';
+  redirectUris.some(isLocalRedirect) ? 'native' : 'web';
 
 /**
  * Converts a stored client to the metadata of RFC 7591. The provider needs a secret to authenticate a client with; it

@@ -1,5 +1,5 @@
 import { type ClientMetadata, errors } from 'oidc-provider';
-import { isLoopbackRedirect, toApplicationType } from './client-metadata.js';
+import { isSafeRedirect, toApplicationType } from './client-metadata.js';
 
 /*
  * The rules for clients that describe themselves, in a document or by registration. What they want beyond what a client
@@ -7,11 +7,6 @@ import { isLoopbackRedirect, toApplicationType } from './client-metadata.js';
  */
 
 const grantTypesOfAgents: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token']);
-
-const isSafeRedirect = (uri: string): boolean => {
-  const url = URL.parse(uri);
-  return url?.protocol === 'https:' || isLoopbackRedirect(uri);
-};
 
 /**
  * Members that would make the provider fetch an address, answer a secret that nobody keeps, or refuse the scopes that a
@@ -21,14 +16,15 @@ const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires
 
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
- * @throws InvalidRedirectUri for a redirect URI that is neither `https:` nor of the own machine.
+ * @throws InvalidRedirectUri when no redirect URI is left.
  */
 export function applyClientRules(metadata: ClientMetadata, isDocument: boolean): void {
-  const { redirect_uris: redirectUris = [], client_id: id } = metadata;
-  if (redirectUris.length === 0 || !redirectUris.every(isSafeRedirect))
+  const redirectUris = metadata.redirect_uris?.filter(isSafeRedirect) ?? [];
+  if (redirectUris.length === 0)
     throw new errors.InvalidRedirectUri(
-      `redirect_uris of ${id} must be https:, or http: of a loopback address`,
+      `redirect_uris of ${metadata.client_id} must be https:, or http: of a loopback address`,
     );
+  metadata.redirect_uris = redirectUris;
   const kept = metadata.grant_types?.filter((name) => grantTypesOfAgents.has(name)) ?? [];
   metadata.grant_types = [...new Set(['authorization_code', ...kept])];
   metadata.response_types = ['code'];

@@ -1,0 +1,55 @@
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
+
+let identity: IdentityUnderTest;
+
+beforeAll(async () => {
+  identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
+});
+afterAll(() => identity.close());
+
+const register = (redirectUris: readonly string[]) =>
+  identity.call('POST', '/oauth2/register', {
+    body: { client_name: 'Cursor', redirect_uris: redirectUris, token_endpoint_auth_method: 'none' },
+  });
+
+const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
+
+test('Cursor registers with three redirect URIs and connects at each of them', async () => {
+  const targets = [
+    [cursor, 'cursor:'],
+    ['https://www.cursor.com/agents/mcp/oauth/callback', 'https://www.cursor.com'],
+    ['http://localhost:8787/callback', 'http://localhost:8787'],
+  ] as const;
+  const redirectUris = targets.map(([uri]) => uri);
+  const { body } = await register(redirectUris);
+  expect(body.redirect_uris).toEqual(redirectUris);
+  const browser = createBrowser(identity);
+  await browser.signIn();
+  for (const [redirectUri, target] of targets) {
+    const authorization = createAuthorization(body.client_id as string, { redirect_uri: redirectUri });
+    const page = await browser.get(browser.getLocation(await browser.get(authorization.url)));
+    expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${target};`);
+    expect(page.text.includes('a program on the machine')).toBe(!target.startsWith('https:'));
+    const answer = await consent(browser, authorization);
+    expect(answer.href.startsWith(`${redirectUri}?`)).toBe(true);
+    const code = answer.searchParams.get('code') ?? '';
+    const exchanged = await exchangeCode(identity, authorization, code, { redirect_uri: redirectUri });
+    expect(exchanged.status).toBe(200);
+  }
+});
+
+test('redirect URIs that are not safe are left out, and a registration without any other is refused', async () => {
+  const unsafe = [
+    'javascript:alert(1)',
+    'ms-msdt:/id',
+    'cursor://elsewhere/oauth/callback',
+    `${cursor}/other`,
+    'http://elsewhere.example/cb',
+    'http://127.0.0.1.elsewhere.example/cb',
+  ];
+  const safe = 'http://127.0.0.1/callback';
+  const { body, status } = await register([...unsafe, safe]);
+  expect([status, body.redirect_uris]).toEqual([201, [safe]]);
+  expect((await register(unsafe)).body.error).toBe('invalid_redirect_uri');
+});
