@@ -31,6 +31,11 @@ const DEFAULT_MCP_SCOPES: readonly Scope[] = [
 /** Claude, ChatGPT and Visual Studio Code. */
 const DEFAULT_CLIENT_HOSTS: readonly string[] = ['claude.ai', 'chatgpt.com', 'vscode.dev'];
 
+const clientHosts: Variable<readonly string[]> = {
+  mustBe: 'a comma-separated list of host names, or none',
+  parse: (value) => (value.trim() === 'none' ? [] : list('').parse(value)),
+};
+
 /** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
 const encryptionKeys: Variable<readonly BoxKey[]> = {
   mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
@@ -169,7 +174,7 @@ export const identityVariables = {
   SECRET_SCANNING_KEYS: withDefault(scanningKeys, undefined),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   /** The hosts whose documents describe OAuth clients. */
-  OAUTH_CLIENT_HOSTS: withDefault(list('a comma-separated list of host names'), DEFAULT_CLIENT_HOSTS),
+  OAUTH_CLIENT_HOSTS: withDefault(clientHosts, DEFAULT_CLIENT_HOSTS),
   /** Whether OAuth clients may register themselves. Anyone can, under any name. */
   OAUTH_REGISTRATION: withDefault(oneOf('on', 'off'), 'off'),
   SERVICE_CLIENTS: withDefault(serviceClients, []),

@@ -80,9 +80,13 @@ test('registrations from one address are limited, and unused ones are deleted af
   expect(after).toBe(1);
 });
 
-test('registration is off unless an operator turns it on', async () => {
-  const closed = await startIdentity();
+test('registration is off unless an operator turns it on, and documents can be turned off', async () => {
+  const closed = await startIdentity({ environment: { OAUTH_CLIENT_HOSTS: 'none' } });
   try {
+    const metadata = await closed.call('GET', '/.well-known/oauth-authorization-server');
+    expect(metadata.body.client_id_metadata_document_supported).not.toBe(true);
+    const { url } = createAuthorization('https://none/client.json');
+    expect((await closed.call('GET', url)).text).toContain('invalid_client');
     const { status } = await closed.call('POST', '/oauth2/register', {
       body: { redirect_uris: [REDIRECT_URI] },
     });
