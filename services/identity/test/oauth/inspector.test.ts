@@ -50,7 +50,7 @@ describeWith('inspector', 'the MCP Inspector', () => {
         [...args, ...options],
         { env: environment, timeout: TIMEOUT_MS },
         (error, stdout) => {
-          if (error) reject(error);
+          if (error) reject(new Error('the Inspector failed', { cause: error }));
           else resolve(stdout);
         },
       );

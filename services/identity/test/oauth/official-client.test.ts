@@ -1,10 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import {
   Client as SecondClient,
   StreamableHTTPClientTransport as SecondTransport,
 } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { findFreePort } from '@platform/embedded';
 import type { IdentityUnderTest } from '../identity.js';
+import { fetchPatiently, readSample } from './documented-sample.js';
 import { type Browser, consentAt } from './flow.js';
 import { startPublicIdentity } from './public-identity.js';
 
@@ -13,7 +19,10 @@ let identity: IdentityUnderTest;
 let browser: Browser;
 
 beforeAll(async () => {
-  ({ identity, browser } = await startPublicIdentity({ OAUTH_REGISTRATION: 'on' }));
+  ({ identity, browser } = await startPublicIdentity({
+    OAUTH_REGISTRATION: 'on',
+    OAUTH_CLIENT_HOSTS: 'none',
+  }));
 });
 afterAll(() => identity.close());
 
@@ -90,3 +99,20 @@ test.each(['first', 'second'] as const)(
     await client.close();
   },
 );
+
+test('the program of the page about TypeScript signs in, and prints who did', async () => {
+  const sample = readSample('typescript', 'js').replace('41997', String(await findFreePort()));
+  const args = ['--input-type=module', '-', `${identity.url}/mcp`];
+  const child = spawn(process.execPath, args, {
+    cwd: join(__dirname, '../..'),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(sample);
+  const exited = once(child, 'exit');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const address = String((await lines.next()).value).replace('Open ', '');
+  const page = await fetchPatiently(await consentAt(browser, address));
+  expect(await page.text()).toBe('You can close this page.');
+  expect((await lines.next()).value).toBe('admin@example.com');
+  expect((await exited)[0]).toBe(0);
+});

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { findFreePort } from '@platform/embedded';
 import { describeWith, ensurePythonMcp } from '@platform/testing';
 import { createApplication } from './applications.js';
+import { fetchPatiently, readSample } from './documented-sample.js';
 import { consentAt } from './flow.js';
 import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
 
@@ -11,13 +13,13 @@ const program = join(__dirname, 'fixtures/python-client.py');
 
 /** Runs the client, and returns the lines it prints and a function that answers it. */
 async function startClient(args: readonly string[]) {
-  const child = spawn(await ensurePythonMcp(), [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(await ensurePythonMcp(), [...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
   const exited = once(child, 'exit');
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   return {
-    answer: (line: string) => child.stdin.end(`${line}\n`),
+    answer: (text: string) => child.stdin.end(`${text}\n`),
     exited,
     async readLine(): Promise<string> {
       const { value, done } = await lines.next();
@@ -36,7 +38,7 @@ describeWith('python-mcp', 'the client of the Python SDK', () => {
 
   test('connects from nothing with its OAuth provider, calls a tool, and refreshes its token', async () => {
     const { identity, browser } = running;
-    const client = await startClient([`${identity.url}/mcp`]);
+    const client = await startClient([program, `${identity.url}/mcp`]);
     const callback = await consentAt(browser, await client.readLine());
     client.answer(callback.href);
     const { results, isRefreshed } = JSON.parse(await client.readLine());
@@ -49,10 +51,20 @@ describeWith('python-mcp', 'the client of the Python SDK', () => {
     expect((await client.exited)[0]).toBe(0);
   });
 
+  test('the program of its page signs in, and prints who did', async () => {
+    const { identity, browser } = running;
+    const sample = readSample('python', 'python').replace('41998', String(await findFreePort()));
+    const client = await startClient(['-c', sample, `${identity.url}/mcp`]);
+    const address = (await client.readLine()).replace('Open ', '');
+    const page = await fetchPatiently(await consentAt(browser, address));
+    expect(await page.text()).toBe('You can close this page.');
+    expect(await client.readLine()).toBe('admin@example.com');
+  });
+
   test('acts as a service account with client credentials', async () => {
     const { identity } = running;
     const { application, clientSecret } = await createApplication(identity, await identity.login());
-    const client = await startClient([`${identity.url}/mcp`, application.clientId, clientSecret]);
+    const client = await startClient([program, `${identity.url}/mcp`, application.clientId, clientSecret]);
     const { results } = JSON.parse(await client.readLine());
     // Without kb:read, which a service account cannot have, although the challenge of the tools names it.
     expect(results[0]).toMatchObject({
