@@ -4,7 +4,7 @@ import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
-import { mayCancelAttempt, saveAway, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
+import { mayCancelAttempt, saveEndpointState, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
 import { readOldestDueAge } from './db/expected-runs.js';
 import { createActiveRuns } from './engine/active-runs.js';
 import { createProcessor, startWorkers } from './engine/crawl.job.js';
@@ -81,7 +81,7 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
 function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
   return async ({ id, data }: CrawlJob): Promise<void> => {
     if (data.kind !== 'tick' || id === undefined) return;
-    await queues.removeSchedulerOf(data.connector, id).then(
+    await queues.removeTickScheduler(data.connector, id).then(
       (isRemoved) => {
         if (isRemoved) metrics.repairs.inc({ kind: 'orphaned_scheduler' });
       },
@@ -115,9 +115,9 @@ export function startWorker(deps: WorkerDeps): void {
   const processor = createProcessor({
     lifecycle: createRunLifecycle({ pool, clock, times, onEvent, onStale: createStaleTicks(deps) }),
     activeRuns,
-    getTask: tasks.of,
+    getTask: tasks.get,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
-    saveAway: (run, away) => saveAway(pool, run, away),
+    saveEndpointState: (run, wait) => saveEndpointState(pool, run, wait),
     saveTaskLocation: (run, location) => saveTaskLocation(pool, run, location),
     mayCancelAttempt: (run) => mayCancelAttempt(pool, run),
     endpointGraceMs: config.ENDPOINT_GRACE_MS,

@@ -20,7 +20,7 @@ const end = (outcome: 'completed' | 'failed', set: string) => `
     insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
   )`;
-const completion = `${end('completed', 'progress = 100, reason = null, task_location = null, event_id = $4::uuid')}, told as (
+const completion = `${end('completed', 'progress = 100, reason = null, task_location = null, event_id = $4::uuid')}, published as (
     ${outboxInsertFrom('ended', 4)}
   )
   select from ended`;
@@ -73,13 +73,13 @@ export async function markRetrying(
  * Puts a run back until its endpoint can be asked again; the attempt goes on then and is not counted twice.
  * @returns whether the claim was valid, or had been given back by the same worker.
  */
-export async function markAway(
+export async function markPostponed(
   db: Db,
   run: RunClaim,
   given: { readonly reason: string; readonly since: Date; readonly leaseUntil: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: 'run_away',
+    name: 'postpone_run',
     text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
              away_since = $4, lease_until = $5
            where id = $1 and state in ('active', 'retrying') and taken_up = $2`,
@@ -153,13 +153,13 @@ export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null)
   });
 
 /** Why the endpoint of a run under way can't be asked, and since when; null when it can. */
-export const saveAway = (
+export const saveEndpointState = (
   db: Db,
   run: RunClaim,
-  away: { readonly reason: string; readonly since: Date } | null,
+  wait: { readonly reason: string; readonly since: Date } | null,
 ): Promise<unknown> =>
   db.query({
-    name: 'run_endpoint_away',
+    name: 'endpoint_state',
     text: `update runs set reason = $3, away_since = $4 where id = $1 and ${isHeld(2)}`,
-    values: [run.id, run.claimCount, away?.reason ?? null, away?.since ?? null],
+    values: [run.id, run.claimCount, wait?.reason ?? null, wait?.since ?? null],
   });

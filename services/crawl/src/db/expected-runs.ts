@@ -78,7 +78,7 @@ export async function recordMissedRun(
   nextRunAt: Date | null,
 ): Promise<boolean> {
   const { rowCount } = await tx.query({
-    name: 'count_missed',
+    name: 'record_missed_run',
     text: `update schedules set missed_runs = missed_runs + 1, overdue_since = null,
              next_run_at = coalesce($3, next_run_at),
              queued_revisions = case when apply_at is null then array[revision] else queued_revisions end,

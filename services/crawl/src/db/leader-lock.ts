@@ -8,7 +8,7 @@ const KEEPALIVE =
   'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
 
 /** Runs `work` on one replica at a time. @returns false when another is at it. */
-export async function asLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+export async function runAsLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
   let isBroken = true;
   try {

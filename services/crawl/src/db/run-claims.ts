@@ -60,7 +60,7 @@ export async function reclaimRun(
   given: { readonly at: Date; readonly jobId: string; readonly leaseUntil: Date },
 ): Promise<Run | undefined> {
   const { rows } = await db.query<Run>({
-    name: 'retake_run',
+    name: 'reclaim_run',
     text: reclaim,
     values: [id, given.at, given.jobId, given.leaseUntil],
   });
@@ -73,7 +73,7 @@ export async function findRunLease(
   id: string,
 ): Promise<{ readonly state: RunState; readonly leaseUntil: Date | null } | undefined> {
   const { rows } = await db.query<{ state: RunState; leaseUntil: Date | null }>({
-    name: 'run_standing',
+    name: 'run_lease',
     text: `select state, ${leaseEnd('runs')} as "leaseUntil" from runs where id = $1`,
     values: [id],
   });

@@ -22,7 +22,7 @@ export interface Run {
   /** How often it has been claimed. */
   readonly claimCount: number;
   /** Since when the attempt under way has waited for an endpoint that is away. */
-  readonly awaySince: Date | null;
+  readonly unavailableSince: Date | null;
   /** Of the request that asked for it. */
   readonly requestId: string | null;
 }
@@ -32,11 +32,11 @@ export const runColumns = (table: string) =>
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
    ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.taken_up as "claimCount",
-   ${table}.away_since as "awaySince", ${table}.request_id as "requestId"`;
+   ${table}.away_since as "unavailableSince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 
 /** What a run asks of its schedule. */
-export type Work = Pick<
+export type RunParameters = Pick<
   Schedule,
   'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs' | 'scheduledAt'
 >;
@@ -103,9 +103,9 @@ const insert = `
     schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
 /** @returns undefined when the tick was claimed or overtaken, another run has begun, or the schedule was changed. */
-export async function insertRun(db: Db, run: NewRun): Promise<(Run & Work) | undefined> {
+export async function insertRun(db: Db, run: NewRun): Promise<(Run & RunParameters) | undefined> {
   const { schedule } = run;
-  const { rows } = await db.query<Run & Work>({
+  const { rows } = await db.query<Run & RunParameters>({
     name: 'insert_run',
     text: insert,
     values: [

@@ -34,8 +34,8 @@ const statuses = (filter: string) => `
     ) last on true
   where s.org_id = $1 ${filter} and s.state <> 'removed' and (s.state <> 'finished' or current.id is not null or last.id is not null)
   order by s.connector`;
-const ofOne = statuses('and s.connector = $2');
-const ofAll = statuses('');
+const oneStatus = statuses('and s.connector = $2');
+const allStatuses = statuses('');
 
 type Row = Schedule & {
   run_state: ShownRun['state'] | null;
@@ -73,12 +73,16 @@ export async function findStatus(
   orgId: string,
   connector: string,
 ): Promise<ScheduleStatus | undefined> {
-  const { rows } = await db.query<Row>({ name: 'schedule_status', text: ofOne, values: [orgId, connector] });
+  const { rows } = await db.query<Row>({
+    name: 'schedule_status',
+    text: oneStatus,
+    values: [orgId, connector],
+  });
   return rows[0] && getStatus(rows[0]);
 }
 
 /** All of one organisation: at most one per connector type. */
 export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
-  const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: ofAll, values: [orgId] });
+  const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: allStatuses, values: [orgId] });
   return rows.map(getStatus);
 }

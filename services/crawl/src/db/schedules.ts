@@ -114,16 +114,16 @@ export async function stopSchedules(
 ): Promise<boolean> {
   const { from, reason } = stops[to];
   const at = pg.escapeLiteral(given.at.toISOString());
-  const ofThese = `org_id = ${pg.escapeLiteral(given.orgId)}${
+  const target = `org_id = ${pg.escapeLiteral(given.orgId)}${
     given.connector === undefined ? '' : ` and connector = ${pg.escapeLiteral(given.connector)}`
   }`;
   const [stopped] = await inOneMessage(db, [
     // In the order of their ids: see unapplied-schedules.ts.
     `update schedules s set state = '${to}', paused_at = ${to === 'paused' ? at : 'null'}, next_run_at = null,
        overdue_since = null, ${changed}
-     where id in (select id from schedules s where ${ofThese} and ${from} order by id for no key update)`,
+     where id in (select id from schedules s where ${target} and ${from} order by id for no key update)`,
     `update runs set state = 'aborted', reason = '${reason}', finished_at = ${at}, lease_until = null
-     where ${ofThese} and state in ('waiting', 'active', 'retrying') and exists (
+     where ${target} and state in ('waiting', 'active', 'retrying') and exists (
        select from schedules s where s.org_id = runs.org_id and s.connector = runs.connector and s.state = '${to}')`,
   ]);
   return (stopped?.rowCount ?? 0) > 0;

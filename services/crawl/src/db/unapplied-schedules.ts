@@ -125,7 +125,7 @@ export async function markAllUnapplied(
 /** After a clock was set back the row may expect a later time than the queue, which would void every tick until then. */
 export const moveNextRunEarlier = (db: pg.Pool, schedule: Pick<Schedule, 'id' | 'revision'>, at: Date) =>
   db.query({
-    name: 'expect_earlier',
+    name: 'move_next_run_earlier',
     text: `update schedules set next_run_at = $3 where id = $1 and revision = $2 and state = 'active' and next_run_at > $3`,
     values: [schedule.id, schedule.revision, at],
   });

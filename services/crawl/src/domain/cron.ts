@@ -77,25 +77,26 @@ function findTime(cron: string, timezone: string, after: number): number | undef
  * one question is that of every later one up to the answer itself, so the last of an expression and
  * zone is kept: of some thousand, the latest used.
  */
-const MAX_KNOWN_TIMES = 1_000;
-const answers = new Map<string, { readonly after: number; readonly time: number }>();
+const MAX_CACHED_TIMES = 1_000;
+const knownTimes = new Map<string, { readonly after: number; readonly time: number }>();
 
 const toKey = (cron: string, timezone: string): string => `${timezone} ${cron}`;
 
-function recall(key: string, after: number): number | undefined {
-  const known = answers.get(key);
+function findKnownTime(key: string, after: number): number | undefined {
+  const known = knownTimes.get(key);
   return known && known.after <= after && after < known.time ? known.time : undefined;
 }
 
-function remember(key: string, after: number, time: number): void {
-  answers.delete(key);
-  answers.set(key, { after, time });
-  if (answers.size > MAX_KNOWN_TIMES) for (const oldest of answers.keys()) return void answers.delete(oldest);
+function keepKnownTime(key: string, after: number, time: number): void {
+  knownTimes.delete(key);
+  knownTimes.set(key, { after, time });
+  if (knownTimes.size > MAX_CACHED_TIMES)
+    for (const oldest of knownTimes.keys()) return void knownTimes.delete(oldest);
 }
 
 /** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */
-export const isTimeKnown = ({ cron, timezone, offsetMs }: CronRecurrence, after: number): boolean =>
-  recall(toKey(cron, timezone), after - offsetMs) !== undefined;
+export const isTimeCached = ({ cron, timezone, offsetMs }: CronRecurrence, after: number): boolean =>
+  findKnownTime(toKey(cron, timezone), after - offsetMs) !== undefined;
 
 /** @returns the first time after `after`, epoch ms; undefined when there is none. */
 export function nextCronTime(
@@ -104,11 +105,11 @@ export function nextCronTime(
 ): number | undefined {
   const from = after - offsetMs;
   const key = toKey(cron, timezone);
-  let time = recall(key, from);
+  let time = findKnownTime(key, from);
   if (time === undefined) {
     time = findTime(cron, timezone, from);
     if (time === undefined) return undefined;
-    remember(key, from, time);
+    keepKnownTime(key, from, time);
   }
   return time + offsetMs;
 }

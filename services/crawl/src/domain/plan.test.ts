@@ -1,11 +1,11 @@
 import { HOUR_MS } from '@platform/service-kit';
-import { nextRunsAfter, type Planned, createPlan } from './plan.js';
+import { nextRunsAfter, type PlanInput, createPlan } from './plan.js';
 import { parsePattern, toPattern } from './recurrence.js';
 
 const every = (
   interval: number,
   more: { anchorAt: string; timezone?: string; jitterMs?: number },
-): Planned => ({
+): PlanInput => ({
   orgId: '0193b6a0-0000-7000-8000-000000000000',
   connector: 'files_1',
   anchorAt: new Date(more.anchorAt),
@@ -19,7 +19,7 @@ const every = (
     missedRunPolicy: 'run_once',
   },
 });
-const listTimes = (planned: Planned, after: string, count: number) =>
+const listTimes = (planned: PlanInput, after: string, count: number) =>
   nextRunsAfter(createPlan(planned), Date.parse(after), count).map((at) =>
     new Date(at).toISOString().slice(0, 16),
   );

@@ -13,7 +13,7 @@ export type Plan =
   | { readonly kind: 'once'; readonly at: number };
 
 /** What decides the times of a schedule. */
-export type Planned = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
+export type PlanInput = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
 
 const HOURS_A_DAY = 24;
 
@@ -27,7 +27,7 @@ function toOffset(jitterMs: number, jobKey: string): number {
 }
 
 /** Returns whether the schedule has no hours of its own, so that its times are counted from the first one on. */
-export const isCounted = (config: ScheduleConfig): boolean =>
+export const isAnchored = (config: ScheduleConfig): boolean =>
   config.scheduleType === 'hourly' && HOURS_A_DAY % config.interval !== 0;
 
 /**
@@ -39,13 +39,13 @@ function findInterval(
   offsetMs: number,
   anchorAt: Date,
 ): IntervalRecurrence | undefined {
-  if (config.scheduleType !== 'hourly' || !isCounted(config)) return undefined;
+  if (config.scheduleType !== 'hourly' || !isAnchored(config)) return undefined;
   const everyHour = { cron: `${config.minute} * * * *`, timezone: config.timezone, offsetMs };
   const firstAt = nextCronTime(everyHour, anchorAt.getTime());
   return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
 }
 
-export function createPlan({ config, connector, orgId, anchorAt }: Planned): Plan {
+export function createPlan({ config, connector, orgId, anchorAt }: PlanInput): Plan {
   const offsetMs = toOffset(config.jitterMs, toJobKey(connector, orgId));
   if (config.scheduleType === 'once')
     return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };

@@ -36,7 +36,7 @@ export const isInProgress = (state: RunState): boolean =>
   state === 'waiting' || state === 'active' || state === 'retrying';
 
 /** A new run is looked for in the queue after this: whoever made it may have died before the queue was told. */
-export const FIRST_LOOK_MS = 10_000;
+export const ENQUEUE_GRACE_MS = 10_000;
 
 /** More, and what the run does to its workers is taken for the cause. */
 export const MAX_RECOVERIES = 3;

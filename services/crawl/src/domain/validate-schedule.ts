@@ -1,7 +1,7 @@
 import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { toCron, isTimeKnown, nextCronTime } from './cron.js';
+import { toCron, isTimeCached, nextCronTime } from './cron.js';
 import { parseCron } from './parse-cron.js';
 import {
   configSchemas,
@@ -67,7 +67,7 @@ function findCronFault(cron: string, timezone: string, now: number): string | un
   // The parser would take `H` for a random value, another at each reading.
   if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
   const recurrence = { cron, timezone, offsetMs: 0 };
-  const fault = isTimeKnown(recurrence, now) ? undefined : findFieldFault(cron, timezone);
+  const fault = isTimeCached(recurrence, now) ? undefined : findFieldFault(cron, timezone);
   if (fault !== undefined) return fault;
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + FIRES_WITHIN_YEARS);

@@ -20,7 +20,7 @@ export interface ActiveRuns {
 
 const HEARTBEAT_MS = 1_000;
 /** A run shorter than this never costs a heartbeat. */
-const YOUNG_MS = 500;
+const FIRST_HEARTBEAT_AFTER_MS = 500;
 
 /**
  * The runs that this process has claimed. Once a second their leases are renewed, in one statement, and
@@ -37,18 +37,18 @@ export function createActiveRuns(deps: {
   const runs = new Map<AbortController, ActiveRun>();
   let isStopped = false;
 
-  async function beat(): Promise<void> {
+  async function renewAll(): Promise<void> {
     const now = performance.now();
-    const old = [...runs].filter(([, { since }]) => now - since >= YOUNG_MS);
-    if (old.length === 0) return;
-    const held = old.map(([, { run }]) => run);
+    const renewable = [...runs].filter(([, { since }]) => now - since >= FIRST_HEARTBEAT_AFTER_MS);
+    if (renewable.length === 0) return;
+    const held = renewable.map(([, { run }]) => run);
     const alive = await renewLeases(pool, held, new Date(clock() + leaseMs));
-    for (const [abort, { run }] of old) if (!alive.has(run)) abort.abort(new RunStopped('ended'));
+    for (const [abort, { run }] of renewable) if (!alive.has(run)) abort.abort(new RunStopped('ended'));
   }
 
   const heartbeat = createPeriodicTask({
     intervalMs: HEARTBEAT_MS,
-    run: beat,
+    run: renewAll,
     onError: (error) => {
       log.warn({ err: error }, 'leases of runs not renewed');
     },

@@ -3,14 +3,14 @@ import { createAttemptTimer } from './attempt-timer.js';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-const budgetsMs = { work: 1_000, away: 500 };
+const budgetsMs = { work: 1_000, unavailable: 500 };
 
 test('the time for which the endpoint is away does not count as work', () => {
   const onExhausted = jest.fn();
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   jest.advanceTimersByTime(600);
-  timer.spend('away');
-  timer.spend('away');
+  timer.spend('unavailable');
+  timer.spend('unavailable');
   jest.advanceTimersByTime(499);
   timer.spend('work');
   timer.spend('work');
@@ -25,18 +25,18 @@ test('an endpoint that comes and goes exhausts one budget after both together at
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   for (let time = 0; time < 4; time += 1) {
     jest.advanceTimersByTime(1);
-    expect(timer.spend('away')).toBe(500 - time * 125);
+    expect(timer.spend('unavailable')).toBe(500 - time * 125);
     jest.advanceTimersByTime(125);
     if (time < 3) timer.spend('work');
   }
-  expect(onExhausted.mock.calls).toEqual([['away']]);
+  expect(onExhausted.mock.calls).toEqual([['unavailable']]);
 });
 
 test('nothing is exhausted after the timer was stopped', () => {
   const onExhausted = jest.fn();
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   timer.stop();
-  timer.spend('away');
+  timer.spend('unavailable');
   jest.advanceTimersByTime(5_000);
   expect(onExhausted).not.toHaveBeenCalled();
 });

@@ -1,8 +1,8 @@
 /** What the time of an attempt is spent on: its task is at work, or its endpoint is away. */
-export type Budget = 'work' | 'away';
+export type Budget = 'work' | 'unavailable';
 
 /**
- * Bounds an attempt. Work and absence have a budget each, and at any time one of the two is being spent: so the attempt ends
+ * Bounds an attempt. RunParameters and absence have a budget each, and at any time one of the two is being spent: so the attempt ends
  * after both together at the latest, however often its endpoint comes and goes.
  */
 export function createAttemptTimer(

@@ -3,19 +3,19 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { maybePruneRuns } from '../db/prune-runs.js';
 import { findRunLease, findTick, reclaimRun } from '../db/run-claims.js';
-import { abortOrphan, insertRun, type Run, type Work } from '../db/runs.js';
+import { abortOrphan, insertRun, type Run, type RunParameters } from '../db/runs.js';
 import { findScheduleById, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import { nextRunAfter, createPlan } from '../domain/plan.js';
 import { nextTime } from '../domain/recurrence.js';
 import { decideTick, isInProgress, MAX_RECOVERIES } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
-import { type CrawlJob, recurrenceOfTick, timeOfTick } from '../queue/job.js';
+import { type CrawlJob, parseTickRecurrence, parseTickTime } from '../queue/job.js';
 
 /** A run that this worker has claimed. */
 export interface ClaimedRun {
   readonly run: Run;
-  readonly schedule: Work;
+  readonly schedule: RunParameters;
 }
 
 /** Not to be looked at before then, epoch ms: the run is claimed by another worker, or waits for the one before it. */
@@ -37,10 +37,10 @@ export interface RunTimes {
 export type NoRun = 'void' | 'stale';
 
 /** What a look at the rows made of a job; `changed` when the rows were changed during the look. */
-type Look = ClaimedRun | DeferredRun | NoRun | 'changed';
+type ClaimResult = ClaimedRun | DeferredRun | NoRun | 'changed';
 
 /** How often a one-off job looks whether the run before it has ended. */
-const OVERLAP_LOOK_MS = 1_000;
+const OVERLAP_RECHECK_MS = 1_000;
 
 const toTick = (revision: number, at: number): string => `${revision}:${at}`;
 
@@ -57,17 +57,17 @@ export function createRunClaimer(deps: {
   const { pool, clock, times, onStale, giveUp } = deps;
   const leaseUntil = () => new Date(clock() + times.leaseMs);
 
-  async function reclaim(job: CrawlJob, runId: string): Promise<Look> {
+  async function reclaim(job: CrawlJob, runId: string): Promise<ClaimResult> {
     const run = await reclaimRun(pool, runId, {
       at: new Date(clock()),
       jobId: job.id ?? '',
       leaseUntil: leaseUntil(),
     });
     if (!run) {
-      const standing = await findRunLease(pool, runId);
-      if (!standing || !isInProgress(standing.state)) return 'void';
-      return standing.state === 'active' && standing.leaseUntil
-        ? { deferredUntil: standing.leaseUntil.getTime(), why: 'is claimed by another worker' }
+      const lease = await findRunLease(pool, runId);
+      if (!lease || !isInProgress(lease.state)) return 'void';
+      return lease.state === 'active' && lease.leaseUntil
+        ? { deferredUntil: lease.leaseUntil.getTime(), why: 'is claimed by another worker' }
         : 'changed';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
@@ -108,8 +108,8 @@ export function createRunClaimer(deps: {
    */
   async function startInTime(job: CrawlJob, id: string, revision: number): Promise<ClaimedRun | undefined> {
     const now = clock();
-    const at = timeOfTick(job.id ?? '');
-    const recurrence = recurrenceOfTick(job);
+    const at = parseTickTime(job.id ?? '');
+    const recurrence = parseTickRecurrence(job);
     if (!recurrence || now - at > times.misfireGraceMs) return undefined;
     const next = nextTime(recurrence, Math.max(now, at));
     const run = await insertTick(pool, job, { id, revision }, { at, now, next, skipReason: null });
@@ -121,7 +121,7 @@ export function createRunClaimer(deps: {
     schedule: Schedule,
     at: number,
     skipReason: string | null,
-  ): Promise<Look> {
+  ): Promise<ClaimResult> {
     const now = clock();
     const { scheduleType, missedRunPolicy } = schedule.config;
     const isOnce = scheduleType === 'once';
@@ -144,7 +144,7 @@ export function createRunClaimer(deps: {
     return isSkipped ? 'void' : 'changed';
   }
 
-  async function look(job: CrawlJob): Promise<Look> {
+  async function tryClaim(job: CrawlJob): Promise<ClaimResult> {
     const { data } = job;
     if (data.kind === 'run') return reclaim(job, data.runId);
     const { scheduleId, revision } = data;
@@ -152,7 +152,7 @@ export function createRunClaimer(deps: {
     const isFirst = job.attemptsMade === 0;
     const claimed = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
     if (claimed) return claimed;
-    const at = data.kind === 'once' ? data.at : timeOfTick(job.id ?? '');
+    const at = data.kind === 'once' ? data.at : parseTickTime(job.id ?? '');
     const found = await findTick(pool, {
       scheduleId,
       tick: toTick(revision, at),
@@ -161,7 +161,7 @@ export function createRunClaimer(deps: {
     });
     const decision = decideTick(found, clock(), times.misfireGraceMs);
     if (decision.action === 'wait')
-      return { deferredUntil: clock() + OVERLAP_LOOK_MS, why: 'waits for the run before it' };
+      return { deferredUntil: clock() + OVERLAP_RECHECK_MS, why: 'waits for the run before it' };
     if (decision.action === 'reclaim') return reclaim(job, decision.runId);
     if (decision.action === 'void' || decision.action === 'stale') return decision.action;
     if (!found.schedule) return 'stale';
@@ -169,8 +169,8 @@ export function createRunClaimer(deps: {
   }
 
   return async (job: CrawlJob): Promise<ClaimedRun | DeferredRun | undefined> => {
-    const first = await look(job);
-    const found = first === 'changed' ? await look(job) : first;
+    const first = await tryClaim(job);
+    const found = first === 'changed' ? await tryClaim(job) : first;
     if (found === 'stale') await onStale(job);
     return typeof found === 'string' ? undefined : found;
   };

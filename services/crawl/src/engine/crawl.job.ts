@@ -10,10 +10,10 @@ import { repeatSettings } from '../queue/queues.js';
 import type { ActiveRuns } from './active-runs.js';
 import { createAttemptTimer } from './attempt-timer.js';
 import type { ClaimedRun } from './claim-run.js';
-import { ACCEPTED_PROGRESS, createProgress, overall } from './progress.js';
+import { ACCEPTED_PROGRESS, createProgress, toRunProgress } from './progress.js';
 import { retryTransient } from './retry-transient.js';
 import { describeWait, type RunLifecycle } from './run-lifecycle.js';
-import { type Task, type TaskOrder, TaskServiceAway, RunStopped } from './tasks/task.js';
+import { type Task, type TaskOrder, EndpointUnavailable, RunStopped } from './tasks/task.js';
 
 /** After a lease; its holder's clock may be a little behind. */
 const DEFERRED_MARGIN_MS = 1_000;
@@ -25,9 +25,9 @@ export interface CrawlJobDeps {
   readonly activeRuns: ActiveRuns;
   readonly getTask: (connector: ClaimedRun['run']['connector']) => Task;
   readonly saveProgress: (run: RunClaim, progress: number) => Promise<unknown>;
-  readonly saveAway: (
+  readonly saveEndpointState: (
     run: RunClaim,
-    away: { readonly reason: string; readonly since: Date } | null,
+    wait: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
   /** Says where the remote task of a run can be cancelled; null once it was. */
   readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
@@ -65,9 +65,12 @@ const getIds = (run: ClaimedRun['run']) => ({
 });
 
 /** What is left of the grace: the endpoint may have been away before it accepted the task. */
-function getGraceLeft({ clock, endpointGraceMs }: CrawlJobDeps, { awaySince }: ClaimedRun['run']): number {
-  const awayForMs = awaySince === null ? 0 : clock() - awaySince.getTime();
-  return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - awayForMs));
+function getGraceLeft(
+  { clock, endpointGraceMs }: CrawlJobDeps,
+  { unavailableSince }: ClaimedRun['run'],
+): number {
+  const unavailableForMs = unavailableSince === null ? 0 : clock() - unavailableSince.getTime();
+  return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - unavailableForMs));
 }
 
 /** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
@@ -75,21 +78,21 @@ async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
   const { run, schedule } = claimed;
   const abort = deps.activeRuns.add(run);
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
-  let awayReason = '';
-  const budgetsMs = { work: schedule.timeoutMs, away: getGraceLeft(deps, run) };
+  let unavailableReason = '';
+  const budgetsMs = { work: schedule.timeoutMs, unavailable: getGraceLeft(deps, run) };
   const timer = createAttemptTimer(budgetsMs, (budget) => {
     const graceS = Math.round(deps.endpointGraceMs / 1_000);
     const reason =
       budget === 'work'
         ? `Timed out after ${schedule.timeoutMs} ms`
-        : `${awayReason}, away for ${graceS} s in all`;
-    abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'away', reason));
+        : `${unavailableReason}, away for ${graceS} s in all`;
+    abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'unavailable', reason));
   });
-  const showAway = (away: { readonly reason: string; readonly since: Date } | null): void => {
+  const storeEndpointState = (wait: { readonly reason: string; readonly since: Date } | null): void => {
     // What is shown while the task is under way: the task itself doesn't depend on it.
-    void deps.saveAway(run, away).catch(() => undefined);
+    void deps.saveEndpointState(run, wait).catch(() => undefined);
   };
-  const showTask = (location: string | null): void => {
+  const storeTaskLocation = (location: string | null): void => {
     // Whoever finds the run without a worker cancels its task.
     void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
   };
@@ -106,27 +109,27 @@ async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
       requestId: getRequestId(run),
       accepted: (location) => {
         progress.report(ACCEPTED_PROGRESS);
-        if (location !== undefined) showTask(location);
-        if (run.awaySince !== null) showAway(null);
+        if (location !== undefined) storeTaskLocation(location);
+        if (run.unavailableSince !== null) storeEndpointState(null);
       },
       cancelled: () => {
-        showTask(null);
+        storeTaskLocation(null);
       },
       progress: (percent) => {
-        progress.report(overall(percent));
+        progress.report(toRunProgress(percent));
       },
       // A task that goes on without a run does less harm than a run without its task.
       mayCancel: () => retryTransient(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
-      away: (reason) => {
-        awayReason = reason;
+      unavailable: (reason) => {
+        unavailableReason = reason;
         const since = new Date(deps.clock());
-        showAway({ reason: describeWait(since, reason), since });
+        storeEndpointState({ reason: describeWait(since, reason), since });
         deps.log.info({ ...getIds(run), reason }, 'a task under way is out of sight');
-        return timer.spend('away');
+        return timer.spend('unavailable');
       },
-      back: () => {
+      available: () => {
         timer.spend('work');
-        showAway(null);
+        storeEndpointState(null);
         deps.log.info(getIds(run), 'a task is in sight again');
       },
     });
@@ -143,13 +146,13 @@ function toReason(error: unknown): string {
 }
 
 /** The job comes again then. */
-async function putBack(job: CrawlJob, token: string | undefined, at: number): Promise<never> {
+async function delayJob(job: CrawlJob, token: string | undefined, at: number): Promise<never> {
   await job.moveToDelayed(at, token);
   throw new DelayedError();
 }
 
 /** A job that did nothing takes no place in the queue's history. */
-function leaveNoTrace({ opts }: CrawlJob): void {
+function removeJobOnCompletion({ opts }: CrawlJob): void {
   opts.removeOnComplete = true;
 }
 
@@ -166,7 +169,7 @@ export function createProcessor(deps: CrawlJobDeps) {
     try {
       await runTask(deps, claimed);
     } catch (error) {
-      if (error instanceof TaskServiceAway) {
+      if (error instanceof EndpointUnavailable) {
         const followed = await retryTransient(() => lifecycle.postpone(claimed, error), stopping);
         const reason = error.message;
         if (typeof followed === 'string') return { outcome: followed, reason };
@@ -188,21 +191,22 @@ export function createProcessor(deps: CrawlJobDeps) {
   async function run(job: CrawlJob, token: string | undefined): Promise<RunOutcome> {
     const claimed = await retryTransient(() => lifecycle.claim(job), stopping);
     if (!claimed) {
-      leaveNoTrace(job);
+      removeJobOnCompletion(job);
       return 'void';
     }
     if ('deferredUntil' in claimed) {
       deps.log.debug({ jobId: job.id }, `a job ${claimed.why}`);
-      return putBack(job, token, claimed.deferredUntil + DEFERRED_MARGIN_MS);
+      return delayJob(job, token, claimed.deferredUntil + DEFERRED_MARGIN_MS);
     }
     const startedAt = clock();
     const { outcome, reason, until = clock() } = await settle(claimed);
-    const { connector, awaySince } = claimed.run;
+    const { connector, unavailableSince } = claimed.run;
     deps.onOutcome(connector, outcome, (clock() - startedAt) / 1_000);
-    const isTold = outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !awaySince);
-    deps.log[isTold ? 'warn' : 'debug']({ ...getIds(claimed.run), outcome, reason }, 'run settled');
-    if (outcome === 'void') leaveNoTrace(job);
-    if (outcome === 'handed_back' || outcome === 'postponed') return putBack(job, token, until);
+    const isWarning =
+      outcome === 'failed' || outcome === 'retry' || (outcome === 'postponed' && !unavailableSince);
+    deps.log[isWarning ? 'warn' : 'debug']({ ...getIds(claimed.run), outcome, reason }, 'run settled');
+    if (outcome === 'void') removeJobOnCompletion(job);
+    if (outcome === 'handed_back' || outcome === 'postponed') return delayJob(job, token, until);
     if (outcome === 'retry') throw new Error(reason);
     if (outcome === 'failed') throw new UnrecoverableError(reason);
     return outcome;

@@ -2,15 +2,18 @@
 const FIRST_AFTER_MS = 100;
 const EVERY_MS = 1_000;
 
-const ACCEPTED = 20;
+export const ACCEPTED_PROGRESS = 20;
 /** Completion alone is 100. */
-const ALMOST = 99;
+const MAX_TASK_PROGRESS = 99;
 
 /** The run's 0–100 of a task's own: what the task does lies between its acceptance and the run's end. */
-export const overall = (percent: number): number =>
+export const toRunProgress = (percent: number): number =>
   Number.isFinite(percent)
-    ? Math.min(ALMOST, ACCEPTED + Math.floor((Math.max(0, Math.min(100, percent)) * 80) / 100))
-    : ACCEPTED;
+    ? Math.min(
+        MAX_TASK_PROGRESS,
+        ACCEPTED_PROGRESS + Math.floor((Math.max(0, Math.min(100, percent)) * 80) / 100),
+      )
+    : ACCEPTED_PROGRESS;
 
 /** Writes progress now and then, the latest only, never backwards. Failures don't matter: more will come. */
 export function createProgress(save: (progress: number) => Promise<unknown>) {
@@ -34,5 +37,3 @@ export function createProgress(save: (progress: number) => Promise<unknown>) {
     },
   };
 }
-
-export const ACCEPTED_PROGRESS = ACCEPTED;

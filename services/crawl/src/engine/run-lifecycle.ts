@@ -1,14 +1,14 @@
 import { createSyncEvent } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import { completeRun, failRun, markAway, markHandedBack, markRetrying } from '../db/claimed-runs.js';
+import { completeRun, failRun, markPostponed, markHandedBack, markRetrying } from '../db/claimed-runs.js';
 import { maybePruneRuns } from '../db/prune-runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import type { CrawlJob } from '../queue/job.js';
 import { type ClaimedRun, type DeferredRun, createRunClaimer, type RunTimes } from './claim-run.js';
-import { pauseMs } from './tasks/patience.js';
-import type { TaskServiceAway } from './tasks/task.js';
+import { getRetryDelayMs } from './tasks/retry-delay.js';
+import type { EndpointUnavailable } from './tasks/task.js';
 
 export interface RunLifecycle {
   /** @returns undefined when there is nothing to do for the job. */
@@ -21,7 +21,7 @@ export interface RunLifecycle {
    * The endpoint is away, and nobody has begun the attempt. @returns when it goes on, epoch ms; what follows when it has
    * waited for too long, and so failed.
    */
-  postpone(claimed: ClaimedRun, away: TaskServiceAway): Promise<{ readonly until: number } | Failure>;
+  postpone(claimed: ClaimedRun, cause: EndpointUnavailable): Promise<{ readonly until: number } | Failure>;
   handBack(claimed: ClaimedRun): Promise<void>;
 }
 
@@ -97,16 +97,19 @@ export function createRunLifecycle(deps: {
     return wasHeld ? 'retry' : 'void';
   }
 
-  async function postpone(claimed: ClaimedRun, away: TaskServiceAway): Promise<{ until: number } | Failure> {
+  async function postpone(
+    claimed: ClaimedRun,
+    cause: EndpointUnavailable,
+  ): Promise<{ until: number } | Failure> {
     const { run } = claimed;
     const now = clock();
-    const since = run.awaySince ?? new Date(now);
-    const awayForMs = now - since.getTime();
-    const leftMs = times.endpointGraceMs - awayForMs;
-    if (leftMs <= 0) return fail(claimed, `${away.message}, for ${Math.round(awayForMs / 1_000)} s`);
-    const until = now + Math.min(leftMs, pauseMs(awayForMs, away.retryAfterMs));
-    const wasHeld = await markAway(pool, run, {
-      reason: toStorableReason(describeWait(since, away.message)),
+    const since = run.unavailableSince ?? new Date(now);
+    const unavailableForMs = now - since.getTime();
+    const leftMs = times.endpointGraceMs - unavailableForMs;
+    if (leftMs <= 0) return fail(claimed, `${cause.message}, for ${Math.round(unavailableForMs / 1_000)} s`);
+    const until = now + Math.min(leftMs, getRetryDelayMs(unavailableForMs, cause.retryAfterMs));
+    const wasHeld = await markPostponed(pool, run, {
+      reason: toStorableReason(describeWait(since, cause.message)),
       since,
       leaseUntil: new Date(until + RETRY_GRACE_MS),
     });

@@ -43,7 +43,7 @@ import type { CrawlQueues } from './queues.js';
 const BATCH = 100;
 const PAGE = 500;
 /** How often a replica looks for what others have left. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface Applier {
@@ -68,7 +68,7 @@ export function createApplier(deps: {
     'The queue was not brought to the schedules: it is tried again',
   );
   /** Whether the queue failed the last time: then it is asked for a sign of life before any row is claimed. */
-  let isAway = false;
+  let isQueueDown = false;
 
   /** For a schedule that was applied before, or perhaps was. */
   async function addIfLost(row: Unapplied): Promise<void> {
@@ -93,33 +93,33 @@ export function createApplier(deps: {
     await queues.clear({ ...row, revision }, { mayBeOneOff: row.queuedOneOff, kept: row.jobInProgress });
   }
 
-  async function bring(row: Unapplied): Promise<void> {
+  async function syncRow(row: Unapplied): Promise<void> {
     await Promise.all([add(row), ...row.queuedRevisions.map((revision) => clear(row, revision))]);
   }
 
   /** @returns whether there may be more. */
   async function applyBatch(): Promise<boolean> {
-    if (isAway) await queues.ping();
+    if (isQueueDown) await queues.ping();
     const rows = await claimUnapplied(pool, BATCH);
     if (rows.length === 0) return false;
     const limited = queues.limitConcurrency(new Set(rows.map(({ connector }) => connector)));
-    const results = await Promise.allSettled(rows.map((row) => Promise.all([limited, bring(row)])));
+    const results = await Promise.allSettled(rows.map((row) => Promise.all([limited, syncRow(row)])));
     const failures = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
-    isAway = failures.length > 0;
-    const isTold = (_row: Unapplied, index: number) => results[index]?.status === 'fulfilled';
-    const changed = await markApplied(pool, rows.filter(isTold));
+    isQueueDown = failures.length > 0;
+    const isApplied = (_row: Unapplied, index: number) => results[index]?.status === 'fulfilled';
+    const changed = await markApplied(pool, rows.filter(isApplied));
     if (failures.length === 0) return changed > 0 || rows.length === BATCH;
     await postponeApplying(
       pool,
-      rows.filter((row, index) => !isTold(row, index)),
+      rows.filter((row, index) => !isApplied(row, index)),
     );
     throw failures[0];
   }
 
   const applying = createPeriodicTask({
-    intervalMs: LOOK_EVERY_MS,
+    intervalMs: POLL_INTERVAL_MS,
     async run(stopping) {
       while (!stopping.aborted && (await applyBatch()));
     },

@@ -11,18 +11,18 @@ const MAX_MESSAGES = 20;
  * @param what - what failed, and what follows.
  */
 export function createErrorReporter(log: Pick<Logger, 'warn'>, what: string): (error: Error) => void {
-  const told = new Map<string, { at: number; omitted: number }>();
+  const reported = new Map<string, { at: number; omitted: number }>();
   return (error) => {
     const now = performance.now();
-    const last = told.get(error.message);
+    const last = reported.get(error.message);
     if (last && now - last.at < EVERY_MS) {
       last.omitted += 1;
       return;
     }
-    told.delete(error.message);
-    told.set(error.message, { at: now, omitted: 0 });
-    const [oldest] = told.keys();
-    if (told.size > MAX_MESSAGES && oldest !== undefined) told.delete(oldest);
+    reported.delete(error.message);
+    reported.set(error.message, { at: now, omitted: 0 });
+    const [oldest] = reported.keys();
+    if (reported.size > MAX_MESSAGES && oldest !== undefined) reported.delete(oldest);
     log.warn({ err: error, omitted: last?.omitted ?? 0 }, what);
   };
 }

@@ -15,7 +15,7 @@ import { parsePattern, type Recurrence } from '../domain/recurrence.js';
 export type CrawlJobData = {
   readonly orgId: string;
   readonly connector: Connector;
-  /** Of the request that asked for it, where that is traced; a tick's trace begins with its run. */
+  /** Of the request that asked for it, where that is getTraceContext; a tick's trace begins with its run. */
   readonly traceparent?: string;
 } & (
   | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
@@ -41,24 +41,24 @@ export const toSchedulerKey = (schedule: {
  * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
  * queue until the schedule is changed: its next tick removes it then.
  */
-export const getEarlierSchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
+export const toLegacySchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
   toJobKey(schedule.connector, schedule.orgId);
 
-export const tickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
-export const onceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
-export const runJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
+export const toTickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
+export const toOnceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
+export const toRunJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
 
 /** The key of the job scheduler that made a tick: what is between BullMQ's prefix and the time. */
-export const getSchedulerKeyOfTick = (jobId: string): string =>
+export const parseSchedulerKey = (jobId: string): string =>
   jobId.slice(jobId.indexOf(':') + 1, jobId.lastIndexOf(':'));
 
 /** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
-export function timeOfTick(jobId: string): number {
+export function parseTickTime(jobId: string): number {
   return Number(jobId.slice(jobId.lastIndexOf(':') + 1));
 }
 
 /** What the tick's scheduler was made of; undefined for a job that no scheduler made. */
-export function recurrenceOfTick({ opts }: CrawlJob): Recurrence | undefined {
+export function parseTickRecurrence({ opts }: CrawlJob): Recurrence | undefined {
   const { pattern, tz } = opts.repeat ?? {};
   return pattern === undefined ? undefined : parsePattern(pattern, tz);
 }

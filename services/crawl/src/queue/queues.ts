@@ -9,12 +9,12 @@ import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
 import {
   type CrawlJobData,
-  getEarlierSchedulerKey,
-  onceJobId,
+  toLegacySchedulerKey,
+  toOnceJobId,
   type RunJob,
-  runJobId,
+  toRunJobId,
   toSchedulerKey,
-  getSchedulerKeyOfTick,
+  parseSchedulerKey,
 } from './job.js';
 
 /*
@@ -34,7 +34,7 @@ const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } }
 /** Of the next times of a schedule, as many can have a job in the history. */
 const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
-const LIMIT_EVERY_MS = 1_000;
+const LIMIT_REFRESH_MS = 1_000;
 
 /** What names a schedule's part of the queue. */
 export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
@@ -63,12 +63,12 @@ export interface CrawlQueues {
   /** BullMQ's state of a job, `unknown` when there is none. */
   jobState(connector: Connector, jobId: string): Promise<string>;
   /** Removes the job scheduler that made a tick. @returns whether it was there. */
-  removeSchedulerOf(connector: Connector, tickJobId: string): Promise<boolean>;
+  removeTickScheduler(connector: Connector, tickJobId: string): Promise<boolean>;
   /**
    * Sets the limit of CRAWL-24, over all replicas together. Of these queues only where a flush can have forgotten it, and at most
    * once a second: they are named with every batch of changes.
    */
-  limitConcurrency(of?: Iterable<Connector>): Promise<void>;
+  limitConcurrency(limited?: Iterable<Connector>): Promise<void>;
   /** See {@link QueueBackend.afterDataLoss}. */
   afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
   ping(): Promise<unknown>;
@@ -78,15 +78,15 @@ export interface CrawlQueues {
 const isJobIdTaken = (error: unknown): boolean =>
   (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
 
-function traced(): Pick<CrawlJobData, 'traceparent'> {
+function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
   const traceparent = currentTraceparent();
   return traceparent === undefined ? {} : { traceparent };
 }
 
 /** Calls BullMQ; any failure becomes 503 for the caller. */
-async function ask<T>(question: () => Promise<T>): Promise<T> {
+async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await question();
+    return await call();
   } catch (error) {
     throw dependencyUnavailable('queue', error);
   }
@@ -152,20 +152,28 @@ export function openQueues(deps: {
 
   async function addOneOff(schedule: Queued, at: number): Promise<void> {
     const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
-    const data: CrawlJobData = { kind: 'once', orgId, connector, scheduleId, revision, at, ...traced() };
+    const data: CrawlJobData = {
+      kind: 'once',
+      orgId,
+      connector,
+      scheduleId,
+      revision,
+      at,
+      ...getTraceContext(),
+    };
     await getQueue(connector).add(toQueueName(connector), data, {
       ...jobOptions(maxRetries + 1, retryDelayMs),
-      jobId: onceJobId(scheduleId, revision),
+      jobId: toOnceJobId(scheduleId, revision),
       delay: Math.max(0, at - clock()),
     });
   }
 
   const limitedAt = new Map<Connector, number>();
   const isLimitOld = (connector: Connector): boolean =>
-    performance.now() - (limitedAt.get(connector) ?? -Infinity) >= LIMIT_EVERY_MS;
-  async function setConcurrency(of: Iterable<Connector>): Promise<void> {
+    performance.now() - (limitedAt.get(connector) ?? -Infinity) >= LIMIT_REFRESH_MS;
+  async function setConcurrency(limited: Iterable<Connector>): Promise<void> {
     await Promise.all(
-      Array.from(of, async (connector) => {
+      Array.from(limited, async (connector) => {
         await getQueue(connector).setGlobalConcurrency(concurrency);
         limitedAt.set(connector, performance.now());
       }),
@@ -174,54 +182,54 @@ export function openQueues(deps: {
 
   return {
     apply: (schedule) =>
-      ask(() => {
+      callQueue(() => {
         const plan = createPlan(schedule);
         return plan.kind === 'recurring'
           ? addScheduler(schedule, plan.recurrence)
           : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
       }),
     has: (schedule) =>
-      ask(async () => {
+      callQueue(async () => {
         const { id, connector, revision, config } = schedule;
         const queue = getQueue(connector);
         if (config.scheduleType === 'once')
-          return isPending(await queue.getJobState(onceJobId(id, revision)));
+          return isPending(await queue.getJobState(toOnceJobId(id, revision)));
         if (await queue.getJobScheduler(toSchedulerKey(schedule))) return true;
-        const earlier = await queue.getJobScheduler(getEarlierSchedulerKey(schedule));
+        const earlier = await queue.getJobScheduler(toLegacySchedulerKey(schedule));
         const data = earlier?.template?.data;
         return data?.kind === 'tick' && data.revision === revision;
       }),
     clear: (revision, { mayBeOneOff, kept }) =>
-      ask(async () => {
+      callQueue(async () => {
         const queue = getQueue(revision.connector);
-        const jobId = onceJobId(revision.id, revision.revision);
+        const jobId = toOnceJobId(revision.id, revision.revision);
         await Promise.all([
           queue.removeJobScheduler(toSchedulerKey(revision)),
           mayBeOneOff && jobId !== kept ? queue.remove(jobId) : undefined,
         ]);
       }),
     addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
-      ask(async () => {
+      callQueue(async () => {
         const opts = {
           ...jobOptions(attemptsLeft, retryDelayMs),
-          jobId: runJobId(runId, recoveries),
+          jobId: toRunJobId(runId, recoveries),
         };
-        const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...traced() };
+        const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...getTraceContext() };
         await Promise.all([
           queueBackend.isVolatile ? setConcurrency([connector]) : undefined,
           getQueue(connector).add(toQueueName(connector), data, opts),
         ]);
       }),
-    jobState: (connector, jobId) => ask(() => getQueue(connector).getJobState(jobId)),
-    removeSchedulerOf: (connector, jobId) =>
-      ask(() => getQueue(connector).removeJobScheduler(getSchedulerKeyOfTick(jobId))),
-    limitConcurrency: (of) =>
-      ask(async () => {
-        if (of === undefined) await setConcurrency(connectors);
-        else if (queueBackend.isVolatile) await setConcurrency(Array.from(of).filter(isLimitOld));
+    jobState: (connector, jobId) => callQueue(() => getQueue(connector).getJobState(jobId)),
+    removeTickScheduler: (connector, jobId) =>
+      callQueue(() => getQueue(connector).removeJobScheduler(parseSchedulerKey(jobId))),
+    limitConcurrency: (limited) =>
+      callQueue(async () => {
+        if (limited === undefined) await setConcurrency(connectors);
+        else if (queueBackend.isVolatile) await setConcurrency(Array.from(limited).filter(isLimitOld));
       }),
     afterDataLoss: (rebuild) => queueBackend.afterDataLoss(rebuild),
-    ping: () => ask(() => queueBackend.ping()),
+    ping: () => callQueue(() => queueBackend.ping()),
     async close() {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },

@@ -21,7 +21,7 @@ import type pg from 'pg';
 
 const ERROR_PAUSE_MS = 200;
 const QUICK_MS = 10;
-const MAX_QUICK_ANSWERS = 5;
+const MAX_QUICK_RETURNS = 5;
 const QUICK_PAUSE_MS = 25;
 
 /** What BullMQ waits for before it tries again. */
@@ -33,21 +33,20 @@ async function asConnectionError(error: unknown): Promise<unknown> {
 
 /** The pool, as BullMQ uses one. */
 export function throttledPool(pool: pg.Pool): PostgresConnectionOptions {
-  const told = async <T>(asked: Promise<T>): Promise<T> => {
+  const query = async <T>(asked: Promise<T>): Promise<T> => {
     try {
       return await asked;
     } catch (error) {
       throw await asConnectionError(error);
     }
   };
-  const patient = {
-    query: (text: string, values?: unknown[]) => told(pool.query(text, values)),
-    connect: () => told(pool.connect()),
+  return {
+    query: (text: string, values?: unknown[]) => query(pool.query(text, values)),
+    connect: () => query(pool.connect()),
     on: pool.on.bind(pool),
     end: () => pool.end(),
     options: pool.options,
   };
-  return patient;
 }
 
 /** The schema was checked at the service's start. */
@@ -66,15 +65,15 @@ class ThrottledBackend extends PostgresQueueBackend {
     return 10;
   }
 
-  private quickAnswers = 0;
+  private quickReturns = 0;
 
   override async waitForJob(
     blockTimeout: number,
   ): Promise<Awaited<ReturnType<PostgresQueueBackend['waitForJob']>>> {
     const since = performance.now();
     const found = await super.waitForJob(blockTimeout);
-    this.quickAnswers = performance.now() - since < QUICK_MS ? this.quickAnswers + 1 : 0;
-    if (this.quickAnswers > MAX_QUICK_ANSWERS) await delay(QUICK_PAUSE_MS);
+    this.quickReturns = performance.now() - since < QUICK_MS ? this.quickReturns + 1 : 0;
+    if (this.quickReturns > MAX_QUICK_RETURNS) await delay(QUICK_PAUSE_MS);
     return found;
   }
 }

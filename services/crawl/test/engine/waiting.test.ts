@@ -1,8 +1,8 @@
 import { requeueLost } from '../../src/db/lost-runs.js';
-import { TaskServiceAway } from '../../src/engine/tasks/task.js';
+import { EndpointUnavailable } from '../../src/engine/tasks/task.js';
 import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
-const away = (retryAfterMs?: number) => new TaskServiceAway('The endpoint answered 503', retryAfterMs);
+const away = (retryAfterMs?: number) => new EndpointUnavailable('The endpoint answered 503', retryAfterMs);
 
 /* The grace for endpoints is 90 s. It is longer than the timeout of the schedules, 60 s, which does not include waiting. */
 
@@ -37,14 +37,14 @@ describe('a run whose endpoint is away', () => {
     expect(await lifecycle.postpone(second, away(86_400_000))).toEqual({ until: at + times.endpointGraceMs });
     rows.now = at + times.endpointGraceMs;
     const third = expectClaimed(await lifecycle.claim(job(at)));
-    expect(third.run).toMatchObject({ attempts: 1, awaySince: new Date(at) });
+    expect(third.run).toMatchObject({ attempts: 1, unavailableSince: new Date(at) });
     expect(await lifecycle.postpone(third, away(1))).toBe('retry');
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
     // The next attempt is the last. It has a grace of its own.
     const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
-    expect(fourth.run).toMatchObject({ attempts: 2, awaySince: null });
+    expect(fourth.run).toMatchObject({ attempts: 2, unavailableSince: null });
     rows.now += times.endpointGraceMs;
     expect(await lifecycle.postpone(fourth, away())).toMatchObject({ until: rows.now + 1_000 });
     rows.now += times.endpointGraceMs;
@@ -73,7 +73,7 @@ describe('a run whose endpoint is away', () => {
     // No worker claims the run for an hour.
     rows.now += 3_600_000;
     const next = expectClaimed(await lifecycle.claim(job(at)));
-    expect(next.run).toMatchObject({ attempts: 1, awaySince: null });
+    expect(next.run).toMatchObject({ attempts: 1, unavailableSince: null });
     expect(await lifecycle.postpone(next, away())).toEqual({ until: rows.now + 1_000 });
   });
 
@@ -86,7 +86,7 @@ describe('a run whose endpoint is away', () => {
     const until = new Date(rows.now + 60_000);
     await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
     const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect(second.run).toMatchObject({ attempts: 1, awaySince: null });
+    expect(second.run).toMatchObject({ attempts: 1, unavailableSince: null });
     expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });
   });
 });

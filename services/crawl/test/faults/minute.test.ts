@@ -15,7 +15,7 @@ jest.setTimeout(240_000);
  * values of production here. Both minutes pass at the same time.
  */
 const AWAY_MS = 62_000;
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 const production = {
   RETRY_DELAY_MS: '5000',
@@ -28,7 +28,8 @@ const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
 
 /** Repeats a check until `ms` have passed. Rejects with the first check that fails. */
 async function during(ms: number, look: () => Promise<void>): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end; await delay(LOOK_EVERY_MS)) await look();
+  for (const end = performance.now() + ms; performance.now() < end; await delay(POLL_INTERVAL_MS))
+    await look();
 }
 
 async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> {

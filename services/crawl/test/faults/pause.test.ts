@@ -144,8 +144,8 @@ describeEachBackend('pausing during faults on %s', (backend) => {
     for (const [index, connector] of connectors.entries()) {
       await crawls.outcome(connector, 'completed');
       const outcomes = (await crawls.runs(connector)).map(({ outcome }) => outcome as string);
-      const ofSchedule = outcomes.slice(0, statuses[index] === 200 ? 2 : 1);
-      expect(ofSchedule).toEqual(statuses[index] === 200 ? ['completed', 'aborted'] : ['completed']);
+      const list = outcomes.slice(0, statuses[index] === 200 ? 2 : 1);
+      expect(list).toEqual(statuses[index] === 200 ? ['completed', 'aborted'] : ['completed']);
     }
     await crawls.expectWhole();
     expect(platform.crawl.logged()).not.toContain('40P01');

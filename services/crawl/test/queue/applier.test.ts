@@ -2,7 +2,7 @@ import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { findSchedule, stopSchedules, upsertSchedule } from '../../src/db/schedules.js';
 import type { Schedule } from '../../src/domain/schedule.js';
-import { onceJobId } from '../../src/queue/job.js';
+import { toOnceJobId } from '../../src/queue/job.js';
 import { useApplier } from '../support/applier.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector } from '../support/test-queues.js';
@@ -70,16 +70,16 @@ describeEachBackend('the applier on %s', (backend) => {
     };
     const oneOff = await replace({ scheduleType: 'once', scheduledTime });
     const { id } = (await findSchedule(site.pool, orgId, connector)) as Schedule;
-    expect(await site.view.jobState(connector, onceJobId(id, oneOff))).toBe('delayed');
+    expect(await site.view.jobState(connector, toOnceJobId(id, oneOff))).toBe('delayed');
     await replace();
-    expect(await site.view.jobState(connector, onceJobId(id, oneOff))).toBe('unknown');
+    expect(await site.view.jobState(connector, toOnceJobId(id, oneOff))).toBe('unknown');
     await replace({ scheduleType: 'daily', hour: 3, minute: 0 });
     expect(removals).toEqual([true, false]);
     // It is replaced twice before the applier runs.
     const second = await replace({ scheduleType: 'once', scheduledTime });
     await upsertSchedule(site.pool, wanted());
     await replace({ scheduleType: 'daily', hour: 4, minute: 0 });
-    expect(await site.view.jobState(connector, onceJobId(id, second))).toBe('unknown');
+    expect(await site.view.jobState(connector, toOnceJobId(id, second))).toBe('unknown');
   });
 
   it('applies a change that arrives while it is working afterwards', async () => {

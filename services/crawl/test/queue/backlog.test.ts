@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { onceJobId, runJobId, toSchedulerKey, tickJobId } from '../../src/queue/job.js';
+import { toOnceJobId, toRunJobId, toSchedulerKey, toTickJobId } from '../../src/queue/job.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { DueJob } from '../support/queue-view.js';
 
@@ -49,16 +49,16 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
       const at = nextRunAt.getTime() + index * MINUTE_MS;
       if (index % 3 === 0) {
         const opts = { repeat: { pattern: scheduleConfig.cronExpression, tz: 'UTC' } };
-        const jobId = tickJobId(toSchedulerKey({ connector, orgId, revision }), at);
+        const jobId = toTickJobId(toSchedulerKey({ connector, orgId, revision }), at);
         return { data: { ...job, kind: 'tick', scheduleId, revision }, opts: { ...opts, jobId } };
       }
       if (index % 3 === 1) {
         const before = revision - index;
-        const jobId = onceJobId(scheduleId, before);
+        const jobId = toOnceJobId(scheduleId, before);
         return { data: { ...job, kind: 'once', scheduleId, revision: before, at }, opts: { jobId } };
       }
       const runId = runIds[(index - 2) / 3] ?? randomUUID();
-      return { data: { ...job, kind: 'run', runId }, opts: { jobId: runJobId(runId, 0) } };
+      return { data: { ...job, kind: 'run', runId }, opts: { jobId: toRunJobId(runId, 0) } };
     });
   }
 

@@ -4,7 +4,7 @@ import { type Job, type Queue, UnrecoverableError } from 'bullmq';
 import { loadCrawlConfig } from '../../src/config.js';
 import { toQueueName } from '../../src/domain/connectors.js';
 import type { CrawlWorker, Processor } from '../../src/queue/backend.js';
-import { runJobId } from '../../src/queue/job.js';
+import { toRunJobId } from '../../src/queue/job.js';
 import type { CrawlQueues } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector, openTestQueues, type TestQueues } from '../support/test-queues.js';
@@ -42,7 +42,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   async function addRun(attemptsLeft: number): Promise<string> {
     const runId = randomUUID();
     await queues.addRun({ runId, orgId: randomUUID(), connector, recoveries: 0, attemptsLeft });
-    return runJobId(runId, 0);
+    return toRunJobId(runId, 0);
   }
 
   it('keeps the last 10 completed and the last 10 failed jobs', async () => {

@@ -4,7 +4,7 @@ import { toQueueName } from '../../src/domain/connectors.js';
 import { nextRunsAfter, createPlan } from '../../src/domain/plan.js';
 import type { Schedule } from '../../src/domain/schedule.js';
 import type { QueueBackend } from '../../src/queue/backend.js';
-import { onceJobId, toSchedulerKey, tickJobId } from '../../src/queue/job.js';
+import { toOnceJobId, toSchedulerKey, toTickJobId } from '../../src/queue/job.js';
 import { type CrawlQueues, repeatSettings } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector, newSchedule, openTestQueues, type TestQueues } from '../support/test-queues.js';
@@ -36,7 +36,7 @@ describeEachBackend('the queues on %s', (backend) => {
     const schedule = toSchedule({ scheduleType: 'monthly', dayOfMonth: 1, hour: 0, minute: 0 }, new Date());
     const times = nextRunsAfter(createPlan(schedule), Date.now(), 2);
     const toTick = (revision: number, index: number) =>
-      tickJobId(toSchedulerKey({ ...schedule, revision }), times[index] ?? 0);
+      toTickJobId(toSchedulerKey({ ...schedule, revision }), times[index] ?? 0);
     const queue = queueBackend.queue(toQueueName(connector), { settings: repeatSettings }) as Queue;
     // The job of the scheduler, which cannot be removed on either backend, is delivered early.
     await queues.apply(schedule);
@@ -69,10 +69,10 @@ describeEachBackend('the queues on %s', (backend) => {
     const schedule = toSchedule({ scheduleType: 'daily', hour: 2, minute: 15 }, new Date());
     await queues.apply(schedule);
     const [at = 0] = nextRunsAfter(createPlan(schedule), Date.now(), 1);
-    const tick = tickJobId(toSchedulerKey(schedule), at);
-    expect(await queues.removeSchedulerOf(connector, tick)).toBe(true);
+    const tick = toTickJobId(toSchedulerKey(schedule), at);
+    expect(await queues.removeTickScheduler(connector, tick)).toBe(true);
     expect(await queues.has(schedule)).toBe(false);
-    expect(await queues.removeSchedulerOf(connector, tick)).toBe(false);
+    expect(await queues.removeTickScheduler(connector, tick)).toBe(false);
   });
 
   it('a one-off job becomes due by the clock of the service', async () => {
@@ -80,6 +80,6 @@ describeEachBackend('the queues on %s', (backend) => {
     const nextRunAt = new Date(Date.now() + aheadMs - 1);
     const schedule = toSchedule({ scheduleType: 'once', scheduledTime: nextRunAt.toISOString() }, nextRunAt);
     await queues.apply(schedule);
-    expect(await queues.jobState(connector, onceJobId(schedule.id, 1))).toBe('waiting');
+    expect(await queues.jobState(connector, toOnceJobId(schedule.id, 1))).toBe('waiting');
   });
 });

@@ -1,6 +1,6 @@
 import { type Connector, connectors } from '@platform/events';
 import { type Answer, waitFor } from '@platform/testing';
-import { onceJobId } from '../../src/queue/job.js';
+import { toOnceJobId } from '../../src/queue/job.js';
 import { isPending } from '../../src/queue/queues.js';
 import type { Platform } from './platform.js';
 
@@ -75,7 +75,7 @@ export function createCrawls(platform: () => Platform): Crawls {
       if (wanted.toSorted().join() !== found.toSorted().join())
         wrong.push(`${connector}: ${found.join()} instead of ${wanted.join()}`);
       for (const { id, revision } of own.filter(({ once }) => once))
-        if (!isPending(await queues.jobState(connector, onceJobId(id, revision))))
+        if (!isPending(await queues.jobState(connector, toOnceJobId(id, revision))))
           wrong.push(`${connector}: no job`);
     }
     return wrong;

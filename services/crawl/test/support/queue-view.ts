@@ -4,7 +4,7 @@ import { waitFor } from '@platform/testing';
 import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
 import { toQueueName } from '../../src/domain/connectors.js';
 import { createQueueBackend, type QueueBackend } from '../../src/queue/backend.js';
-import { type CrawlJobData, timeOfTick } from '../../src/queue/job.js';
+import { type CrawlJobData, parseTickTime } from '../../src/queue/job.js';
 import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
 
 export interface DueJob {
@@ -113,7 +113,7 @@ export function openQueueView(backend: {
       withQueue(open().queueBackend, connector, async (queue) => {
         const template = { name: toQueueName(connector), data };
         const tick = await queue.upsertJobScheduler(key, { pattern, tz: 'UTC' }, template);
-        return timeOfTick(tick?.id ?? '');
+        return parseTickTime(tick?.id ?? '');
       }),
     fill: (connector, jobs) => fill(open().queueBackend, connector, jobs),
     async close() {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { ClaimedRun, DeferredRun } from '../../src/engine/claim-run.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
 import { migrateQueues } from '../../src/queue/backend.js';
-import { type CrawlJob, onceJobId, tickJobId } from '../../src/queue/job.js';
+import { type CrawlJob, toOnceJobId, toTickJobId } from '../../src/queue/job.js';
 
 /* Schedules and runs as rows, with a clock that the test sets and without workers. */
 
@@ -64,7 +64,7 @@ export function useRunRows() {
     const schedule = await insertSchedule(type);
     const job = (time: number, attemptsMade = 0) =>
       ({
-        id: tickJobId('crawl', time),
+        id: toTickJobId('crawl', time),
         data: { ...schedule, kind: 'tick' },
         opts: { repeat: { pattern, tz: 'UTC' } },
         attemptsMade,
@@ -92,7 +92,7 @@ export function useRunRows() {
       const scheduledTime = new Date(at).toISOString();
       const schedule = await insertSchedule({ scheduleType: 'once', scheduledTime, ...more });
       const data = { ...schedule, kind: 'once', at };
-      const job = { id: onceJobId(schedule.id, 1), attemptsMade: 0, data } as unknown as CrawlJob;
+      const job = { id: toOnceJobId(schedule.id, 1), attemptsMade: 0, data } as unknown as CrawlJob;
       return { ...schedule, job };
     },
     scheduleDaily: () => scheduleTicks({ scheduleType: 'daily', hour: 0, minute: 0 }, '0 0 * * *'),

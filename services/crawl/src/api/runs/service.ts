@@ -8,8 +8,8 @@ import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import { hasRunInProgress, insertRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
-import { FIRST_LOOK_MS } from '../../domain/run-state.js';
-import { runJobId } from '../../queue/job.js';
+import { ENQUEUE_GRACE_MS } from '../../domain/run-state.js';
+import { toRunJobId } from '../../queue/job.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
@@ -91,7 +91,7 @@ export function createRunService(deps: {
     return {
       ...toRunItem(run),
       requestedAt: run.createdAt.toISOString(),
-      maxAttempts: run.attemptsMax,
+      maxAttempts: run.maxAttempts,
       attemptLog: listAttempts(run),
       event: event ? { ...event, payload: { ...event.payload } } : null,
     };
@@ -117,11 +117,11 @@ export function createRunService(deps: {
         schedule: { id: schedule.id },
         trigger: 'manual',
         tick: `m${runId}`,
-        jobId: runJobId(runId, 0),
+        jobId: toRunJobId(runId, 0),
         state: 'waiting',
         scheduledFor: at,
         at,
-        leaseUntil: new Date(at.getTime() + FIRST_LOOK_MS),
+        leaseUntil: new Date(at.getTime() + ENQUEUE_GRACE_MS),
         reason: null,
         nextRunAt: undefined,
         requestId,

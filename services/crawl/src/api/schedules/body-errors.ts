@@ -14,7 +14,7 @@ interface OwnBodyCheck {
 const isMalformed = (error: unknown): boolean =>
   (error as { code?: unknown }).code === 'FST_ERR_CTP_INVALID_JSON_BODY';
 
-function asFaultOfSchedule(error: unknown): unknown {
+function toScheduleFault(error: unknown): unknown {
   if (isMalformed(error)) return invalidSchedule([{ field: 'body', message: 'is not valid JSON' }]);
   return error instanceof AppError && error.message === 'Invalid request'
     ? invalidSchedule(error.details ?? [])
@@ -29,6 +29,6 @@ function asFaultOfSchedule(error: unknown): unknown {
 export const ownBodyCheck: OwnBodyCheck = {
   validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : compile(route)),
   errorHandler: (error, request, reply) => {
-    handle(asFaultOfSchedule(error), request, reply);
+    handle(toScheduleFault(error), request, reply);
   },
 };

@@ -28,7 +28,7 @@ export function nextRunRoutes(app: App, service: NextRunsService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.ofSchedule(
+      const data = await service.list(
         getAccount(request).orgId,
         toConnector(request.params),
         request.query.count,

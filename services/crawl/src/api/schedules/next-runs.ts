@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type pg from 'pg';
 import { findSchedule } from '../../db/schedules.js';
 import { localTime } from '../../domain/local-time.js';
-import { nextRunsAfter, type Planned, createPlan } from '../../domain/plan.js';
+import { nextRunsAfter, type PlanInput, createPlan } from '../../domain/plan.js';
 import { readScheduleConfig } from '../../domain/validate-schedule.js';
 import { invalidSchedule } from './errors.js';
 
@@ -30,7 +30,7 @@ export const NextRunsQuery = Type.Object(
 
 export interface NextRunsService {
   /** Of a schedule that is paused or has finished there are none. @returns undefined without a schedule. */
-  ofSchedule(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
+  list(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
   /** The same for a configuration that isn't saved. @throws AppError 400. */
   preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
 }
@@ -42,7 +42,7 @@ export function createNextRunsService({
   readonly pool: pg.Pool;
   readonly clock: Clock;
 }): NextRunsService {
-  function toNextRuns(schedule: Planned, count: number): NextRuns {
+  function toNextRuns(schedule: PlanInput, count: number): NextRuns {
     const { connector, config } = schedule;
     const times = nextRunsAfter(createPlan(schedule), clock(), count);
     return {
@@ -55,7 +55,7 @@ export function createNextRunsService({
     };
   }
   return {
-    async ofSchedule(orgId, connector, count) {
+    async list(orgId, connector, count) {
       const schedule = await findSchedule(pool, orgId, connector);
       return schedule && toNextRuns(schedule, schedule.state === 'active' ? count : 0);
     },

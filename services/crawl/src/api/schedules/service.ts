@@ -15,7 +15,7 @@ import {
 } from '../../db/schedules.js';
 import { inTransaction } from '../../db/transaction.js';
 import { toQueueName } from '../../domain/connectors.js';
-import { hasSameTimes, isCounted, nextRunAfter, createPlan } from '../../domain/plan.js';
+import { hasSameTimes, isAnchored, nextRunAfter, createPlan } from '../../domain/plan.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
 import { readScheduleBody } from '../../domain/validate-schedule.js';
@@ -113,7 +113,7 @@ function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSch
 /** @returns its revision. */
 async function save(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
   for (;;) {
-    const current = isCounted(wanted.config)
+    const current = isAnchored(wanted.config)
       ? await findSchedule(pool, wanted.orgId, wanted.connector)
       : undefined;
     const saved = current

@@ -51,7 +51,7 @@ export const StatusItem = Type.Object(
 );
 export type StatusItem = Type.Static<typeof StatusItem>;
 
-const runStateShown: Readonly<Record<RunState, JobState>> = {
+const jobStatesByRunState: Readonly<Record<RunState, JobState>> = {
   waiting: 'waiting',
   active: 'active',
   // Its back-off is over later: BullMQ calls that delayed, too.
@@ -68,7 +68,7 @@ export function getState(
   now: number,
 ): JobState {
   if (schedule.state === 'paused') return 'paused';
-  if (run) return runStateShown[run.state];
+  if (run) return jobStatesByRunState[run.state];
   return schedule.nextRunAt !== null && schedule.nextRunAt.getTime() > now ? 'delayed' : 'waiting';
 }
 

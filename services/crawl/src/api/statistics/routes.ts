@@ -11,11 +11,11 @@ const handle = createErrorHandler(crawlErrors);
 const statisticsFailed: typeof handle = (thrown, request, reply) => {
   const error = translateError(thrown);
   const message = 'Failed to retrieve queue statistics';
-  const told =
+  const publicError =
     error.statusCode === 500
       ? new AppError({ status: 500, code: 'INTERNAL_ERROR', message, cause: thrown })
       : error;
-  handle(told, request, reply);
+  handle(publicError, request, reply);
 };
 
 /** Administrators, with `crawl:read`. */

@@ -2,14 +2,14 @@ import type { Clock, Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { extendLease, findLost, type LostRun, requeueLost } from '../../db/lost-runs.js';
 import { abortOrphan } from '../../db/runs.js';
-import { runJobId } from '../../queue/job.js';
+import { toRunJobId } from '../../queue/job.js';
 import { type CrawlQueues, isPending } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
 import { forEachConcurrently } from './for-each-concurrently.js';
 
 const BATCH = 500;
 const MAX_CONCURRENT_RECOVERIES = 4;
-const PICK_UP_MS = 60_000;
+const CLAIM_GRACE_MS = 60_000;
 
 /**
  * Runs that are in progress by their row, and whose lease has expired. While the queue has their job,
@@ -32,14 +32,14 @@ export function createLostRuns(deps: {
       log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
       return;
     }
-    const until = new Date(now.getTime() + PICK_UP_MS);
+    const until = new Date(now.getTime() + CLAIM_GRACE_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
       // An active run stays free to be taken up by its job's next delivery.
       if (run.state !== 'active') await extendLease(pool, runId, now, until);
       return;
     }
     const recoveries = run.recoveries + 1;
-    if (!(await requeueLost(pool, run, { now, until, jobId: runJobId(runId, recoveries) }))) return;
+    if (!(await requeueLost(pool, run, { now, until, jobId: toRunJobId(runId, recoveries) }))) return;
     // Should the queue not answer, it is lost again when the lease ends.
     const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
     await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });

@@ -1,6 +1,6 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { asLeader } from '../../db/leader-lock.js';
+import { runAsLeader } from '../../db/leader-lock.js';
 import type { Applier } from '../../queue/applier.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
@@ -54,7 +54,7 @@ export function createReconciler(deps: {
 
   const rounds = createPeriodicTask({
     intervalMs,
-    run: (stopping) => asLeader(pool, () => work(stopping)),
+    run: (stopping) => runAsLeader(pool, () => work(stopping)),
     onError: (error) => {
       log.warn({ err: error }, 'reconciliation failed: it is tried again');
     },

@@ -7,10 +7,16 @@ import { insertRun, type Run } from '../../db/runs.js';
 import { findSchedule, finishOneOff } from '../../db/schedules.js';
 import { inTransaction, type Transaction } from '../../db/transaction.js';
 import { nextRunAfter, createPlan } from '../../domain/plan.js';
-import { FIRST_LOOK_MS } from '../../domain/run-state.js';
+import { ENQUEUE_GRACE_MS } from '../../domain/run-state.js';
 import type { Schedule } from '../../domain/schedule.js';
 import type { Applier } from '../../queue/applier.js';
-import { getEarlierSchedulerKey, onceJobId, runJobId, toSchedulerKey, tickJobId } from '../../queue/job.js';
+import {
+  toLegacySchedulerKey,
+  toOnceJobId,
+  toRunJobId,
+  toSchedulerKey,
+  toTickJobId,
+} from '../../queue/job.js';
 import { type CrawlQueues, isPending } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
 import { forEachConcurrently } from './for-each-concurrently.js';
@@ -46,8 +52,8 @@ export interface WatchdogDeps {
 /** The ids that the job of the expected run can have. */
 const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =>
   schedule.isRecurring
-    ? [toSchedulerKey(schedule), getEarlierSchedulerKey(schedule)].map((key) => tickJobId(key, expected))
-    : [onceJobId(schedule.id, schedule.revision)];
+    ? [toSchedulerKey(schedule), toLegacySchedulerKey(schedule)].map((key) => toTickJobId(key, expected))
+    : [toOnceJobId(schedule.id, schedule.revision)];
 
 /** @returns the run, where there is one to do. */
 async function insertMissed(
@@ -62,11 +68,11 @@ async function insertMissed(
     schedule,
     trigger: 'missed',
     tick: `${schedule.revision}:${expected.getTime()}`,
-    jobId: runJobId(runId, 0),
+    jobId: toRunJobId(runId, 0),
     state: isSkipped ? 'skipped' : 'waiting',
     scheduledFor: expected,
     at: new Date(now),
-    leaseUntil: isSkipped ? null : new Date(now + FIRST_LOOK_MS),
+    leaseUntil: isSkipped ? null : new Date(now + ENQUEUE_GRACE_MS),
     reason: isSkipped ? 'Missed: its job was not in the queue at its time' : null,
     nextRunAt: undefined,
   });
@@ -93,7 +99,7 @@ export function createWatchdog(deps: WatchdogDeps) {
     return next === undefined ? null : new Date(next);
   }
 
-  async function makeUp({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
+  async function replaceMissedRun({ orgId, connector, revision, nextRunAt }: ExpectedJob): Promise<void> {
     const schedule = await findSchedule(pool, orgId, connector);
     const expected = schedule?.nextRunAt;
     const isAsSeen = schedule?.revision === revision && expected?.getTime() === nextRunAt?.getTime();
@@ -122,13 +128,13 @@ export function createWatchdog(deps: WatchdogDeps) {
   }
 
   /** @returns those of a page that wait for a worker. */
-  async function lookAt(page: readonly ExpectedJob[]): Promise<string[]> {
+  async function checkPage(page: readonly ExpectedJob[]): Promise<string[]> {
     const waiting: string[] = [];
     await forEachConcurrently(
       page,
       async (schedule) => {
         if (await isQueued(schedule)) waiting.push(schedule.id);
-        else await makeUp(schedule);
+        else await replaceMissedRun(schedule);
       },
       { log, what: 'making up for a run', concurrency: MAX_CONCURRENT_REPAIRS },
     );
@@ -142,7 +148,7 @@ export function createWatchdog(deps: WatchdogDeps) {
     // Page by page to the end: those that wait must not hide those that were missed.
     for (let last: ExpectedJob | undefined; !stopping.aborted;) {
       const page = await findOverdue(pool, before, last, PAGE);
-      count += (await lookAt(page)).length;
+      count += (await checkPage(page)).length;
       last = page.at(-1);
       if (page.length < PAGE) break;
     }

@@ -3,10 +3,10 @@ import type { Clock } from '@platform/service-kit';
 import type { Dispatcher } from 'undici';
 import { readRetryAfter } from './retry-after.js';
 import { signatureHeaders } from './signature.js';
-import { TaskServiceAway } from './task.js';
+import { EndpointUnavailable } from './task.js';
 
 /** What an endpoint answered, as far as it can be believed. */
-export interface EndpointAnswer {
+export interface EndpointResponse {
   readonly status: number;
   /** Undefined when the body isn't JSON. */
   readonly body: unknown;
@@ -17,14 +17,14 @@ export interface EndpointAnswer {
 /** An endpoint has no business saying more. */
 const MAX_BODY_BYTES = 65_536;
 /** Of a question for progress. The order itself may be answered when it is done: the run's own timeout bounds it. */
-const QUESTION_TIMEOUT_MS = 30_000;
+const POLL_TIMEOUT_MS = 30_000;
 /** What an endpoint that is away says beside its status interests nobody. */
-const DUMP_TIMEOUT_MS = 1_000;
+const DISCARD_TIMEOUT_MS = 1_000;
 
 /** Said by an endpoint that has too much to do, and by proxies in front of one that is being replaced. */
-const AWAY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The connection was not made, or broke: the request may or may not have arrived. */
-const AWAY_CODES: ReadonlySet<unknown> = new Set([
+const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND',
   'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT',
 ]); // prettier-ignore
@@ -80,24 +80,26 @@ function toHeaders({ method, url, requestId, order }: EndpointRequest, { secrets
   };
 }
 
-function asFault(error: unknown): Error {
-  if (error instanceof TaskServiceAway) return error;
+function toEndpointError(error: unknown): Error {
+  if (error instanceof EndpointUnavailable) return error;
   const { code, message, name } = error as { code?: unknown; message: string; name?: string };
   const why = `The endpoint could not be asked: ${typeof code === 'string' ? code : message}`;
-  const isAway = AWAY_CODES.has(code) || name === 'TimeoutError';
-  return isAway ? new TaskServiceAway(why, undefined, { cause: error }) : new Error(why, { cause: error });
+  const isAway = CONNECTION_ERROR_CODES.has(code) || name === 'TimeoutError';
+  return isAway
+    ? new EndpointUnavailable(why, undefined, { cause: error })
+    : new Error(why, { cause: error });
 }
 
 /**
  * One request. Redirects are not followed: the order is for the configured origin alone.
  *
- * @throws TaskServiceAway when the endpoint is away, or says so itself; Error for every other fault. Both are in words for
+ * @throws EndpointUnavailable when the endpoint is away, or says so itself; Error for every other fault. Both are in words for
  * the run's reason: never the answer's own text.
  */
 export async function callEndpoint(
   access: EndpointAccess,
   request: EndpointRequest,
-): Promise<EndpointAnswer> {
+): Promise<EndpointResponse> {
   const { method, url, order, signal } = request;
   try {
     const response = await access.dispatcher.request({
@@ -106,18 +108,17 @@ export async function callEndpoint(
       method,
       headers: toHeaders(request, access),
       ...(order && { body: order.body }),
-      signal:
-        method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(QUESTION_TIMEOUT_MS)]),
+      signal: method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]),
     });
     const { statusCode: status, headers, body } = response;
     const retryAfterMs = readRetryAfter(toText(headers['retry-after']), access.clock());
-    if (AWAY_STATUSES.has(status)) {
-      const given = AbortSignal.timeout(DUMP_TIMEOUT_MS);
+    if (UNAVAILABLE_STATUSES.has(status)) {
+      const given = AbortSignal.timeout(DISCARD_TIMEOUT_MS);
       await body.dump({ limit: MAX_BODY_BYTES, signal: given }).catch(() => undefined);
-      throw new TaskServiceAway(`The endpoint answered ${status}`, retryAfterMs);
+      throw new EndpointUnavailable(`The endpoint answered ${status}`, retryAfterMs);
     }
     return { status, location: toText(headers['location']), retryAfterMs, body: await readBody(body) };
   } catch (error) {
-    throw asFault(error);
+    throw toEndpointError(error);
   }
 }

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   callEndpoint,
   type EndpointAccess,
-  type EndpointAnswer,
+  type EndpointResponse,
   type EndpointRequest,
 } from './endpoint-call.js';
-import { pauseMs } from './patience.js';
-import { type Task, type TaskContext, type TaskOrder, TaskServiceAway, RunStopped } from './task.js';
+import { getRetryDelayMs } from './retry-delay.js';
+import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable, RunStopped } from './task.js';
 
 /*
  * A crawl done by the connector's own HTTP endpoint.
@@ -46,7 +46,7 @@ interface Progress {
 }
 
 /** @throws Error for an answer that means nothing. */
-function readProgress({ status, body }: EndpointAnswer): Progress {
+function readProgress({ status, body }: EndpointResponse): Progress {
   const { state, progress, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<
     string,
     unknown
@@ -84,7 +84,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     url: URL,
     { requestId, signal }: Pick<TaskContext, 'requestId' | 'signal'>,
     order?: EndpointRequest['order'],
-  ): Promise<EndpointAnswer> =>
+  ): Promise<EndpointResponse> =>
     callEndpoint(deps, { method, url, requestId, signal, ...(order && { order }) });
 
   async function follow(statusUrl: URL, context: TaskContext, firstWaitMs: number | undefined) {
@@ -94,32 +94,32 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     let gap: { readonly since: number; readonly lastPollAt: number } | undefined;
 
     /** @returns whether the task is done. @throws what ends the attempt. */
-    async function look(): Promise<boolean> {
-      const answer = await call('GET', statusUrl, context);
-      const told = readProgress(answer);
-      if (gap) context.back();
+    async function poll(): Promise<boolean> {
+      const response = await call('GET', statusUrl, context);
+      const task = readProgress(response);
+      if (gap) context.available();
       gap = undefined;
       faults = 0;
-      waitMs = answer.retryAfterMs ?? POLL_MS;
-      if (told.progress !== undefined) context.progress(told.progress);
-      if (told.state === 'failed') throw new TaskFailed(told.reason);
-      return told.state === 'completed';
+      waitMs = response.retryAfterMs ?? POLL_MS;
+      if (task.progress !== undefined) context.progress(task.progress);
+      if (task.state === 'failed') throw new TaskFailed(task.reason);
+      return task.state === 'completed';
     }
 
-    function waitForReturn({ message, retryAfterMs }: TaskServiceAway): void {
+    function waitForReturn({ message, retryAfterMs }: EndpointUnavailable): void {
       const now = clock();
-      gap ??= { since: now, lastPollAt: now + context.away(message) - LAST_POLL_MS };
-      waitMs = pauseMs(now - gap.since, retryAfterMs);
+      gap ??= { since: now, lastPollAt: now + context.unavailable(message) - LAST_POLL_MS };
+      waitMs = getRetryDelayMs(now - gap.since, retryAfterMs);
       if (now < gap.lastPollAt) waitMs = Math.min(waitMs, gap.lastPollAt - now);
     }
 
     for (;;) {
       await delay(Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, waitMs)), undefined, { signal });
       try {
-        if (await look()) return;
+        if (await poll()) return;
       } catch (error) {
         if (error instanceof TaskFailed || signal.aborted) throw error;
-        if (error instanceof TaskServiceAway) waitForReturn(error);
+        if (error instanceof EndpointUnavailable) waitForReturn(error);
         else if (++faults >= MAX_FAULTS) throw error;
       }
     }
@@ -132,20 +132,20 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
   }
 
   return async (order: TaskOrder, context) => {
-    const answer = await call('POST', endpoint, context, {
+    const response = await call('POST', endpoint, context, {
       body: JSON.stringify(order),
       idempotencyKey: `${order.runId}-${order.attempt}`,
       deadline: context.deadline,
     });
-    if (answer.status === 200 || answer.status === 204) {
+    if (response.status === 200 || response.status === 204) {
       context.accepted();
       return;
     }
-    if (answer.status !== 202) throw new Error(`The endpoint answered ${answer.status}`);
-    const statusUrl = toStatusUrl(endpoint, answer.location);
+    if (response.status !== 202) throw new Error(`The endpoint answered ${response.status}`);
+    const statusUrl = toStatusUrl(endpoint, response.location);
     context.accepted(statusUrl.href);
     try {
-      await follow(statusUrl, context, answer.retryAfterMs);
+      await follow(statusUrl, context, response.retryAfterMs);
     } catch (error) {
       if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(statusUrl, context);
       throw error;

@@ -33,22 +33,22 @@ export interface TaskContext {
   /** Whether the task may be cancelled: it may not when another worker follows it. */
   mayCancel(): Promise<boolean>;
   /** The task service, which has the task, can't be asked about it for this reason. @returns how long the attempt waits, ms. */
-  away(reason: string): number;
+  unavailable(reason: string): number;
   /** It can be asked again. */
-  back(): void;
+  available(): void;
 }
 
 /**
  * What a run does. Resolves when the crawl is complete, so that its sync event goes out; rejects
  * with the reason when it failed. It may be called again for the same run.
  *
- * @throws {@link TaskServiceAway} when the task service could not be given the task at present.
+ * @throws {@link EndpointUnavailable} when the task service could not be given the task at present.
  */
 export type Task = (order: TaskOrder, context: TaskContext) => Promise<void>;
 
 /** Nobody has refused the task, and nobody has taken it: the attempt has not begun. */
-export class TaskServiceAway extends Error {
-  override readonly name = 'TaskServiceAway';
+export class EndpointUnavailable extends Error {
+  override readonly name = 'EndpointUnavailable';
   /** @param retryAfterMs - what the service asks for, as it says it: unbounded. */
   constructor(
     message: string,
@@ -60,7 +60,7 @@ export class TaskServiceAway extends Error {
 }
 
 /** Why a run is stopped from outside. */
-export type StopReason = 'ended' | 'timeout' | 'away' | 'shutdown';
+export type StopReason = 'ended' | 'timeout' | 'unavailable' | 'shutdown';
 
 export class RunStopped extends Error {
   override readonly name = 'RunStopped';

@@ -6,7 +6,7 @@ import { cancelTask, createHttpTask, toStatusUrl } from './http-task.js';
 import { builtInTask, type Task } from './task.js';
 
 export interface Tasks {
-  of(connector: Connector): Task;
+  get(connector: Connector): Task;
   /**
    * Cancels a task that an earlier attempt has started. A task of an endpoint that is no longer configured is left alone.
    *
@@ -40,7 +40,7 @@ export function createTasks(options: {
   );
   const find = (connector: Connector) => configured.get(connector) ?? configured.get(ANY_CONNECTOR);
   return {
-    of: (connector) => find(connector)?.task ?? builtInTask,
+    get: (connector) => find(connector)?.task ?? builtInTask,
     async cancel(connector, location, requestId) {
       const endpoint = find(connector);
       if (endpoint?.url.origin !== new URL(location).origin) return;

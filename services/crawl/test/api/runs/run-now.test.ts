@@ -2,7 +2,7 @@ import { dependencyUnavailable } from '@platform/service-kit';
 import { createRunService } from '../../../src/api/runs/service.js';
 import { stopSchedules } from '../../../src/db/schedules.js';
 import { createPrisma } from '../../../src/db/prisma.js';
-import { type CrawlJob, runJobId, type RunJob } from '../../../src/queue/job.js';
+import { type CrawlJob, toRunJobId, type RunJob } from '../../../src/queue/job.js';
 import { expectClaimed, useRunRows } from '../../support/run-rows.js';
 
 /* The command that adds the job of a requested run times out but is carried out nevertheless. */
@@ -26,7 +26,7 @@ describe('a run that is requested while the queue fails', () => {
 
   const toJob = ({ runId, orgId, connector, recoveries }: RunJob) =>
     ({
-      id: runJobId(runId, recoveries),
+      id: toRunJobId(runId, recoveries),
       attemptsMade: 0,
       data: { kind: 'run', runId, orgId, connector },
     }) as unknown as CrawlJob;

@@ -1,4 +1,4 @@
-import { getEarlierSchedulerKey, toSchedulerKey } from '../../../src/queue/job.js';
+import { toLegacySchedulerKey, toSchedulerKey } from '../../../src/queue/job.js';
 import { createCrawls } from '../../support/crawls.js';
 import { describeEachBackend, type Platform, startPlatform } from '../../support/platform.js';
 
@@ -28,7 +28,7 @@ describeEachBackend(
       const data = { kind: 'tick', orgId, connector, scheduleId, revision } as const;
       const firstTick = await platform.queues.addScheduler(
         connector,
-        getEarlierSchedulerKey({ connector, orgId }),
+        toLegacySchedulerKey({ connector, orgId }),
         pattern,
         data,
       );

@@ -5,7 +5,7 @@ import { toQueueName } from '../../../src/domain/connectors.js';
 import { createCrawlMetrics } from '../../../src/engine/metrics.js';
 import { createWatchdog } from '../../../src/engine/reconciler/watchdog.js';
 import { createQueueBackend, type QueueBackend } from '../../../src/queue/backend.js';
-import { getEarlierSchedulerKey, tickJobId } from '../../../src/queue/job.js';
+import { toLegacySchedulerKey, toTickJobId } from '../../../src/queue/job.js';
 import { type CrawlQueues, openQueues } from '../../../src/queue/queues.js';
 import { at, times, useRunRows } from '../../support/run-rows.js';
 
@@ -101,7 +101,7 @@ describe('the watchdog, when the job of a schedule is lost', () => {
     const queue = queueBackend.queue(toQueueName(connector), {});
     queue.on('error', () => undefined);
     const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
-    const jobId = tickJobId(getEarlierSchedulerKey({ connector, orgId }), at);
+    const jobId = toTickJobId(toLegacySchedulerKey({ connector, orgId }), at);
     await queue.add(toQueueName(connector), data, { jobId });
     await queue.close();
     rows.now = at + MINUTE_MS + 5;
