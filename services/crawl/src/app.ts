@@ -22,14 +22,14 @@ import type { Resources } from './resources.js';
 
 const VERSION = '0.1.0';
 
-/** How far this machine's clock may run ahead of identity's. */
+/** How far this machine's clock may be ahead of identity's. */
 const CLOCK_TOLERANCE_MS = 5_000;
 
 export interface CrawlDeps {
   readonly config: CrawlConfig;
   readonly resources: Resources;
   readonly queues: CrawlQueues;
-  /** Called after each commit of a change of a schedule. */
+  /** Called after each committed change of a schedule. */
   readonly onChange: () => void;
   readonly identity: IdentityClient;
   readonly shutdown: Shutdown;
@@ -48,14 +48,14 @@ export function openIdentity(
     clientSecret: config.SERVICE_CLIENT_SECRET,
     clock,
     onKeysFailed: (error) => {
-      log.warn({ err: error }, "identity's keys not loaded");
+      log.warn({ err: error }, "failed to load identity's keys");
     },
   });
   shutdown.on('close', 'identity', () => identity.close());
   return identity;
 }
 
-/** The routes of the API; a process that only works has none of them. */
+/** Registers the routes of the API, which a process with the role `worker` does not serve. */
 async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> {
   const { app } = service;
   const { config, resources, queues, identity, clock } = deps;
@@ -70,7 +70,7 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
     publicUrl: config.PUBLIC_URL,
     messages: crawlAuthErrors,
   });
-  // Administrators, each with the scope that the route needs.
+  // All routes require an administrator, and the scope that each of them names.
   scheduleRoutes(app, createScheduleService({ pool, onChange: deps.onChange, clock }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
   runRoutes(app, createRunService({ pool, prisma, queues, clock }));
@@ -80,13 +80,13 @@ async function registerApi(service: ServiceApp, deps: CrawlDeps): Promise<void> 
   eventRoutes(app, (query) => readEvents(pool, query));
 }
 
-/** The service without a listener: what tests drive, and what `server.ts` serves. */
+/** Builds the service without listening: tests inject requests, and `server.ts` serves it. */
 export async function buildCrawl(deps: CrawlDeps): Promise<ServiceApp> {
   const { config, resources, queues } = deps;
   const service = await createApp({
     service: 'crawl',
     title: 'Crawl',
-    description: 'Schedules of connector crawls, their runs, and the sync events that they let out.',
+    description: 'Schedules of connector crawls, their runs, and the sync events that they publish.',
     version: VERSION,
     errors: crawlErrors,
     log: resources.log,
@@ -94,7 +94,8 @@ export async function buildCrawl(deps: CrawlDeps): Promise<ServiceApp> {
   });
   service.health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(service.metrics, () => queues.ping());
-  // The API does all but to run now without the queue; that answers 503 by itself. A worker does nothing without it.
+  // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
+  // queue.
   if (config.ROLE === 'worker') service.health.checks.set('queue', () => queues.ping());
   else {
     service.health.checks.set('identity', () => Promise.resolve().then(() => deps.identity.keySet.current()));

@@ -20,12 +20,12 @@ const clientSecret: Variable<string> = {
   parse: (value) => (value.length >= 32 ? value : undefined),
 };
 
-/** Everything that the service reads from its environment. */
+/** All variables that the service reads from its environment. */
 export const crawlVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(2, 200), 10),
-  /** Of the half that runs the crawls: requests, however many, leave it these. */
+  /** The connections of the worker, which requests cannot use up. */
   WORKER_CONNECTIONS_MAX: withDefault(integer(3, 200), 8),
   /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
   REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
@@ -42,11 +42,11 @@ export const crawlVariables = {
   ),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
-  /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */
+  /** How long an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   ENDPOINT_GRACE_MS: withDefault(integer(0, 3_600_000), 300_000),
-  /** Which half of the service this process is. */
+  /** Whether this process serves the API, runs the crawls, or both. */
   ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),
-  /** Of each queue, over all replicas (CRAWL-24). */
+  /** The limit of each queue over all replicas together (CRAWL-24). */
   QUEUE_CONCURRENCY: withDefault(integer(1, 1_000), 5),
   RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
   STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),

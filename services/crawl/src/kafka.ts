@@ -3,10 +3,10 @@ import { list, oneOf, text, type Values, withDefault } from '@platform/service-k
 
 type KafkaOptions = EventRelayOptions['kafka'];
 
-/** How the service reaches Kafka: in plain text, unless these say otherwise. */
+/** How the service connects to Kafka: in plain text unless these variables say otherwise. */
 export const kafkaVariables = {
   KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
-  /** Certificates are verified; an authority of one's own is given to Node.js, as NODE_EXTRA_CA_CERTS. */
+  /** Certificates are verified. Node.js reads a private authority from NODE_EXTRA_CA_CERTS. */
   KAFKA_TLS: withDefault(oneOf('true', 'false'), 'false' as const),
   KAFKA_SASL_MECHANISM: withDefault(oneOf('plain', 'scram-sha-256', 'scram-sha-512'), undefined),
   KAFKA_SASL_USERNAME: withDefault(text(), undefined),
@@ -17,7 +17,7 @@ type KafkaConfig = Values<typeof kafkaVariables>;
 
 const SASL = ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const;
 
-/** @returns the faults between the variables, of those values that are right by themselves. */
+/** Returns the contradictions between the variables that are valid by themselves. */
 export function findKafkaContradictions(values: Partial<KafkaConfig>): string[] {
   const areAllRight = SASL.every((name) => name in values);
   const given = SASL.filter((name) => values[name] !== undefined);
@@ -32,7 +32,7 @@ export function findKafkaContradictions(values: Partial<KafkaConfig>): string[] 
   return faults;
 }
 
-/** @returns what the client of Kafka is made with. */
+/** @returns the options of the Kafka client. */
 export function toKafkaOptions(config: KafkaConfig): KafkaOptions {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username } = config;
   const { KAFKA_SASL_PASSWORD: password } = config;

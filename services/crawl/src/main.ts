@@ -9,7 +9,7 @@ import { openQueues } from './queue/queues.js';
 import { openResources, type Resources } from './resources.js';
 import { startWorker } from './worker.js';
 
-/** Builds the API and, depending on the role, the half that runs the crawls. */
+/** Builds the API, the worker or both, depending on the role. */
 async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<ServiceApp> {
   const { config, resources, shutdown, clock } = deps;
   const { log } = resources;

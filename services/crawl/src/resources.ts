@@ -2,7 +2,7 @@ import { createPool, type Logger, type ResourceOptions } from '@platform/service
 import type pg from 'pg';
 import { createPrisma, type Prisma } from './db/prisma.js';
 
-/** What the process holds open, but for the queues. */
+/** The connections and the log of the process; the queues are opened separately. */
 export interface Resources {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;

@@ -19,7 +19,7 @@ import type { CrawlJob } from './queue/job.js';
 import type { CrawlQueues } from './queue/queues.js';
 import type { Resources } from './resources.js';
 
-/** How long a run is its worker's without a sign of it: as long as BullMQ waits, within these limits. */
+/** How long a run may go without a heartbeat: as long as BullMQ waits for a stalled job, within these limits. */
 const MIN_LEASE_MS = 5_000;
 const MAX_LEASE_MS = 30_000;
 /** How long runs may take to end or to be handed back. */
@@ -37,7 +37,10 @@ export interface WorkerDeps {
   readonly clock: Clock;
 }
 
-/** Connections of its own: requests must not keep a run from going on, or a lease from being renewed. */
+/**
+ * Opens a pool of the worker's own, so that requests cannot keep a run from continuing, or its lease from being
+ * renewed.
+ */
 function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   return createPool({
     connectionString: config.DATABASE_URL,
@@ -49,7 +52,11 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   });
 }
 
-/** Puts events in order, moves them to Kafka where there is one, and forgets old ones. @returns what to call after each commit. */
+/**
+ * Assigns positions to events, publishes them to Kafka if it is configured, and deletes old ones.
+ *
+ * @returns the function to call after each commit.
+ */
 function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
   const { config, registry, shutdown, clock } = deps;
   const { log } = deps.resources;
@@ -70,14 +77,17 @@ function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
     registry,
   });
   relay.start();
-  // After the workers: what they complete while they stop is still published.
+  // The relay stops after the workers, so that what they complete while they stop is still published.
   shutdown.on('flush', 'event relay', () => relay.stop());
   return () => {
     relay.wake();
   };
 }
 
-/** A command that was carried out after its time-out can leave a job scheduler that no row knows of: its first tick removes it. */
+/**
+ * Removes the job scheduler that made a stale tick: a command that was executed after its timeout can leave one that
+ * no row knows of.
+ */
 function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
   return async ({ id, data }: CrawlJob): Promise<void> => {
     if (data.kind !== 'tick' || id === undefined) return;
@@ -86,13 +96,13 @@ function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
         if (isRemoved) metrics.repairs.inc({ kind: 'orphaned_scheduler' });
       },
       (error: unknown) => {
-        resources.log.warn({ err: error, jobId: id }, 'a job scheduler of no schedule was not removed');
+        resources.log.warn({ err: error, jobId: id }, 'failed to remove a job scheduler without a schedule');
       },
     );
   };
 }
 
-/** The half of the service that runs the crawls. */
+/** Starts the half of the service that runs the crawls. */
 export function startWorker(deps: WorkerDeps): void {
   const { config, resources, queueBackend, metrics, shutdown, clock } = deps;
   const { log } = resources;
@@ -148,10 +158,10 @@ export function startWorker(deps: WorkerDeps): void {
   reconciler.start();
   shutdown.on('workers', 'reconciler', reconciler.stop);
   shutdown.on('workers', 'crawl workers', async () => {
-    // Runs under way are handed back: they may take minutes, and another replica can go on with them.
+    // Active runs are handed back: they may take minutes, and another replica can continue them.
     activeRuns.stopAll();
     const closed = Promise.all(workers.map((worker) => worker.close()));
-    // While Redis is away BullMQ waits for it without end; what it was not told, the next worker finds out.
+    // While Redis is unavailable BullMQ waits for it forever; the next worker finds out what it was not told.
     const limit = new AbortController();
     const late = delay(STOP_MS, undefined, { signal: limit.signal }).catch(() => undefined);
     await Promise.race([closed, late]);

@@ -21,13 +21,13 @@ const requireAdminRole = requireAdmin({
   message: 'Admin privileges required',
 });
 
-/** A living credential, then its scope, then the administrator's role: in this order. */
+/** Checks the credential, then its scope, then the administrator's role, in this order. */
 export const administrators = (
   app: App,
   scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
 ): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlAuthErrors), requireAdminRole];
 
-/** The same for a route that only reads: its query is on its way while the credential is verified. */
+/** The same checks for a route that only reads: its query runs while the credential is verified. */
 export function administratorsReading<T>(
   app: App,
   load: (orgId: string, request: FastifyRequest) => T | Promise<T>,

@@ -2,8 +2,8 @@ import type { ErrorFormat } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /**
- * Renders errors as `{success: false, message, error?: {code, details}}` (API-5). Details are one text, which is
- * what this API's clients read.
+ * Renders errors as `{success: false, message, error?: {code, details}}` (API-5). The details are one string, as this
+ * API's clients expect.
  */
 export const crawlErrors: ErrorFormat = {
   schema: Type.Object(

@@ -19,14 +19,14 @@ const unknownConnector = (): AppError =>
 
 export type ConnectorPath = Type.Static<typeof ConnectorPath>;
 
-/** @throws AppError 400 for an unknown one. */
+/** @throws AppError 400 for an unknown connector. */
 export function toConnector(params: ConnectorPath): Connector {
   const connector = canonicalConnector(params.connector);
   if (!connector) throw unknownConnector();
   return connector;
 }
 
-/** The answer of CRAWL-11 when there is no schedule, with its `data`. */
+/** The response of CRAWL-11 when there is no schedule; it has `data`, unlike other errors. */
 export const noSchedule = {
   success: false,
   message: 'No scheduled job found for this connector',

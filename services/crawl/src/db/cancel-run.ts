@@ -10,8 +10,8 @@ interface RunKey {
 }
 
 /**
- * Aborts one run in progress (CRAWL-33); its schedule goes on. Its worker finds that out at its next heartbeat, as after a pause. A one-off
- * schedule whose own run this was has had it.
+ * Aborts one run in progress (CRAWL-33); its schedule continues. The run's worker notices at its next heartbeat, as
+ * after a pause. A one-off schedule is finished when the aborted run was its own.
  *
  * @returns false when there is no such run in progress.
  */
@@ -24,7 +24,7 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean
     });
     const scheduleId = found.rows[0]?.scheduleId;
     if (scheduleId === undefined) return false;
-    // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+    // Every transaction locks the schedule before the run: in the other order, this and a pause would deadlock.
     await lockScheduleRow(tx, scheduleId);
     const { rows } = await tx.query<{ revision: number; isOnlyRun: boolean }>({
       name: 'cancel_run',

@@ -2,16 +2,19 @@ import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events
 import type { Run } from './runs.js';
 import type { Db } from './transaction.js';
 
-/* What a worker writes of a run that it has claimed. */
+/* A worker's writes to a run that it has claimed. */
 
 /**
- * What a worker writes of a run counts only while its claim is valid: each claim has another number. So a write whose response
- * was lost can be repeated.
+ * Identifies one claim of a run. A worker's write takes effect only while its claim is valid, and each claim has
+ * another number, so a write whose response was lost can be repeated.
  */
 export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
 const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
 
-/* The end, the count and the event are one statement: all of them or none, without a transaction to open. */
+/*
+ * The end of the run, the count and the event are one statement, so all of them are stored or none, without an open
+ * transaction.
+ */
 const end = (outcome: 'completed' | 'failed', set: string) => `
   with ended as (
     update runs set state = '${outcome}', finished_at = $3, lease_until = null, ${set}
@@ -26,7 +29,7 @@ const completion = `${end('completed', 'progress = 100, reason = null, task_loca
   select from ended`;
 const failure = `${end('failed', 'reason = $4')} select from ended`;
 
-/** With the run's event. @returns whether the claim was valid. */
+/** Completes the run and stores its event. @returns whether the claim was valid. */
 export async function completeRun(db: Db, run: RunClaim, at: Date, event: SyncEvent): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'complete_run',
@@ -36,7 +39,7 @@ export async function completeRun(db: Db, run: RunClaim, at: Date, event: SyncEv
   return rowCount === 1;
 }
 
-/** For good. @returns whether the claim was valid. */
+/** Fails the run: it is not tried again. @returns whether the claim was valid. */
 export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'fail_run',
@@ -47,10 +50,10 @@ export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): 
 }
 
 /**
- * Ends an attempt that another one follows, and stores what became of it. The write can be repeated: only the first one finds
- * the attempt under way.
+ * Ends an attempt that will be followed by another one, and stores its outcome. The write can be repeated: only the
+ * first one finds the attempt active.
  *
- * @returns whether the claim was valid, or had been given back by the same worker.
+ * @returns whether the claim was valid, or had been released by the same worker.
  */
 export async function markRetrying(
   db: Db,
@@ -70,8 +73,9 @@ export async function markRetrying(
 }
 
 /**
- * Puts a run back until its endpoint can be asked again; the attempt goes on then and is not counted twice.
- * @returns whether the claim was valid, or had been given back by the same worker.
+ * Postpones a run until its endpoint is available; the same attempt then continues and is not counted twice.
+ *
+ * @returns whether the claim was valid, or had been released by the same worker.
  */
 export async function markPostponed(
   db: Db,
@@ -89,8 +93,8 @@ export async function markPostponed(
 }
 
 /**
- * Gives a run back to the queue. Its attempt doesn't count. No worker asks its endpoint until the next claim, so that one starts
- * with a grace of its own.
+ * Returns a run to the queue. Its attempt doesn't count. No worker calls its endpoint until the next claim, which
+ * starts with the full grace period.
  */
 export const markHandedBack = (db: Db, run: RunClaim, leaseUntil: Date): Promise<unknown> =>
   db.query({
@@ -102,7 +106,9 @@ export const markHandedBack = (db: Db, run: RunClaim, leaseUntil: Date): Promise
   });
 
 /**
- * Keeps runs from being taken for lost, without a write to any index. @returns those that are still in these hands.
+ * Renews the leases of runs, without a write to any index.
+ *
+ * @returns the runs whose claims are still valid.
  */
 export async function renewLeases(
   db: Db,
@@ -122,8 +128,8 @@ export async function renewLeases(
 }
 
 /**
- * Returns whether a worker may cancel the remote task of its attempt. It may not while another worker has claimed the same
- * attempt, or is going to: a task belongs to an attempt, not to a worker. A run that is put back gives its attempt back, too.
+ * Returns whether a worker may cancel the remote task of its attempt. It may not when another worker has claimed the
+ * same attempt, or will: a task belongs to an attempt, not to a worker. A postponed run releases its attempt, too.
  * Once such a run is aborted no other worker will claim it, and only the last one knows where the task is.
  */
 export async function mayCancelAttempt(db: Db, run: RunClaim & Pick<Run, 'attempts'>): Promise<boolean> {
@@ -133,7 +139,7 @@ export async function mayCancelAttempt(db: Db, run: RunClaim & Pick<Run, 'attemp
            from runs where id = $1`,
     values: [run.id, run.claimCount, run.attempts],
   });
-  // The history has forgotten the run: it ended long ago.
+  // The run was pruned from the history, so it ended long ago.
   return rows[0]?.mayCancel ?? true;
 }
 
@@ -144,7 +150,9 @@ export const saveProgress = (db: Db, run: RunClaim, progress: number): Promise<u
     values: [run.id, progress, run.claimCount],
   });
 
-/** Stores where the task of a run can be cancelled, also when the run was aborted since; null once it was cancelled. */
+/**
+ * Stores where the task of a run can be cancelled, even if the run has been aborted since; null once it is cancelled.
+ */
 export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null): Promise<unknown> =>
   db.query({
     name: 'run_task_location',
@@ -152,7 +160,7 @@ export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null)
     values: [run.id, run.claimCount, location],
   });
 
-/** Why the endpoint of a run under way can't be asked, and since when; null when it can. */
+/** Stores why the endpoint of an active run is unavailable, and since when; null when it is available. */
 export const saveEndpointState = (
   db: Db,
   run: RunClaim,

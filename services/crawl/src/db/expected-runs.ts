@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { Schedule } from '../domain/schedule.js';
 import type { Transaction } from './transaction.js';
 
-/* Each reads a bounded part of an index; none reads all that there is at once. */
+/* Each of these queries reads a bounded part of an index. */
 
-/** What a look for a schedule's job needs of its row: a repair reads all of it, under its lock. */
+/** The columns that are needed to look for a schedule's job; a repair reads the whole row, under its lock. */
 export interface ExpectedJob extends Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision' | 'nextRunAt'> {
   readonly isRecurring: boolean;
 }
@@ -12,7 +12,7 @@ export interface ExpectedJob extends Pick<Schedule, 'id' | 'orgId' | 'connector'
 const expectedJob = `s.id, s.org_id as "orgId", s.connector, s.revision::float8 as revision,
    s.next_run_at as "nextRunAt", s.is_recurring as "isRecurring"`;
 
-/** Expected before `before`, no run in progress that could be the one, in order after `last`. */
+/** Returns the schedules that were due before `before` and have no run in progress, in order, after `last`. */
 export async function findOverdue(
   db: pg.Pool,
   before: Date,
@@ -32,12 +32,12 @@ export async function findOverdue(
   return rows;
 }
 
-/** Of runs that wait for a worker, so many are looked at. */
+/** The most waiting runs that are read. */
 const MAX_WAITING = 1_000;
 
 /**
- * How long the run that waits longest has been due, in seconds; 0 when none does. Reads the first due schedule that has no
- * run in progress, and a bounded part of the runs that no worker has claimed.
+ * Returns for how many seconds the longest waiting run has been due; 0 when none waits. Reads the first due schedule
+ * without a run in progress, and a bounded part of the runs that no worker has claimed.
  */
 export async function readOldestDueAge(db: pg.Pool, now: Date): Promise<number> {
   const { rows } = await db.query<{ age: number }>({
@@ -67,9 +67,10 @@ export const markOverdue = (db: pg.Pool, ids: readonly string[]): Promise<unknow
   });
 
 /**
- * The run that was expected at `expected` did not happen, and the one after it is; `nextRunAt` null leaves that as it is. The
- * queue has lost its job, and perhaps more: the applier looks.
- * @returns whether it was still expected: from then on no tick is claimed until the transaction ends.
+ * Records that the run expected at `expected` did not happen, and sets when the next one is expected; null leaves
+ * that as it is. The queue has lost the job, and perhaps more, so the schedule is marked for the applier.
+ *
+ * @returns whether the run was still expected; if so, no tick can be claimed until the transaction ends.
  */
 export async function recordMissedRun(
   tx: Transaction,

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 
-/** Any fixed number: who holds it is the one replica that reconciles. */
+/** An arbitrary fixed number; the replica that holds the lock reconciles. */
 const LEADER_LOCK = 72_707_370;
 
-/** Should the holder's host vanish, the server finds out, and the lock falls. */
+/** If the holder's host disappears, PostgreSQL notices within seconds and releases the lock. */
 const KEEPALIVE =
   'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
 
-/** Runs `work` on one replica at a time. @returns false when another is at it. */
+/** Runs `work` on one replica at a time. @returns false when another replica holds the lock. */
 export async function runAsLeader(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
   let isBroken = true;
@@ -25,7 +25,7 @@ export async function runAsLeader(pool: pg.Pool, work: () => Promise<void>): Pro
     isBroken = false;
     return true;
   } finally {
-    // A connection that is given up takes its lock with it.
+    // Closing the connection releases its lock.
     client.release(isBroken);
   }
 }

@@ -6,8 +6,8 @@ export interface LostRun extends Run {
 }
 
 /**
- * In progress, without a sign of a worker for longer than a lease. The index also leads past runs whose claim is old and
- * whose heartbeat is not: no more than workers hold at a time.
+ * Returns the runs in progress whose lease has expired. The index also finds runs with an old claim and a recent
+ * heartbeat, but no more of them than workers hold at a time.
  */
 export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
@@ -20,7 +20,7 @@ export async function findLost(db: pg.Pool, now: Date, limit: number): Promise<L
   return rows;
 }
 
-/** Extends the time in which a run may be claimed. */
+/** Extends the time within which a run can be claimed. */
 export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Promise<unknown> =>
   db.query({
     name: 'extend_lease',
@@ -29,8 +29,8 @@ export const extendLease = (db: pg.Pool, id: string, now: Date, until: Date): Pr
   });
 
 /**
- * Puts a lost run back to be claimed by any worker, by a job of another id. Nobody has asked its endpoint meanwhile: it may be
- * away anew.
+ * Requeues a lost run under another job id, so that any worker can claim it. Nobody has called its endpoint in the
+ * meantime, so its grace period starts again.
  *
  * @returns whether it was still lost.
  */

@@ -2,7 +2,7 @@ import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Db } from './transaction.js';
 
-/** A remote task whose run was aborted, and which may continue. */
+/** A remote task that may still be running although its run was aborted. */
 export interface OrphanedTask {
   readonly runId: string;
   readonly connector: Connector;
@@ -24,7 +24,7 @@ export async function findOrphanedTasks(db: pg.Pool, before: Date, limit: number
   return rows;
 }
 
-/** To be called once the task of a run was cancelled. */
+/** Call this once the task of a run has been cancelled. */
 export const clearTaskLocation = (db: Db, runId: string): Promise<unknown> =>
   db.query({
     name: 'clear_task_location',

@@ -2,20 +2,20 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RunState } from '../domain/run-state.js';
 
-/** A run is found that began so long before the period that it ended in. */
+/** Runs that began at most this long before the period are found. */
 const MAX_RUN_MS = 6 * 3_600_000;
 
 export interface EndedRuns {
   readonly connector: string;
   readonly state: Extract<RunState, 'completed' | 'failed' | 'aborted'>;
-  /** Counted from `from` in steps. */
+  /** The index of the step, counted from `from`. */
   readonly step: number;
   readonly count: number;
 }
 
 /**
- * Counts what ended in a period, by steps of it. The history is the only source: it keeps more runs of each connector than an
- * hour has, and some hundreds at most, so no samples have to be taken.
+ * Counts the runs that ended in a period, by steps. The history is the only source: it keeps more runs of each
+ * connector than an hour can have, and some hundreds at most.
  */
 export async function countEndedRuns(
   db: pg.Pool,

@@ -4,7 +4,7 @@ import { inProgress, leaseEnd, type Run, runColumns } from './runs.js';
 import { scheduleColumns } from './schedules.js';
 import type { Db } from './transaction.js';
 
-/* What a worker reads when a job is delivered, and how it claims a run that exists. */
+/* The reads of a worker to which a job is delivered, and the claim of an existing run. */
 
 const tick = `
   select ${scheduleColumns('s')}, existing.id as "existingId", existing.state as "existingState",
@@ -13,7 +13,7 @@ const tick = `
   from schedules s left join runs existing on existing.schedule_id = s.id and existing.tick = $2
   where s.id = $1`;
 
-/** Everything that {@link decideTick} asks about. */
+/** Reads everything that {@link decideTick} needs. */
 export async function findTick(
   db: Db,
   given: {
@@ -44,7 +44,7 @@ const reclaim = `
   update runs set
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
-    -- An attempt that waited for its endpoint, or whose worker vanished, goes on.
+    -- An attempt that waited for its endpoint, or whose worker crashed, continues.
     attempt_started_at = case when state = 'active' or away_since is not null
       then coalesce(attempt_started_at, started_at, $2) else $2 end,
     taken_up = taken_up + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4

@@ -5,7 +5,7 @@ import type { Prisma } from './prisma.js';
 export interface RunFilter {
   readonly orgId: string;
   readonly connector: string;
-  /** Undefined: any. */
+  /** Undefined matches any state. */
   readonly state: RunState | undefined;
 }
 
@@ -15,7 +15,7 @@ const toWhere = ({ orgId, connector, state }: RunFilter) => ({
   ...(state !== undefined && { state }),
 });
 
-/** A bounded count: no more than some hundreds are kept of each connector of an organisation. */
+/** Counts the runs; the history keeps only a few hundred of each connector of an organisation. */
 export const countRuns = (db: Prisma, filter: RunFilter): Promise<number> =>
   db.run.count({ where: toWhere(filter) });
 

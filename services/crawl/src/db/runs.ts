@@ -3,7 +3,7 @@ import type { RunState, RunTrigger } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import type { Db } from './transaction.js';
 
-/* Runs as every part of the service sees them: created, in progress, aborted, pruned. */
+/* The statements about runs that all parts of the service share: create, look up, abort, prune. */
 
 export interface Run {
   readonly id: string;
@@ -19,11 +19,11 @@ export interface Run {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly recoveries: number;
-  /** How often it has been claimed. */
+  /** How often the run has been claimed. */
   readonly claimCount: number;
-  /** Since when the attempt under way has waited for an endpoint that is away. */
+  /** Since when the current attempt has waited for an unavailable endpoint. */
   readonly unavailableSince: Date | null;
-  /** Of the request that asked for it. */
+  /** The id of the request that asked for the run. */
   readonly requestId: string | null;
 }
 
@@ -35,7 +35,7 @@ export const runColumns = (table: string) =>
    ${table}.away_since as "unavailableSince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 
-/** What a run asks of its schedule. */
+/** The columns of the schedule that a run needs. */
 export type RunParameters = Pick<
   Schedule,
   'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs' | 'scheduledAt'
@@ -44,14 +44,14 @@ export type RunParameters = Pick<
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
 /**
- * Until when a run is its worker's: a claim sets `lease_until`, which an index finds, and heartbeats renew
- * `heartbeat_until`, which none may.
+ * When the lease of a run expires: a claim sets `lease_until`, which is indexed, and heartbeats renew
+ * `heartbeat_until`, which must not be.
  */
 export const leaseEnd = (table: string) => `greatest(${table}.lease_until, ${table}.heartbeat_until)`;
 
 export interface NewRun {
   readonly id: string;
-  /** Of whatever revision it is, when none is given. */
+  /** Any revision matches when none is given. */
   readonly schedule: Pick<Schedule, 'id'> & Partial<Pick<Schedule, 'revision'>>;
   readonly trigger: RunTrigger;
   readonly tick: string;
@@ -61,17 +61,17 @@ export interface NewRun {
   readonly at: Date;
   readonly leaseUntil: Date | null;
   readonly reason: string | null;
-  /** When the schedule runs next; undefined leaves what is expected as it is. */
+  /** When the schedule runs next; undefined leaves the expected time as it is. */
   readonly nextRunAt: Date | undefined;
-  /** Of the request that asks for the run. */
+  /** The id of the request that asks for the run. */
   readonly requestId?: string;
 }
 
 /*
- * The run and what is expected next are one statement: a tick is either expected or claimed.
- * The schedule's row is locked and read anew in it: a pause or removal that was answered meanwhile
- * is not followed by a run. What was asked for runs beside a finished one-off, too. A tick before
- * the one that is expected was overtaken: the run that did so was of its time, too.
+ * One statement inserts the run and sets the next expected time, so a tick is either expected or claimed. It locks
+ * the schedule's row and reads it again, so that no run follows a pause or a removal that has been answered. A
+ * requested run may also follow a finished one-off schedule. A tick earlier than the expected one has been overtaken:
+ * the run that overtook it covered its time, too.
  */
 const insert = `
   with schedule as (
@@ -93,7 +93,7 @@ const insert = `
     on conflict do nothing returning ${columns}
   ), expected as (
     update schedules set next_run_at = $12, overdue_since = null,
-      -- An earlier time that was still expected is one that did not happen.
+      -- An earlier time that was still expected was missed.
       missed_runs = missed_runs + (next_run_at < $8::timestamptz)::int
     where id = $2 and revision = $3 and state = 'active' and $12::timestamptz is not null
       and exists (select from run)
@@ -102,7 +102,9 @@ const insert = `
     schedule.timeout_ms as "timeoutMs",
     schedule.scheduled_at as "scheduledAt" from run, schedule`;
 
-/** @returns undefined when the tick was claimed or overtaken, another run has begun, or the schedule was changed. */
+/**
+ * @returns undefined when the tick was claimed or overtaken, another run is in progress, or the schedule was changed.
+ */
 export async function insertRun(db: Db, run: NewRun): Promise<(Run & RunParameters) | undefined> {
   const { schedule } = run;
   const { rows } = await db.query<Run & RunParameters>({
@@ -125,7 +127,10 @@ export async function hasRunInProgress(db: Db, orgId: string, connector: string)
   return rowCount === 1;
 }
 
-/** Ends a run whose schedule is gone: nothing can tell what it was to do. @returns whether it was one. */
+/**
+ * Aborts a run whose schedule has been removed, as nothing says any longer what it was to do. @returns whether it
+ * did.
+ */
 export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'abort_orphan',
@@ -141,8 +146,8 @@ const pastNewest = (filter: string) =>
   `(select id from runs where org_id = $1 and connector = $2 and ${filter} order by id desc offset $3 limit 100)`;
 
 /**
- * Deletes, a bounded number at a time, what is older than the newest `kept` runs and the newest `kept` ticks that were
- * skipped. The two are counted apart: a tick that is skipped each minute must not push a failure out.
+ * Deletes, a bounded number at a time, everything older than the newest `kept` runs and the newest `kept` skipped
+ * ticks. The two are counted separately: a tick that is skipped every minute must not push out a failure.
  */
 export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number): Promise<unknown> =>
   db.query({
@@ -154,9 +159,9 @@ export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number
   });
 
 /**
- * Deletes a requested run whose job the queue may not have, in whatever state it is.
+ * Deletes a requested run whose job may not be in the queue, whatever its state.
  *
- * @returns whether it is gone; false when a worker has claimed it, so that the queue did have its job.
+ * @returns false when a worker has claimed it, so that its job was in the queue.
  */
 export async function withdrawRun(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -3,7 +3,7 @@ import type { RunState } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import { scheduleColumns } from './schedules.js';
 
-/** The run that a status item describes: the one in progress, or the one of a finished one-off job. */
+/** The run that a status item describes: the one in progress, or the one that a finished one-off schedule had. */
 export interface ShownRun {
   readonly state: RunState;
   readonly progress: number;
@@ -17,9 +17,9 @@ export interface ShownRun {
 const shown = ['state', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at'] as const;
 
 /*
- * A schedule with the run in progress, found by the index that allows only one; of a finished
- * one-off job, the run that it had, found by the history's index. No more than two rows a schedule.
- * A finished job that has left the history is none any more.
+ * Selects each schedule with its run in progress, using the index that allows only one. For a finished one-off
+ * schedule it selects the run that it had, using the index of the history. A finished schedule whose run was pruned
+ * is not shown.
  */
 const statuses = (filter: string) => `
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')}
@@ -81,7 +81,7 @@ export async function findStatus(
   return rows[0] && getStatus(rows[0]);
 }
 
-/** All of one organisation: at most one per connector type. */
+/** Returns all statuses of one organisation, at most one per connector type. */
 export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
   const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: allStatuses, values: [orgId] });
   return rows.map(getStatus);

@@ -4,7 +4,10 @@ import type { Schedule } from '../domain/schedule.js';
 import type { Run } from './runs.js';
 import { inOneMessage, type Transaction, type Db } from './transaction.js';
 
-/** An anchor counts only with the `scheduled_at` that it was stored with: the previous version replaces the one and not the other. */
+/**
+ * An anchor is valid only with the `scheduled_at` that it was stored with, as the previous version changes only the
+ * latter.
+ */
 export const scheduleColumns = (table: string) =>
   `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.user_id as "userId", ${table}.config,
    ${table}.priority, ${table}.max_retries as "maxRetries", ${table}.timeout_ms as "timeoutMs", ${table}.metadata,
@@ -16,8 +19,9 @@ export const scheduleColumns = (table: string) =>
 const columns = scheduleColumns('schedules');
 
 /**
- * What every change of a schedule (`s`) writes beside its own columns: a new revision, which voids the jobs of earlier ones,
- * and the mark that the queue has yet to be told. A change that comes while a replica is at work on the row leaves it its lease.
+ * The columns that every change of a schedule (`s`) sets besides its own: a new revision, which invalidates the jobs
+ * of earlier ones, and the mark that the queue is out of date. A change made while a replica applies the row does not
+ * end that replica's lease.
  */
 const changed = `
   revision = nextval('schedule_revisions'),
@@ -49,10 +53,10 @@ const upsert = `
   returning revision::float8 as revision`;
 
 /**
- * Creates the schedule, or replaces all of it but its id.
+ * Creates the schedule, or replaces everything but its id.
  *
- * @param current - the revision that is to be replaced; undefined when any may be.
- * @returns its new revision; undefined when there is another one than `current`.
+ * @param current - the revision to be replaced; undefined for any.
+ * @returns the new revision; undefined when the current revision is not `current`.
  */
 export async function upsertSchedule(
   db: pg.Pool,
@@ -81,7 +85,7 @@ export async function upsertSchedule(
   return rows[0]?.revision;
 }
 
-/** @returns undefined when there is none of that organisation. */
+/** @returns undefined when that organisation has no such schedule. */
 export async function findSchedule(
   db: pg.Pool | Transaction,
   orgId: string,
@@ -101,9 +105,9 @@ const stops = {
 } as const;
 
 /**
- * Pauses or removes the organisation's schedule of a connector, or all of its schedules, and aborts their runs in progress.
- * The runs are looked for by a statement of its own, after the rows are locked: the first one would not see a run that began
- * while it waited.
+ * Pauses or removes the organisation's schedule of a connector, or all of its schedules, and aborts their runs in
+ * progress. A second statement looks for the runs once the rows are locked, as the first one would not see a run that
+ * began while it waited.
  *
  * @returns whether there was one.
  */
@@ -118,7 +122,7 @@ export async function stopSchedules(
     given.connector === undefined ? '' : ` and connector = ${pg.escapeLiteral(given.connector)}`
   }`;
   const [stopped] = await inOneMessage(db, [
-    // In the order of their ids: see unapplied-schedules.ts.
+    // Rows are locked in the order of their ids: see unapplied-schedules.ts.
     `update schedules s set state = '${to}', paused_at = ${to === 'paused' ? at : 'null'}, next_run_at = null,
        overdue_since = null, ${changed}
      where id in (select id from schedules s where ${target} and ${from} order by id for no key update)`,
@@ -129,7 +133,7 @@ export async function stopSchedules(
   return (stopped?.rowCount ?? 0) > 0;
 }
 
-/** @returns the schedule, under a revision of its own; undefined when it is no longer as it was given. */
+/** @returns the schedule under a new revision; undefined when it has changed since it was read. */
 export async function resumeSchedule(
   db: pg.Pool | Transaction,
   { id, revision }: Pick<Schedule, 'id' | 'revision'>,
@@ -144,7 +148,7 @@ export async function resumeSchedule(
   return rows[0];
 }
 
-/** The schedule of a run, whatever became of it; undefined when it was removed. */
+/** Returns the schedule of a run in any state; undefined when it was removed. */
 export async function findScheduleById(db: Db, id: string): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'schedule_by_id',
@@ -161,7 +165,7 @@ export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =
     values: [id],
   });
 
-/** A one-off schedule has had its run. Not by one that was asked for, nor one of an earlier revision. */
+/** Finishes a one-off schedule that has had its run. A requested run, or one of an earlier revision, does not count. */
 export const finishOneOff = (db: Db, run: Pick<Run, 'scheduleId' | 'revision'>): Promise<unknown> =>
   db.query({
     name: 'finish_one_off',

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 
-/** One connection inside an open transaction. */
+/** A connection with an open transaction. */
 export type Transaction = pg.PoolClient;
 
 export type Db = pg.Pool | Transaction;
 
 /**
- * Runs `work` in a transaction; an error rolls it back. A connection that failed is not used again:
- * what state it is in, nobody knows.
+ * Runs `work` in a transaction; an error rolls it back. A connection whose rollback failed is closed, because its
+ * state is unknown.
  *
- * @param begin - what opens it, when something goes in one message with the `begin`.
+ * @param begin - the statement that opens the transaction, when something else is sent together with `begin`.
  */
 export async function inTransaction<T>(
   pool: pg.Pool,
@@ -36,13 +36,13 @@ export async function inTransaction<T>(
 }
 
 /**
- * Sends all statements in one message, which makes one transaction of them: all or none, and no connection is held while
- * anybody is waited for. Each sees what was committed before it began. They can have no parameters.
+ * Sends all statements in one message, which makes them one transaction, and needs a connection for one round trip
+ * only. Each statement sees what was committed before it began. Statements cannot have parameters.
  */
 export async function inOneMessage(
   pool: pg.Pool,
   statements: readonly string[],
 ): Promise<readonly pg.QueryResult[]> {
-  // pg's types know of no message with several statements.
+  // pg's types don't cover a message with several statements.
   return (await pool.query(statements.join(';\n'))) as unknown as pg.QueryResult[];
 }

@@ -5,24 +5,24 @@ import { scheduleColumns } from './schedules.js';
 
 /** A schedule that this replica has leased to apply it to the queue. */
 export interface Unapplied extends Schedule {
-  /** Until when this replica has it; also distinguishes this lease from a later one. */
+  /** When the lease expires; also distinguishes this lease from a later one. */
   readonly lease: Date;
-  /** The revisions of which the queue may hold something, the schedule's own included when it has been tried before. */
+  /** The revisions that the queue may hold jobs of, including the current one when it has been tried before. */
   readonly queuedRevisions: readonly number[];
-  /** Whether one of them may be a one-off, which has a job instead of a job scheduler. */
+  /** Whether one of them may be a one-off schedule, which has a job instead of a job scheduler. */
   readonly queuedOneOff: boolean;
-  /** The job of the run in progress: only it brings a run back that waits. */
+  /** The job of the run in progress. It must be kept: a run that waits is resumed only by its job. */
   readonly jobInProgress: string | null;
 }
 
-/** Longer than a batch takes while the queue hangs: after that, the replica is taken for gone. */
+/** Longer than a batch takes when the queue hangs; after this time the replica counts as gone. */
 const LEASE = `interval '10 seconds'`;
 const RETRY = `interval '1 second'`;
 
 /*
- * The lease keeps two replicas from one row, without a lock that would be held while the queue answers. The revision is
- * written down before the queue hears of it, so that nothing is forgotten there by a crash. `apply_at` is rounded to
- * milliseconds, at times up.
+ * The lease keeps two replicas from applying the same row, without a lock held while the queue responds. The revision
+ * is recorded before it is sent to the queue, so that a crash cannot leave unknown jobs there. `apply_at` is rounded
+ * to milliseconds, sometimes up.
  */
 const claim = `
   with due as (
@@ -46,7 +46,7 @@ export async function claimUnapplied(db: pg.Pool, limit: number): Promise<Unappl
   return rows;
 }
 
-/* Whoever locks several schedules does so in the order of their ids. */
+/* Every transaction that locks several schedules locks them in the order of their ids. */
 const held = `
   with held as (
     select * from unnest($1::uuid[], $2::timestamptz[], $3::bigint[]) as claimed (id, lease, revision)
@@ -62,8 +62,8 @@ const toValues = (rows: readonly Unapplied[]) => [
 ];
 
 /**
- * The queue agrees with these rows as they were claimed. One that was changed since is due at once; one whose lease is over is
- * in other hands.
+ * Marks rows as applied: the queue agrees with them as they were when claimed. A row that has changed since is due at
+ * once; a row whose lease expired belongs to another replica.
  *
  * @returns how many are due.
  */
@@ -77,7 +77,7 @@ export async function markApplied(db: pg.Pool, rows: readonly Unapplied[]): Prom
     });
   const { rows: marked } = await db.query<{ isDue: boolean }>({
     name: 'mark_applied',
-    // What was active when it was claimed is what the queue holds now.
+    // The queue now holds the revision that was active when the row was claimed.
     text: `${held} update schedules s set
              apply_at = case when s.revision <> held.revision then now() end,
              queued_revisions = case when s.revision <> held.revision and held.revision = any (s.queued_revisions)
@@ -88,7 +88,7 @@ export async function markApplied(db: pg.Pool, rows: readonly Unapplied[]): Prom
   return marked.filter(({ isDue }) => isDue).length;
 }
 
-/** The queue could not be told about these. */
+/** Schedules another attempt for rows that could not be applied. */
 export const postponeApplying = (db: pg.Pool, rows: readonly Unapplied[]): Promise<unknown> =>
   db.query({
     name: 'postpone_applying',
@@ -97,10 +97,10 @@ export const postponeApplying = (db: pg.Pool, rows: readonly Unapplied[]): Promi
   });
 
 /**
- * Marks the active schedules after `afterId`, by id: the queue may have lost what it had of them. Whoever is at work on one
- * loses its lease, as its job may be lost, too.
+ * Marks one page of active schedules, in the order of their ids, because the queue may have lost their jobs. A
+ * replica that is applying one of them loses its lease, as its job may be lost, too.
  *
- * @returns the last id; undefined when there were none.
+ * @returns the last id of the page; undefined when it is empty.
  */
 export async function markAllUnapplied(
   db: pg.Pool,
@@ -122,7 +122,7 @@ export async function markAllUnapplied(
   return rows[0]?.last ?? undefined;
 }
 
-/** After a clock was set back the row may expect a later time than the queue, which would void every tick until then. */
+/** After a clock was set back, the row may expect a later time than the queue; every tick until then would be void. */
 export const moveNextRunEarlier = (db: pg.Pool, schedule: Pick<Schedule, 'id' | 'revision'>, at: Date) =>
   db.query({
     name: 'move_next_run_earlier',

@@ -22,15 +22,15 @@ export const connectorKinds: Readonly<Record<Connector, string>> = {
   support_2: 'ticketing (second)',
 };
 
-/** Case doesn't count, spaces are dropped. @returns undefined for an unknown connector. */
+/** Ignores case and spaces. @returns undefined for an unknown connector. */
 export function canonicalConnector(given: string): Connector | undefined {
   const name = given.replaceAll(/\s/g, '').toLowerCase();
   return isConnector(name) ? name : undefined;
 }
 
-/** BullMQ's queue of a connector, and the name of each of its jobs. */
+/** The name of a connector's queue in BullMQ, and of each job in it. */
 export const toQueueName = (connector: Connector): string => `crawl-${connector}`;
 
-/** What a status item shows as its id; BullMQ's job scheduler has it too. */
+/** The id of a status item, which is also the id of BullMQ's job scheduler. */
 export const toJobKey = (connector: Connector, orgId: string): string =>
   `crawl-${connector.replaceAll('_', '-')}-${orgId}`;

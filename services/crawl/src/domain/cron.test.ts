@@ -70,7 +70,7 @@ describe('the calendar', () => {
   });
 });
 
-/* Each zone: a daily time inside the gap, then one inside the hour that comes twice. Times in UTC. */
+/* For each zone: a daily time that the clocks skip, then one that comes twice. Times are in UTC. */
 const zones: [
   zone: string,
   gap: [cron: string, after: string, expected: string[]],
@@ -140,13 +140,13 @@ describe('the next time', () => {
     const at = (time: string) => Date.parse(`2026-06-30T${time}Z`);
     const ask = (after: string, offsetMs = 0) => nextTime({ ...recurrence, offsetMs }, at(after));
     expect(ask('07:00:30')).toBe(at('07:20:00'));
-    // Later, up to the answer; the answer itself; past it; before the first question.
+    // In turn: just before the known time; at it; after it; before the first question.
     expect(ask('07:19:59.999')).toBe(at('07:20:00'));
     expect(ask('07:20:00')).toBe(at('07:40:00'));
     expect(ask('08:30:00')).toBe(at('08:40:00'));
     expect(ask('06:59:59')).toBe(at('07:00:00'));
     expect(ask('07:00:30', 60_000)).toBe(at('07:01:00'));
-    // Of another zone.
+    // Another time zone.
     expect(nextTime({ ...recurrence, timezone: 'UTC' }, at('06:59:45'))).toBe(at('09:00:00'));
   });
   it('of more expressions than are remembered is right', () => {

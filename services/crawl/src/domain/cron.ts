@@ -3,19 +3,19 @@ import type { RecurringConfig } from './schedule-config.js';
 import { toInstant, offsetAt } from './time-zone.js';
 
 /*
- * The times of a cron expression. Pure: no clock of its own.
+ * Calculates the times of a cron expression. Pure: it reads no clock.
  *
- * The parser is the one that BullMQ would use by itself, so its reading of cron counts: five
- * fields, names, lists, ranges, steps, `L` (last day, or last such weekday), `#`, and a match of
- * either when both the day of the month and of the week are given.
+ * The parser is the one that BullMQ uses by default, so its dialect of cron applies: five fields, names, lists,
+ * ranges, steps, `L` (last day, or last such weekday), `#`, and when both the day of the month and the day of the
+ * week are given, either may match.
  *
- * Where clocks are set back, a fixed time runs once, the first time round, and a time in every hour
- * runs in every hour that passes. Where they are set forward, a time that they skip runs as long
- * after the change as it lay inside the gap. The parser does so by itself, but for gaps at midnight
- * (Santiago, Beirut), where it drops the day: see `skippedTime`.
+ * When clocks are set back, a fixed time runs once, at its first occurrence, and an hourly time runs in every hour
+ * that passes. When clocks are set forward, a skipped time runs as long after the change as it lay inside the gap.
+ * The parser does so itself, except for gaps at midnight (Santiago, Beirut), where it drops the day: see
+ * `skippedTime`.
  */
 
-/** The cron expression of a schedule type. */
+/** Returns the cron expression of a schedule configuration. */
 export function toCron(config: RecurringConfig): string {
   if (config.scheduleType === 'custom') return config.cronExpression;
   const { minute } = config;
@@ -31,18 +31,18 @@ export function toCron(config: RecurringConfig): string {
 export interface CronRecurrence {
   readonly cron: string;
   readonly timezone: string;
-  /** Every time is moved later by this: jitter, fixed for the schedule. Milliseconds. */
+  /** The jitter, fixed for the schedule: every time is later by this many milliseconds. */
   readonly offsetMs: number;
 }
 
-/** No zone sets its clocks forward by more at once. */
+/** No zone sets its clocks forward by more than this at once. */
 const MAX_GAP_MS = 3 * 3_600_000;
 const MAX_WALL_TIMES = 1_000;
 
-/** The parser's next match; undefined where it gives up on a date that never comes, such as 31 April. */
+/** Returns the parser's next match; undefined for a date that never comes, such as 31 April. */
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
   try {
-    // In one spelling: what the parser keeps of each zone can't be made to grow.
+    // The zone is always in lower case, so that the parser's cache of zones is bounded.
     return parseCron(cron, { tz: tz.toLowerCase(), currentDate: new Date(after) })
       .next()
       .getTime();
@@ -51,7 +51,10 @@ function nextMatch(cron: string, tz: string, after: number): number | undefined 
   }
 }
 
-/** A time that the zone's clocks skip, due between `after` and `before`: the expression read by the wall clock. */
+/**
+ * Finds a time that the zone's clocks skip, due between `after` and `before`, by matching the expression against wall
+ * times.
+ */
 function skippedTime(cron: string, timezone: string, after: number, before: number): number | undefined {
   const offset = offsetAt(timezone, after);
   const isGapBehind = offsetAt(timezone, after - MAX_GAP_MS) < offset;
@@ -73,9 +76,9 @@ function findTime(cron: string, timezone: string, after: number): number | undef
 }
 
 /*
- * The search costs some 0.1 ms, and each change and each tick asks two or three times. The answer to
- * one question is that of every later one up to the answer itself, so the last of an expression and
- * zone is kept: of some thousand, the latest used.
+ * A search takes about 0.1 ms, and each change and each tick needs two or three. The result of one search is valid
+ * for every later one up to that result, so the latest result of each expression and zone is kept, for the thousand
+ * that were used last.
  */
 const MAX_CACHED_TIMES = 1_000;
 const knownTimes = new Map<string, { readonly after: number; readonly time: number }>();
@@ -94,7 +97,7 @@ function keepKnownTime(key: string, after: number, time: number): void {
     for (const oldest of knownTimes.keys()) return void knownTimes.delete(oldest);
 }
 
-/** Whether the answer to {@link nextCronTime} is at hand, which says that the expression can be read. */
+/** Returns whether the result of {@link nextCronTime} is cached, which implies that the expression is valid. */
 export const isTimeCached = ({ cron, timezone, offsetMs }: CronRecurrence, after: number): boolean =>
   findKnownTime(toKey(cron, timezone), after - offsetMs) !== undefined;
 

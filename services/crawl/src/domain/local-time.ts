@@ -1,5 +1,5 @@
 /**
- * An instant as a clock in the zone shows it, with its offset: `2026-03-29T03:30:00+02:00`.
+ * Formats an instant in a time zone, with its offset: `2026-03-29T03:30:00+02:00`.
  *
  * @param at - epoch ms.
  */

@@ -2,10 +2,10 @@ import { type CronExpression, type CronExpressionOptions, CronExpressionParser }
 
 const fieldNames = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const;
 
-/** Sunday is 0 and 7. */
+/** Sunday is both 0 and 7. */
 const toDayOfWeek = (value: number | string): number | string => (value === 7 ? 0 : value);
 
-/** @returns the list of a field with each of its values once. */
+/** Removes repeated values from the list of a field. */
 function toDistinctValues(list: string, position: number): string {
   const name = fieldNames[position];
   if (name === undefined || !list.includes(',') || list.includes('#')) return list;
@@ -17,10 +17,10 @@ function toDistinctValues(list: string, position: number): string {
 }
 
 /**
- * Reads a cron expression. The parser refuses a list in which a value comes twice, such as `7,7`, `0,7` or `1-3,2`: that
- * means the same as the list without it.
+ * Parses a cron expression. The library rejects a list in which a value is repeated, such as `7,7`, `0,7` or `1-3,2`,
+ * although it means the same as the list without the repetition.
  *
- * @throws Error for what is no cron expression.
+ * @throws Error for an invalid expression.
  */
 export function parseCron(expression: string, options?: CronExpressionOptions): CronExpression {
   try {

@@ -40,7 +40,7 @@ describe('every N hours', () => {
     expect(listTimes(every(5, { anchorAt }), anchorAt, 5)).toEqual([
       '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
     ]); // prettier-ignore
-    // Whenever it is asked: after a pause, by the watchdog, for the runs of next month.
+    // The same times are found from any starting point: after a pause, by the watchdog, for next month.
     expect(listTimes(every(5, { anchorAt }), '2026-11-23T02:05:00Z', 1)).toEqual(['2026-11-23T07:05']);
     expect(listTimes(every(5, { anchorAt }), '2026-11-23T02:04:59Z', 1)).toEqual(['2026-11-23T02:05']);
   });

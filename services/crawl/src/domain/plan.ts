@@ -7,31 +7,31 @@ import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from '.
 import type { RecurringConfig, ScheduleConfig } from './schedule-config.js';
 import type { Schedule } from './schedule.js';
 
-/** When a schedule runs, whatever its type. Pure. */
+/** Describes when a schedule runs, whatever its type. */
 export type Plan =
   | { readonly kind: 'recurring'; readonly recurrence: Recurrence }
   | { readonly kind: 'once'; readonly at: number };
 
-/** What decides the times of a schedule. */
+/** The properties that determine the times of a schedule. */
 export type PlanInput = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
 
 const HOURS_A_DAY = 24;
 
 /**
- * The same part of the jitter for every run of a connector of an organisation: schedules of many
- * organisations spread, while each keeps its period, and its next times can be told.
+ * Returns the same part of the jitter for every run of an organisation's connector: the schedules of many
+ * organisations are spread out, while each keeps its period and its next times are predictable.
  */
 function toOffset(jitterMs: number, jobKey: string): number {
   if (jitterMs === 0) return 0;
   return createHash('sha256').update(jobKey).digest().readUInt32BE() % (jitterMs + 1);
 }
 
-/** Returns whether the schedule has no hours of its own, so that its times are counted from the first one on. */
+/** Returns whether the interval does not divide the day, so that its times are counted from the anchor. */
 export const isAnchored = (config: ScheduleConfig): boolean =>
   config.scheduleType === 'hourly' && HOURS_A_DAY % config.interval !== 0;
 
 /**
- * An interval of hours that does not divide the day has no hours of its own: it is counted from the first run on, which is
+ * An interval of hours that does not divide the day has no fixed hours. It is counted from the first run, which is
  * the first time after the anchor at which the zone's clocks show the minute.
  */
 function findInterval(
@@ -57,13 +57,13 @@ export function createPlan({ config, connector, orgId, anchorAt }: PlanInput): P
   return { kind: 'recurring', recurrence };
 }
 
-/** Returns whether two plans have the same times: those of an interval depend on what it is counted from. */
+/** Returns whether two plans have the same times. The times of an interval depend on its anchor. */
 export const hasSameTimes = (one: Plan, other: Plan): boolean =>
   one.kind === 'recurring' &&
   other.kind === 'recurring' &&
   isDeepStrictEqual(one.recurrence, other.recurrence);
 
-/** @returns the first time after `after`; of a one-off job its time, when that is later. */
+/** @returns the first time after `after`, epoch ms; for a one-off schedule its time, if that is later. */
 export function nextRunAfter(plan: Plan, after: number): number | undefined {
   if (plan.kind === 'recurring') return nextTime(plan.recurrence, after);
   return plan.at > after ? plan.at : undefined;

@@ -1,10 +1,8 @@
 import { type CronRecurrence, nextCronTime } from './cron.js';
 
-/*
- * The times of a recurring schedule, whatever they are made of. Pure: no clock of its own.
- */
+/* Calculates the times of a recurring schedule. Pure: it reads no clock. */
 
-/** Times that are equally far apart, whatever the clocks of any zone show. Epoch ms and ms. */
+/** Times at a fixed distance, whatever the clocks of any zone show. Epoch ms and ms. */
 export interface IntervalRecurrence {
   readonly firstAt: number;
   readonly everyMs: number;
@@ -40,11 +38,11 @@ export function nextTimes(recurrence: Recurrence, after: number, count: number):
  *   every 18000000 1790000000000    every five hours, from that instant on
  */
 
-/** No field of an expression begins with it. */
+/** No field of a cron expression begins with this. */
 const OFFSET_MARK = ' @';
 const INTERVAL = /^every (\d+) (\d+)$/;
 
-/** @returns what BullMQ stores; {@link parsePattern} reads it. */
+/** @returns the pattern that BullMQ stores; {@link parsePattern} reads it. */
 export function toPattern(recurrence: Recurrence): { readonly pattern: string; readonly tz: string } {
   if ('everyMs' in recurrence)
     return { pattern: `every ${recurrence.everyMs} ${recurrence.firstAt}`, tz: 'UTC' };

@@ -1,24 +1,24 @@
 import type { Schedule } from './schedule.js';
 
 /*
- * The states of a run. A row of `runs` is the truth; the queue only says when to look.
+ * The states of a run. A row of `runs` is authoritative; the queue only says when to check it.
  *
  *   (none)    ─ tick claimed ───────────────────► active
- *   (none)    ─ asked for, or missed ───────────► waiting
+ *   (none)    ─ requested, or missed ───────────► waiting
  *   (none)    ─ another run in progress (recurring), or too late for a schedule that skips ─► skipped
  *   waiting   ─ claimed by a worker ────────────► active
  *   active    ─ task done ──────────────────────► completed   with its sync event, in one transaction
  *   active    ─ task failed, attempts left ─────► retrying
  *   active    ─ task failed, no attempt left ───► failed
- *   active    ─ endpoint away ──────────────────► retrying    the attempt goes on later, within its time
+ *   active    ─ endpoint unavailable ───────────► retrying    the attempt continues later, within its time
  *   active    ─ worker shuts down ──────────────► waiting     the attempt doesn't count
  *   active    ─ worker vanished ────────────────► active      another worker claims it, a few times; then failed
  *   retrying  ─ back-off over ──────────────────► active
  *   waiting, active, retrying ─ pause, removal, cancelled ─► aborted
  *
- * completed, failed, aborted and skipped are final. Every transition is one statement that names
- * the state it starts from, so of two workers with one run the second changes
- * nothing (`RunClaim` in db/claimed-runs.ts tells the two apart): no run completes twice, none after its abortion, and each lets one event out.
+ * completed, failed, aborted and skipped are final. Every transition is one statement that names the state it starts from,
+ * so when two workers have the same run the second changes nothing (`RunClaim` in db/claimed-runs.ts distinguishes them):
+ * no run completes twice or after it was aborted, and each publishes at most one event.
  */
 export const runStates = [
   'waiting',
@@ -35,17 +35,17 @@ export type RunTrigger = 'schedule' | 'manual' | 'missed';
 export const isInProgress = (state: RunState): boolean =>
   state === 'waiting' || state === 'active' || state === 'retrying';
 
-/** A new run is looked for in the queue after this: whoever made it may have died before the queue was told. */
+/** How long a new run may be without a job: the process that inserted it may have crashed before it added the job. */
 export const ENQUEUE_GRACE_MS = 10_000;
 
-/** More, and what the run does to its workers is taken for the cause. */
+/** A run that loses its worker more often than this is taken for the cause, and fails. */
 export const MAX_RECOVERIES = 3;
 
 export interface Tick {
   readonly schedule: Schedule | undefined;
-  /** The run of this very tick, when it was claimed before. */
+  /** The run of this tick, if it was claimed before. */
   readonly existing: { readonly id: string; readonly state: RunState } | undefined;
-  /** Another run of the connector and organisation. */
+  /** Whether another run of the connector and organisation is in progress. */
   readonly hasOtherInProgress: boolean;
   readonly revision: number;
   readonly scheduledFor: number;
@@ -57,10 +57,10 @@ export type TickDecision =
   | { readonly action: 'skip'; readonly reason: string };
 
 /**
- * What to do with a delivered tick. Deliveries repeat (stalled jobs, rebuilt queues) and come late (a later tick before
- * them), or from a queue that has not heard yet that the schedule was replaced, paused or removed: those are stale, and
- * start nothing. However many ticks are due at once, the first that is claimed stands for all of them. A tick that
- * overlaps is left out, as another will come; a one-off job waits: it has no other.
+ * Decides what to do with a delivered tick. Ticks are delivered again (stalled jobs, rebuilt queues), late (after a
+ * later tick), or by a queue that does not know yet that the schedule was replaced, paused or removed: those are
+ * stale, and start nothing. However many ticks are due at once, the first one claimed stands for all of them. A
+ * recurring tick that overlaps a run is skipped, as another will come; a one-off job waits, as it has no other.
  */
 export function decideTick(tick: Tick, now: number, misfireGraceMs: number): TickDecision {
   const { schedule, existing } = tick;

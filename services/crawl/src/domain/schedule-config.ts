@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 
 /*
- * The schedule configuration (CRAWL-4) by type. One schema per type rather than one union to
- * validate with: the faults of a `daily` are told in terms of `daily`.
+ * The schedule configuration (CRAWL-4). Each type is validated with its own schema rather than with one union, so
+ * that the faults of a `daily` schedule are described in terms of `daily`.
  */
 
 export const missedRunPolicies = ['run_once', 'skip'] as const;
 export type MissedRunPolicy = (typeof missedRunPolicies)[number];
 
-/** A day: more would move a daily run past its next one. */
+/** One day; a longer jitter would move a daily run past the next one. */
 const MAX_JITTER_MS = 86_400_000;
 const MAX_CRON_LENGTH = 1_000;
 
@@ -91,7 +91,7 @@ export type ScheduleConfig = Type.Static<typeof ScheduleConfig>;
 export type OneOffConfig = Type.Static<typeof Once>;
 export type RecurringConfig = Exclude<ScheduleConfig, OneOffConfig>;
 
-/** Everything of the body but the configuration; the limits of CRAWL-5. */
+/** The properties of the body besides the configuration, with the limits of CRAWL-5. */
 export const optionProperties = {
   priority: Type.Integer({
     minimum: 1,

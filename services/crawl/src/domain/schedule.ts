@@ -1,7 +1,7 @@
 import type { Connector } from '@platform/events';
 import type { ScheduleConfig } from './schedule-config.js';
 
-/** A removed one is a mark for the applier: no read returns it. */
+/** A removed schedule remains as a mark for the applier; no read returns it. */
 export type ScheduleState = 'active' | 'paused' | 'finished' | 'removed';
 
 export interface Schedule {
@@ -15,10 +15,10 @@ export interface Schedule {
   readonly timeoutMs: number;
   readonly metadata: Record<string, unknown> | null;
   readonly state: ScheduleState;
-  /** Grows with every write that voids earlier jobs. */
+  /** Increases with every write that invalidates earlier jobs. */
   readonly revision: number;
   readonly scheduledAt: Date;
-  /** What an interval is counted from: when the times of the schedule were last changed. */
+  /** The time that an interval is counted from: when the times of the schedule last changed. */
   readonly anchorAt: Date;
   readonly pausedAt: Date | null;
   readonly nextRunAt: Date | null;

@@ -1,11 +1,11 @@
 import { DAY_MS } from '@platform/service-kit';
 
 /*
- * What clocks in a time zone show. Pure; the zone's rules are those of the runtime's ICU data.
- * A wall time is written as the epoch ms at which a UTC clock would show it.
+ * Converts between instants and wall times of a time zone. Pure; the rules are those of the runtime's ICU data. A
+ * wall time is represented as the epoch ms at which a UTC clock would show it.
  */
 
-/** By the name in small letters: only what Intl knows gets here, and that is some 600. */
+/** Keyed by the name in lower case. It is bounded: only names that Intl accepts get here, about 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function getFormat(zone: string): Intl.DateTimeFormat {
@@ -26,7 +26,7 @@ function getFormat(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** An IANA name, as Intl knows it; an offset such as `+02:00` is none. */
+/** Returns whether Intl accepts the name as an IANA time zone. An offset such as `+02:00` is not one. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -37,7 +37,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How far the zone's clocks are ahead of UTC at an instant, in ms. */
+/** Returns how far the zone's clocks are ahead of UTC at an instant, in ms. */
 export function offsetAt(zone: string, at: number): number {
   const parts: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of getFormat(zone).formatToParts(at)) parts[type] = Number(value);
@@ -46,9 +46,9 @@ export function offsetAt(zone: string, at: number): number {
 }
 
 /**
- * The instant at which clocks show the wall time: the first one when they show it twice. When they
- * are set forward past it, the instant is as long after the change as the wall time was meant to be
- * (RFC 5545 §3.3.5 reads a missing local time in the same way).
+ * Returns the instant at which clocks show the wall time: the first one if they show it twice. If clocks are set
+ * forward past it, the instant is as long after the change as the wall time lay inside the gap (RFC 5545 §3.3.5
+ * treats a missing local time in the same way).
  */
 export function toInstant(zone: string, wall: number): { readonly at: number; readonly isSkipped: boolean } {
   const before = offsetAt(zone, wall - DAY_MS);

@@ -13,8 +13,8 @@ import {
 import { isTimeZone } from './time-zone.js';
 
 /*
- * The rules of a schedule's body that need no I/O: the schema of its type, then what a schema
- * can't say. Defaults are filled in.
+ * Validates a schedule's body without I/O: against the schema of its type first, then by the rules that a schema
+ * cannot express. Defaults are filled in.
  */
 
 const FIRES_WITHIN_YEARS = 5;
@@ -41,30 +41,30 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether any of the months has any of the days; a day of the week is in all of them. */
+/** Returns whether any of the months has any of the days; every month has every day of the week. */
 function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard) return true;
   const longest = Math.max(...month.values.map((number) => LONGEST_MONTHS[number - 1] ?? 31));
   return dayOfMonth.values.some((day) => typeof day !== 'number' || day <= longest);
 }
 
-/** Why an expression can't be read, or has no day to fire on; undefined when there is nothing of the kind. */
+/** Returns why an expression is invalid or has no day to fire on; undefined when it is fine. */
 function findFieldFault(cron: string, timezone: string): string | undefined {
   try {
-    // In one spelling: what the parser keeps of each zone can't be made to grow.
-    // Told before the search, which would be long: nobody's request may hold all others up.
+    // The zone is always in lower case, so that the parser's cache of zones is bounded. This is checked before the
+    // search, which would take long for such an expression and block other requests.
     if (!hasPossibleDay(parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
   } catch (error) {
-    // Every field is right by itself, but no month has the day.
+    // Each field is valid by itself, but no month has the day.
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
     return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
   }
   return undefined;
 }
 
-/** Why a recurring schedule can't be run; undefined when it can. `now` in epoch ms. */
+/** Returns why a recurring schedule can't be run; undefined when it can. @param now - epoch ms. */
 function findCronFault(cron: string, timezone: string, now: number): string | undefined {
-  // The parser would take `H` for a random value, another at each reading.
+  // The parser would replace `H` by a random value, another one each time.
   if (/h/i.test(cron.replaceAll(/thu/gi, ''))) return 'must not use H: name the value';
   const recurrence = { cron, timezone, offsetMs: 0 };
   const fault = isTimeCached(recurrence, now) ? undefined : findFieldFault(cron, timezone);
@@ -115,7 +115,7 @@ export function readScheduleConfig(
   return found.length > 0 ? { faults: found } : { config: config as ScheduleConfig };
 }
 
-/** Nested deeper, it would be somebody's stack that gives way: PostgreSQL's, or a consumer's. */
+/** Deeper nesting could overflow the stack of PostgreSQL or of a consumer. */
 const MAX_METADATA_DEPTH = 32;
 
 function isTooDeep(root: unknown): boolean {

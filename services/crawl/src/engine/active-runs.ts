@@ -9,22 +9,22 @@ interface ActiveRun {
 }
 
 export interface ActiveRuns {
-  /** @returns the signal that tells the run to stop; its reason is a {@link RunStopped}. */
+  /** @returns the controller that stops the run; its reason is a {@link RunStopped}. */
   add(run: RunClaim): AbortController;
   remove(abort: AbortController): void;
-  /** Also stops what is added from then on. */
+  /** Stops all runs, including those that are added later. */
   stopAll(): void;
   start(): void;
   stop(): void;
 }
 
 const HEARTBEAT_MS = 1_000;
-/** A run shorter than this never costs a heartbeat. */
+/** A run shorter than this needs no heartbeat. */
 const FIRST_HEARTBEAT_AFTER_MS = 500;
 
 /**
- * The runs that this process has claimed. Once a second their leases are renewed, in one statement, and
- * those that were paused or removed meanwhile, through whichever replica, are told to stop.
+ * Tracks the runs that this process has claimed. Once a second it renews their leases in one statement, and stops the
+ * runs that were paused or removed in the meantime, through any replica.
  */
 export function createActiveRuns(deps: {
   readonly pool: pg.Pool;
@@ -33,7 +33,7 @@ export function createActiveRuns(deps: {
   readonly log: Pick<Logger, 'warn'>;
 }): ActiveRuns {
   const { pool, clock, leaseMs, log } = deps;
-  // By delivery: should one run be here twice, each has its own.
+  // Keyed by delivery: if one run is here twice, each delivery has its own entry.
   const runs = new Map<AbortController, ActiveRun>();
   let isStopped = false;
 
@@ -50,7 +50,7 @@ export function createActiveRuns(deps: {
     intervalMs: HEARTBEAT_MS,
     run: renewAll,
     onError: (error) => {
-      log.warn({ err: error }, 'leases of runs not renewed');
+      log.warn({ err: error }, 'failed to renew the leases of runs');
     },
   });
 

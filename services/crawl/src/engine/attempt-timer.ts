@@ -1,9 +1,9 @@
-/** What the time of an attempt is spent on: its task is at work, or its endpoint is away. */
+/** What the time of an attempt is spent on: its task works, or its endpoint is unavailable. */
 export type Budget = 'work' | 'unavailable';
 
 /**
- * Bounds an attempt. RunParameters and absence have a budget each, and at any time one of the two is being spent: so the attempt ends
- * after both together at the latest, however often its endpoint comes and goes.
+ * Limits the time of an attempt. Work and unavailability have a budget each, and one of the two is being spent at any
+ * time, so the attempt ends after both together at the latest, however often its endpoint comes and goes.
  */
 export function createAttemptTimer(
   budgetsMs: Readonly<Record<Budget, number>>,
@@ -21,7 +21,7 @@ export function createAttemptTimer(
     current = undefined;
   }
 
-  /** Spends this budget from now on. @returns how much of it was left, ms. */
+  /** Spends this budget from now on. @returns how much of it is left, in ms. */
   function spend(budget: Budget): number {
     if (!isStopped && current?.budget !== budget) {
       halt();
@@ -34,7 +34,7 @@ export function createAttemptTimer(
   spend('work');
   return {
     spend,
-    /** For good. */
+    /** Stops the timer for good. */
     stop(): void {
       isStopped = true;
       halt();

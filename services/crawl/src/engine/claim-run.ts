@@ -18,40 +18,46 @@ export interface ClaimedRun {
   readonly schedule: RunParameters;
 }
 
-/** Not to be looked at before then, epoch ms: the run is claimed by another worker, or waits for the one before it. */
+/**
+ * A run that cannot be claimed before `deferredUntil` (epoch ms): another worker has claimed it, or it waits for the
+ * previous run.
+ */
 export interface DeferredRun {
   readonly deferredUntil: number;
   readonly why: 'waits for the run before it' | 'is claimed by another worker';
 }
 
 export interface RunTimes {
-  /** How long a run may go without a sign of its worker. */
+  /** How long a run may go without a heartbeat. */
   readonly leaseMs: number;
   readonly retryDelayMs: number;
   readonly misfireGraceMs: number;
-  /** For how long an endpoint may be away, in each attempt of a run, before the attempt fails. */
+  /** How long an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   readonly endpointGraceMs: number;
 }
 
-/** A job with nothing to do: its run has ended, or its schedule has another revision than the job, or is not active. */
+/**
+ * A job has nothing to do: its run has ended (`void`), or its schedule has another revision or is not active
+ * (`stale`).
+ */
 export type NoRun = 'void' | 'stale';
 
-/** What a look at the rows made of a job; `changed` when the rows were changed during the look. */
+/** `changed` means that the rows were changed concurrently, and are to be read again. */
 type ClaimResult = ClaimedRun | DeferredRun | NoRun | 'changed';
 
-/** How often a one-off job looks whether the run before it has ended. */
+/** How often a one-off job checks whether the previous run has ended. */
 const OVERLAP_RECHECK_MS = 1_000;
 
 const toTick = (revision: number, at: number): string => `${revision}:${at}`;
 
-/** Finds out what a delivered job is to do, and claims its run for this worker. */
+/** Decides what a delivered job has to do, and claims its run for this worker. */
 export function createRunClaimer(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
-  /** Called for a job that the queue should not have had any more. */
+  /** Called for a job that should no longer be in the queue. */
   readonly onStale: (job: CrawlJob) => Promise<unknown>;
-  /** Ends a run that its workers don't survive. */
+  /** Fails a run whose workers keep crashing. */
   readonly giveUp: (claimed: ClaimedRun, reason: string) => Promise<unknown>;
 }) {
   const { pool, clock, times, onStale, giveUp } = deps;
@@ -71,7 +77,7 @@ export function createRunClaimer(deps: {
         : 'changed';
     }
     const schedule = await findScheduleById(pool, run.scheduleId);
-    // Left in progress it would keep every later run of the connector out.
+    // If the run stayed in progress, no later run of the connector could start.
     if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'changed';
     if (run.recoveries <= MAX_RECOVERIES) return { run, schedule };
     await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
@@ -103,8 +109,10 @@ export function createRunClaimer(deps: {
   }
 
   /**
-   * A tick that comes in time, to a schedule of its revision with no run in progress, is claimed in one
-   * statement: its scheduler tells the times. @returns undefined when it is not so; the rows then say why.
+   * Claims, in one statement, a tick that is on time and whose schedule has the same revision and no run in progress.
+   * The next time comes from the job's own scheduler.
+   *
+   * @returns undefined when that is not the case; the rows then say why.
    */
   async function startInTime(job: CrawlJob, id: string, revision: number): Promise<ClaimedRun | undefined> {
     const now = clock();
@@ -126,13 +134,13 @@ export function createRunClaimer(deps: {
     const { scheduleType, missedRunPolicy } = schedule.config;
     const isOnce = scheduleType === 'once';
     const plan = createPlan(schedule);
-    // One that is left out doesn't stand for those that may still start.
+    // A skipped tick does not stand for those that may still start.
     const mayStillStart = skipReason !== null && missedRunPolicy === 'skip' ? times.misfireGraceMs + 1 : 0;
     const next = isOnce ? undefined : nextRunAfter(plan, Math.max(now - mayStillStart, at));
     const tick = { at, now, next, skipReason };
     if (skipReason === null) {
       const run = await insertTick(pool, job, schedule, tick);
-      // Two deliveries at once: a second look finds what the other has made of it.
+      // The tick was delivered twice at once: read again what the other delivery did.
       return run ? { run, schedule } : 'changed';
     }
     const isSkipped = await inTransaction(pool, async (tx) => {
@@ -148,7 +156,7 @@ export function createRunClaimer(deps: {
     const { data } = job;
     if (data.kind === 'run') return reclaim(job, data.runId);
     const { scheduleId, revision } = data;
-    // One that failed before has a run.
+    // A job that failed before has a run already.
     const isFirst = job.attemptsMade === 0;
     const claimed = isFirst && data.kind === 'tick' && (await startInTime(job, scheduleId, revision));
     if (claimed) return claimed;

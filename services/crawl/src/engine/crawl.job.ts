@@ -15,7 +15,7 @@ import { retryTransient } from './retry-transient.js';
 import { describeWait, type RunLifecycle } from './run-lifecycle.js';
 import { type Task, type TaskOrder, EndpointUnavailable, RunStopped } from './tasks/task.js';
 
-/** After a lease; its holder's clock may be a little behind. */
+/** Added to the end of a lease, as its holder's clock may be a little behind. */
 const DEFERRED_MARGIN_MS = 1_000;
 
 export type RunOutcome = 'completed' | 'failed' | 'retry' | 'postponed' | 'handed_back' | 'void';
@@ -29,15 +29,15 @@ export interface CrawlJobDeps {
     run: RunClaim,
     wait: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
-  /** Says where the remote task of a run can be cancelled; null once it was. */
+  /** Stores where the remote task of a run can be cancelled; null once it has been. */
   readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
   readonly mayCancelAttempt: (run: ClaimedRun['run']) => Promise<boolean>;
-  /** For how long the endpoint may be away in an attempt before the attempt fails. */
+  /** How long the endpoint may be unavailable in an attempt before the attempt fails. */
   readonly endpointGraceMs: number;
   readonly onOutcome: (connector: string, outcome: RunOutcome, seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted at shutdown. */
+  /** Aborted when the process shuts down. */
   readonly stopping: AbortSignal;
 }
 
@@ -53,7 +53,9 @@ const toOrder = ({ run, schedule }: ClaimedRun): TaskOrder => ({
   scheduledFor: run.scheduledFor.toISOString(),
 });
 
-/** What ties the log lines of a run, and of those that it calls, to the request that asked for it. */
+/**
+ * The id that connects the log lines of a run, and of the endpoint that it calls, with the request that asked for it.
+ */
 const getRequestId = ({ id, requestId }: Pick<ClaimedRun['run'], 'id' | 'requestId'>): string =>
   requestId ?? id;
 
@@ -64,7 +66,7 @@ const getIds = (run: ClaimedRun['run']) => ({
   orgId: run.orgId,
 });
 
-/** What is left of the grace: the endpoint may have been away before it accepted the task. */
+/** Returns what is left of the grace period, as the endpoint may have been unavailable before it accepted the task. */
 function getGraceLeft(
   { clock, endpointGraceMs }: CrawlJobDeps,
   { unavailableSince }: ClaimedRun['run'],
@@ -73,7 +75,7 @@ function getGraceLeft(
   return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - unavailableForMs));
 }
 
-/** Resolves when the task does; rejects with its failure, or when the run is stopped, whichever is first. */
+/** Resolves when the task does; rejects when the task fails or the run is stopped, whichever comes first. */
 async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
   const { run, schedule } = claimed;
   const abort = deps.activeRuns.add(run);
@@ -89,11 +91,11 @@ async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
     abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'unavailable', reason));
   });
   const storeEndpointState = (wait: { readonly reason: string; readonly since: Date } | null): void => {
-    // What is shown while the task is under way: the task itself doesn't depend on it.
+    // This is only shown to users: the task does not depend on it.
     void deps.saveEndpointState(run, wait).catch(() => undefined);
   };
   const storeTaskLocation = (location: string | null): void => {
-    // Whoever finds the run without a worker cancels its task.
+    // If the worker is lost, the reconciler uses the location to cancel the task.
     void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
   };
   try {
@@ -118,19 +120,19 @@ async function runTask(deps: CrawlJobDeps, claimed: ClaimedRun): Promise<void> {
       progress: (percent) => {
         progress.report(toRunProgress(percent));
       },
-      // A task that goes on without a run does less harm than a run without its task.
+      // When in doubt the task is left running: a task without a run does less harm than a run without its task.
       mayCancel: () => retryTransient(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       unavailable: (reason) => {
         unavailableReason = reason;
         const since = new Date(deps.clock());
         storeEndpointState({ reason: describeWait(since, reason), since });
-        deps.log.info({ ...getIds(run), reason }, 'a task under way is out of sight');
+        deps.log.info({ ...getIds(run), reason }, "a task's endpoint is unavailable");
         return timer.spend('unavailable');
       },
       available: () => {
         timer.spend('work');
         storeEndpointState(null);
-        deps.log.info(getIds(run), 'a task is in sight again');
+        deps.log.info(getIds(run), "a task's endpoint is available again");
       },
     });
     await Promise.race([task, stopped]);
@@ -145,20 +147,20 @@ function toReason(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'The task failed';
 }
 
-/** The job comes again then. */
+/** Delays the job until `at`. */
 async function delayJob(job: CrawlJob, token: string | undefined, at: number): Promise<never> {
   await job.moveToDelayed(at, token);
   throw new DelayedError();
 }
 
-/** A job that did nothing takes no place in the queue's history. */
+/** Keeps a job that did nothing out of the queue's history. */
 function removeJobOnCompletion({ opts }: CrawlJob): void {
   opts.removeOnComplete = true;
 }
 
 /**
- * The processor of every queue. Whatever it throws is for BullMQ, which then retries, gives up or
- * puts the job back; what became of the run is in its row by then.
+ * Creates the processor of every queue. Its errors tell BullMQ to retry the job, to fail it, or to delay it; the
+ * outcome of the run is in its row by then.
  */
 export function createProcessor(deps: CrawlJobDeps) {
   const { lifecycle, stopping, clock } = deps;
@@ -219,7 +221,7 @@ export function createProcessor(deps: CrawlJobDeps) {
   };
 }
 
-/** One worker per connector type, so that a slow type never holds up another. */
+/** Starts one worker per connector type, so that a slow type never delays another. */
 export function startWorkers(
   queueBackend: QueueBackend,
   processor: ReturnType<typeof createProcessor>,
@@ -230,7 +232,7 @@ export function startWorkers(
     settings: repeatSettings,
     stalledInterval: options.stalledIntervalMs,
     lockDuration: options.stalledIntervalMs,
-    // How often a run may lose its worker is counted in its row, where every kind of loss is seen.
+    // The run's row counts how often it has lost its worker, for every kind of loss.
     maxStalledCount: 1_000,
     runRetryDelay: 1_000,
     drainDelay: 5,

@@ -2,13 +2,13 @@ import { connectors } from '@platform/events';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { missedRunPolicies } from '../domain/schedule-config.js';
 
-/** The service's own figures, beside those of every service. Labels never grow with organisations. */
+/** Creates the service's own metrics. Their labels never grow with organisations. */
 export function createCrawlMetrics(registry: Registry) {
   const registers = [registry];
   const metrics = {
     runs: new Counter({
       name: 'crawl_run_attempts_total',
-      help: 'Attempts of runs, by what came of them.',
+      help: 'Attempts of runs, by outcome.',
       labelNames: ['connector', 'outcome'],
       registers,
     }),
@@ -21,23 +21,23 @@ export function createCrawlMetrics(registry: Registry) {
     }),
     overdue: new Gauge({
       name: 'crawl_overdue_schedules',
-      help: 'Schedules whose expected run has not started in time, at the last look.',
+      help: 'Schedules whose expected run had not started in time when they were last checked.',
       registers,
     }),
     missed: new Counter({
       name: 'crawl_missed_runs_total',
-      help: 'Expected runs that did not happen, found and made up for, or skipped by policy.',
+      help: 'Expected runs that were missed, and then replaced, or skipped by policy.',
       labelNames: ['connector', 'policy'],
       registers,
     }),
     repairs: new Counter({
       name: 'crawl_repairs_total',
-      help: 'What the queue had lost, or should not have had, and was repaired.',
+      help: 'Repairs of entries that the queue had lost or should not have had.',
       labelNames: ['kind'],
       registers,
     }),
   };
-  // A counter that begins with its first event has no increase to tell of it.
+  // A counter must exist before its first event: otherwise Prometheus sees no increase.
   for (const connector of connectors)
     for (const policy of missedRunPolicies) metrics.missed.inc({ connector, policy }, 0);
   for (const kind of ['missing_job', 'orphaned_scheduler', 'orphaned_run', 'lost_run', 'orphaned_task'])
@@ -45,12 +45,15 @@ export function createCrawlMetrics(registry: Registry) {
   return metrics;
 }
 
-/** @param read - seconds; a rejection leaves what was read last. It is called when the metrics are, once at a time. */
+/**
+ * @param read - returns seconds. When it rejects, the gauge keeps its value. It is called when metrics are scraped,
+ * once at a time.
+ */
 export function registerQueueAge(registry: Registry, read: () => Promise<number>): void {
   let reading: Promise<number> | undefined;
   const age = new Gauge({
     name: 'crawl_queue_oldest_age_seconds',
-    help: 'How long the run that waits longest is due and not started. The same on every replica.',
+    help: 'How long the longest waiting run has been due without starting. The same on every replica.',
     registers: [registry],
     async collect() {
       reading ??= read().finally(() => (reading = undefined));
@@ -60,7 +63,7 @@ export function registerQueueAge(registry: Registry, read: () => Promise<number>
   });
 }
 
-/** @param ping - rejects while the queue is away. */
+/** @param ping - rejects while the queue is unavailable. */
 export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
   const up = new Gauge({
     name: 'crawl_queue_up',

@@ -1,12 +1,15 @@
-/** A task that is done sooner never costs a write. */
+/** A task that ends sooner needs no write. */
 const FIRST_AFTER_MS = 100;
 const EVERY_MS = 1_000;
 
 export const ACCEPTED_PROGRESS = 20;
-/** Completion alone is 100. */
+/** Only a completed run has 100. */
 const MAX_TASK_PROGRESS = 99;
 
-/** The run's 0–100 of a task's own: what the task does lies between its acceptance and the run's end. */
+/**
+ * Converts a task's own progress (0–100) to the run's: it lies between the acceptance of the task and the end of the
+ * run.
+ */
 export const toRunProgress = (percent: number): number =>
   Number.isFinite(percent)
     ? Math.min(
@@ -15,7 +18,10 @@ export const toRunProgress = (percent: number): number =>
       )
     : ACCEPTED_PROGRESS;
 
-/** Writes progress now and then, the latest only, never backwards. Failures don't matter: more will come. */
+/**
+ * Writes the latest progress from time to time, never backwards. A failed write is ignored, as the next one replaces
+ * it.
+ */
 export function createProgress(save: (progress: number) => Promise<unknown>) {
   let latest = 10;
   let saved = 10;

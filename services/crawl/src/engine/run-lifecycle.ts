@@ -11,15 +11,16 @@ import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
 
 export interface RunLifecycle {
-  /** @returns undefined when there is nothing to do for the job. */
+  /** Claims the run of a job. @returns undefined when the job has nothing to do. */
   claim(job: CrawlJob): Promise<ClaimedRun | DeferredRun | undefined>;
-  /** The run's end and its sync event, both or neither. @returns false when the run had ended before. */
+  /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
   complete(claimed: ClaimedRun): Promise<boolean>;
-  /** @returns what follows; `void` when the run had ended before. */
+  /** Ends the attempt as failed. @returns what follows; `void` when the run had ended before. */
   fail(claimed: ClaimedRun, reason: string): Promise<Failure>;
   /**
-   * The endpoint is away, and nobody has begun the attempt. @returns when it goes on, epoch ms; what follows when it has
-   * waited for too long, and so failed.
+   * Postpones an attempt that could not begin because the endpoint is unavailable.
+   *
+   * @returns when it continues, epoch ms; or what follows when it has waited for too long, and so has failed.
    */
   postpone(claimed: ClaimedRun, cause: EndpointUnavailable): Promise<{ readonly until: number } | Failure>;
   handBack(claimed: ClaimedRun): Promise<void>;
@@ -35,7 +36,9 @@ const MAX_REASON_LENGTH = 2_000;
 export const describeWait = (since: Date, message: string): string =>
   `Waiting for the endpoint since ${since.toISOString()}: ${message}`;
 
-/** Of a remote's making: cut, and without what PostgreSQL's text can't hold. */
+/**
+ * Makes a reason that comes from an endpoint storable: short enough, and without characters that PostgreSQL rejects.
+ */
 const toStorableReason = (reason: string): string =>
   reason.replaceAll('\0', '').toWellFormed().slice(0, MAX_REASON_LENGTH);
 
@@ -43,19 +46,19 @@ export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
-  /** Called after each commit that left an event in the outbox. */
+  /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
-  /** Called for a job that the queue should not have had any more. */
+  /** Called for a job that should no longer be in the queue. */
   readonly onStale: (job: CrawlJob) => Promise<unknown>;
 }): RunLifecycle {
   const { pool, clock, times, onEvent, onStale } = deps;
 
-  /** @param write - the run's last statement; says whether the run was in these hands. */
+  /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
   async function end({ run, schedule }: ClaimedRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
     const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
     const wasHeld = endsSchedule
       ? await inTransaction(pool, async (tx) => {
-          // Everybody locks the schedule before the run: the other way round, a pause and this deadlock.
+          // Every transaction locks the schedule before the run: in the other order, this and a pause would deadlock.
           await lockScheduleRow(tx, run.scheduleId);
           if (!(await write(tx))) return false;
           await finishOneOff(tx, run);

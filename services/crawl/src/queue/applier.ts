@@ -14,42 +14,42 @@ import { createErrorReporter } from './error-reporter.js';
 import type { CrawlQueues } from './queues.js';
 
 /*
- * Brings the queue to the rows. A change of a schedule is its row; the queue hears of it after the commit. What the queue has
- * to hold depends on the row's state alone:
+ * Brings the queue up to date with the rows. A change of a schedule is a change of its row; the queue is updated after the
+ * commit. What the queue has to hold depends on the row's state alone:
  *
  *   active              the job scheduler, or the one job, of the row's revision
  *   paused, finished    nothing
- *   removed             nothing; once that is so the row is deleted
+ *   removed             nothing; the row is then deleted
  *
- * A row is applied (`apply_at` is null: the queue holds what it has to) or not:
+ * A row is applied (`apply_at` is null: the queue is up to date) or not:
  *
  *   applied    ─ changed: schedule, pause, resume, remove ─► unapplied, due    under a new revision
  *   applied    ─ the queue's server lost its data ─────────► unapplied, due    under the same revision
  *   unapplied, due    ─ claimed by a replica ──────────────► unapplied, leased
  *   unapplied, leased ─ changed again ─────────────────────► unapplied, leased    however often
- *   unapplied, leased ─ the queue was told ────────────────► applied; due, when the row has another revision by then
+ *   unapplied, leased ─ the queue was updated ─────────────► applied; due, if the row has another revision by then
  *   unapplied, leased ─ the queue failed ──────────────────► unapplied, due in a second
- *   unapplied, leased ─ the replica died ──────────────────► unapplied, due when the lease ends
+ *   unapplied, leased ─ the replica crashed ───────────────► unapplied, due when the lease expires
  *
- * So a hundred changes are one change of the queue, if it is slower than they are. `queued_revisions` lists what the queue
- * may hold, so that all of it is removed; a revision enters before the queue is told of it, and was perhaps added when it is
- * found there at a claim.
+ * So a hundred quick changes become one change of the queue. `queued_revisions` lists the revisions that the queue may hold,
+ * so that all of them can be removed. A revision is listed before it is sent to the queue; one that a claim finds in the list
+ * has perhaps been added.
  *
- * It does no harm to be late: a tick or a job of another revision than the row's, or of a row that is not active, does nothing
- * (`decideTick` in domain/run-state.ts). Should a command be carried out after its time-out, and so leave a scheduler that
- * nobody knows of, its first tick removes it.
+ * Being late does no harm: a tick or a job whose revision is not the row's, or whose row is not active, does nothing
+ * (`decideTick` in domain/run-state.ts). If a command is executed after its timeout, and so leaves a scheduler that no row
+ * knows of, its first tick removes it.
  */
 
 const BATCH = 100;
 const PAGE = 500;
-/** How often a replica looks for what others have left. */
+/** How often a replica looks for rows that other replicas have left. */
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface Applier {
-  /** To be called after the commit of a change. */
+  /** Call this after a change is committed. */
   wake(): void;
-  /** Marks every active schedule. @returns false when `stopping` was aborted before the end. */
+  /** Marks every active schedule as unapplied. @returns false when it was stopped before the end. */
   rebuild(stopping: AbortSignal): Promise<boolean>;
   start(): void;
   stop(): Promise<void>;
@@ -63,19 +63,16 @@ export function createApplier(deps: {
   readonly log: Pick<Logger, 'warn'>;
 }): Applier {
   const { pool, queues, clock, metrics } = deps;
-  const report = createErrorReporter(
-    deps.log,
-    'The queue was not brought to the schedules: it is tried again',
-  );
-  /** Whether the queue failed the last time: then it is asked for a sign of life before any row is claimed. */
+  const report = createErrorReporter(deps.log, 'Failed to apply schedules to the queue: trying again');
+  /** Whether the queue failed in the last batch: then it is pinged before rows are claimed. */
   let isQueueDown = false;
 
-  /** For a schedule that was applied before, or perhaps was. */
+  /** Adds the job of a schedule that was applied before, or perhaps was, if the queue does not have it. */
   async function addIfLost(row: Unapplied): Promise<void> {
     if (await queues.has(row)) return;
     const plan = createPlan(row);
     const next = plan.kind === 'recurring' ? nextRunAfter(plan, clock()) : undefined;
-    // A time that has passed is the watchdog's.
+    // A time that has passed is left to the watchdog.
     if (next !== undefined && (row.nextRunAt?.getTime() ?? 0) > next)
       await moveNextRunEarlier(pool, row, new Date(next));
     await queues.apply(row);
@@ -97,7 +94,7 @@ export function createApplier(deps: {
     await Promise.all([add(row), ...row.queuedRevisions.map((revision) => clear(row, revision))]);
   }
 
-  /** @returns whether there may be more. */
+  /** @returns whether more rows may be due. */
   async function applyBatch(): Promise<boolean> {
     if (isQueueDown) await queues.ping();
     const rows = await claimUnapplied(pool, BATCH);

@@ -15,13 +15,12 @@ import type { CrawlJob, CrawlJobData } from './job.js';
 import { createThrottledBackend, throttledPool } from './throttled-backend.js';
 
 /*
- * BullMQ on one of its two backends. Everything above this file is the same for both.
+ * Runs BullMQ on one of its two backends. Everything that uses this file is the same for both.
  *
- * Redis: one connection for the queues, which fails at once while Redis is away (a request must
- * not wait for it), one for the workers, which waits as long as it takes, and one more per worker
- * to block on.
+ * Redis: one connection for the queues, which fails at once while Redis is unavailable, as a request must not wait
+ * for it; one for the workers, which waits as long as it takes; and one more per worker for blocking commands.
  *
- * PostgreSQL: one pool for all; each worker holds one of its connections to listen on.
+ * PostgreSQL: one pool for everything; each worker holds one of its connections to listen on.
  */
 
 export type CrawlQueue = Pick<
@@ -38,12 +37,12 @@ export type Processor = (job: CrawlJob, token: string | undefined) => Promise<un
 
 /** Where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {
-  /** Rejects while the backend is away. */
+  /** Rejects while the backend is unavailable. */
   ping(): Promise<unknown>;
-  /** Whether jobs can be lost while the rows stay: by a flush, a restart or a failover. */
+  /** Whether jobs can be lost while the rows remain: by a flush, a restart or a failover. */
   readonly isVolatile: boolean;
   /**
-   * Calls `rebuild` when the backend's data is not the data that the last complete rebuild left.
+   * Calls `rebuild` when the backend's data is not that of the last complete rebuild.
    *
    * @param rebuild - resolves with whether it is complete; if not, it is called again the next time.
    * @returns whether it was called.
@@ -71,7 +70,7 @@ function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
     retryStrategy,
   });
   let forWorkers: Redis | undefined;
-  // Every queue gets the errors of this connection, too.
+  // Every queue reports the errors of this connection, too.
   forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
   const workersConnection = () => {
     forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
@@ -144,7 +143,7 @@ function createPostgresBackend(databaseUrl: string, maxWorkers: number, log: Log
 export function createQueueBackend(options: {
   readonly redisUrl: string | undefined;
   readonly databaseUrl: string;
-  /** The largest number of workers; each holds a connection. */
+  /** The largest number of workers, each of which holds a connection. */
   readonly maxWorkers: number;
   readonly log: Logger;
 }): QueueBackend {
@@ -172,7 +171,7 @@ export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Creates or updates BullMQ's own schema. It has no effect where Redis is used. */
+/** Creates or updates BullMQ's own schema, which is not used with Redis. */
 export async function migrateQueues(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
   await client.connect();

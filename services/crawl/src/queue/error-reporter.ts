@@ -1,14 +1,14 @@
 import type { Logger } from '@platform/service-kit';
 
 const EVERY_MS = 60_000;
-/** Of different messages; more, and the oldest is forgotten. */
+/** How many different messages are remembered; the oldest is dropped. */
 const MAX_MESSAGES = 20;
 
 /**
- * Logs the errors of one connection that many listeners hear: each message at once, and then at most once a minute, with the
- * number of those that were left out.
+ * Logs the errors of one connection that many listeners report: each message at once, and then at most once a minute,
+ * with the number of errors that were left out.
  *
- * @param what - what failed, and what follows.
+ * @param what - what failed, and what happens next.
  */
 export function createErrorReporter(log: Pick<Logger, 'warn'>, what: string): (error: Error) => void {
   const reported = new Map<string, { at: number; omitted: number }>();

@@ -4,18 +4,17 @@ import { toJobKey } from '../domain/connectors.js';
 import { parsePattern, type Recurrence } from '../domain/recurrence.js';
 
 /**
- * What a job carries: names of rows, never their content, so that the row decides when the job is
- * claimed. That also keeps metadata out of the queue, whose backends differ in what text they
- * hold.
+ * The data of a job: ids of rows, never their content, so that the row is read when the job is claimed. That also
+ * keeps metadata out of the queue, whose backends differ in the text that they can store.
  *
- *   tick  made by the schedule's job scheduler, once per time
+ *   tick  created by the schedule's job scheduler, once per time
  *   once  the one job of a one-off schedule
- *   run   a run that exists already: asked for, missed, or taken from a worker that vanished
+ *   run   a run that exists already: requested, missed, or recovered from a crashed worker
  */
 export type CrawlJobData = {
   readonly orgId: string;
   readonly connector: Connector;
-  /** Of the request that asked for it, where that is getTraceContext; a tick's trace begins with its run. */
+  /** The trace of the request that asked for the job, if it is traced; a tick's trace begins with its run. */
   readonly traceparent?: string;
 } & (
   | { readonly kind: 'tick'; readonly scheduleId: string; readonly revision: number }
@@ -28,8 +27,8 @@ export type CrawlJob = Pick<Job<CrawlJobData>, 'id' | 'data' | 'attemptsMade' | 
 };
 
 /**
- * The key of the job scheduler that belongs to one revision of a schedule. Each revision has its own, so that a command for
- * one revision never changes another's, whenever the queue gets round to it.
+ * Returns the key of the job scheduler that belongs to one revision of a schedule. Each revision has its own, so that
+ * a command for one revision never changes another's, however late the queue executes it.
  */
 export const toSchedulerKey = (schedule: {
   readonly connector: Connector;
@@ -38,8 +37,8 @@ export const toSchedulerKey = (schedule: {
 }): string => `${toJobKey(schedule.connector, schedule.orgId)}-${schedule.revision}`;
 
 /**
- * The key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade it is in the
- * queue until the schedule is changed: its next tick removes it then.
+ * Returns the key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade
+ * it remains in the queue until the schedule is changed; its next tick then removes it.
  */
 export const toLegacySchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
   toJobKey(schedule.connector, schedule.orgId);
@@ -48,22 +47,22 @@ export const toTickJobId = (schedulerId: string, at: number): string => `repeat:
 export const toOnceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
 export const toRunJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;
 
-/** The key of the job scheduler that made a tick: what is between BullMQ's prefix and the time. */
+/** Returns the key of the job scheduler that made a tick: the part between BullMQ's prefix and the time. */
 export const parseSchedulerKey = (jobId: string): string =>
   jobId.slice(jobId.indexOf(':') + 1, jobId.lastIndexOf(':'));
 
-/** The time that a tick stands for, epoch ms: BullMQ puts it at the end of the id. */
+/** Returns the time that a tick stands for, epoch ms: BullMQ appends it to the id. */
 export function parseTickTime(jobId: string): number {
   return Number(jobId.slice(jobId.lastIndexOf(':') + 1));
 }
 
-/** What the tick's scheduler was made of; undefined for a job that no scheduler made. */
+/** Returns the recurrence of the tick's scheduler; undefined for a job that no scheduler made. */
 export function parseTickRecurrence({ opts }: CrawlJob): Recurrence | undefined {
   const { pattern, tz } = opts.repeat ?? {};
   return pattern === undefined ? undefined : parsePattern(pattern, tz);
 }
 
-/** A run for whichever worker is free. */
+/** A run that any free worker can claim. */
 export interface RunJob {
   readonly runId: string;
   readonly orgId: string;

@@ -18,55 +18,58 @@ import {
 } from './job.js';
 
 /*
- * What the queues hold of a schedule belongs to one revision of it: a job scheduler, or one job. So no command for one revision
- * touches another's, whenever it is carried out.
+ * Every entry of a queue belongs to one revision of a schedule: a job scheduler, or one job. So a command for one
+ * revision never touches another's, however late it is executed.
  */
 
-/** BullMQ asks this for the next time of a scheduler: the same rule as everywhere else in the service. */
+/** Calculates the next time of a scheduler for BullMQ by the same rule as the rest of the service. */
 export const repeatSettings: NonNullable<QueueOptions['settings']> = {
   repeatStrategy: (now, { pattern = '', tz, startDate }) =>
     nextTime(parsePattern(pattern, tz), Math.max(now, Number(startDate ?? 0))),
 };
 
-/** CRAWL-27: the queue keeps the last 10 of each outcome. The runs table keeps more. */
+/** The queue keeps the last 10 jobs of each outcome (CRAWL-27). The runs table keeps more. */
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
-/** Of the next times of a schedule, as many can have a job in the history. */
+/** So many of a schedule's next times can belong to a job in the history. */
 const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
 const LIMIT_REFRESH_MS = 1_000;
 
-/** What names a schedule's part of the queue. */
+/** Identifies the queue's entry of one revision of a schedule. */
 export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
-/** What the queue must know of a schedule. */
+/** The columns of a schedule that the queue needs. */
 export type Queued = QueuedRevision & Pick<Schedule, 'config' | 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
 
 /** BullMQ's states of a job that will still run. */
 const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
 export const isPending = (state: string): boolean => pending.has(state);
 
-/** The jobs of all connectors, each type in its own queue. Everything throws 503 while BullMQ's backend is away. */
+/**
+ * The jobs of all connectors; each connector type has its own queue. Everything fails with 503 while the backend is
+ * unavailable.
+ */
 export interface CrawlQueues {
-  /** Adds what this revision of the schedule needs. */
+  /** Adds the job scheduler or the job that this revision of the schedule needs. */
   apply(schedule: Queued): Promise<void>;
-  /** Whether what this revision of the schedule needs is there. */
+  /** Resolves with whether that job scheduler or job exists. */
   has(schedule: Queued): Promise<boolean>;
   /**
-   * Removes what the queue may have of a revision: its job scheduler and, where it may be a one-off, its job, but not the job
-   * `kept`. A run that has begun finds out that it has ended, and does nothing.
+   * Removes what the queue may hold of a revision: its job scheduler and, if it may be a one-off schedule, its job,
+   * but not the job `kept`. A run that has begun notices that it has ended, and does nothing.
    */
   clear(
     revision: QueuedRevision,
     options: { readonly mayBeOneOff: boolean; readonly kept: string | null },
   ): Promise<void>;
   addRun(run: RunJob): Promise<void>;
-  /** BullMQ's state of a job, `unknown` when there is none. */
+  /** Returns BullMQ's state of a job, `unknown` when there is none. */
   jobState(connector: Connector, jobId: string): Promise<string>;
   /** Removes the job scheduler that made a tick. @returns whether it was there. */
   removeTickScheduler(connector: Connector, tickJobId: string): Promise<boolean>;
   /**
-   * Sets the limit of CRAWL-24, over all replicas together. Of these queues only where a flush can have forgotten it, and at most
-   * once a second: they are named with every batch of changes.
+   * Sets the limit of CRAWL-24, which holds over all replicas together. When queues are named, their limit is set
+   * only where a flush can have removed it, and at most once a second, as every batch of changes names its queues.
    */
   limitConcurrency(limited?: Iterable<Connector>): Promise<void>;
   /** See {@link QueueBackend.afterDataLoss}. */
@@ -83,7 +86,7 @@ function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Calls BullMQ; any failure becomes 503 for the caller. */
+/** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -93,8 +96,9 @@ async function callQueue<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Without a priority, so in the order in which they became due (on PostgreSQL: were made). BullMQ's is strict over the whole
- * queue, and a queue is all organisations': those who ask for 1 would keep the others waiting for good.
+ * Jobs have no priority: they start in the order in which they became due (on PostgreSQL: were added). BullMQ's
+ * priority is strict over a whole queue, which all organisations share, so those with priority 1 could delay the
+ * others forever.
  */
 function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
   return { ...HISTORY, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
@@ -103,7 +107,7 @@ function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
 export function openQueues(deps: {
   readonly queueBackend: QueueBackend;
   readonly retryDelayMs: number;
-  /** How many runs of a queue are active at once, over all replicas. */
+  /** The most active runs of a queue, over all replicas. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -117,7 +121,7 @@ export function openQueues(deps: {
     const queue = queueBackend.queue(toQueueName(connector), { settings: repeatSettings });
     queue.on('error', reportError);
     queues.set(connector, queue);
-    // BullMQ remembers a start that failed, for good: the next question gets another queue.
+    // BullMQ never retries a failed start: the next call opens another queue.
     queue.waitUntilReady().catch(() => {
       if (queues.get(connector) === queue) queues.delete(connector);
       return queue.close().catch(() => undefined);
@@ -139,13 +143,14 @@ export function openQueues(deps: {
     let after: number | undefined;
     for (let isMade = false, tries = 0; !isMade; tries += 1)
       try {
-        // BullMQ is silent about a scheduler that it does not make.
+        // BullMQ does not report a scheduler that it could not create.
         if (((await upsert(after)) as unknown) === undefined)
           throw new Error('the job scheduler was not made');
         isMade = true;
       } catch (error) {
         if (!isJobIdTaken(error) || tries === MAX_TAKEN_TIMES) throw error;
-        // The clock was set back: this revision's job of that time has been delivered. The next time is the one after it.
+        // The clock was set back: this revision's job of that time has been delivered already. Continue with the time
+        // after it.
         after = nextTime(recurrence, after ?? Date.now());
       }
   }

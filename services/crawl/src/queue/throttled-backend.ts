@@ -9,14 +9,14 @@ import {
 import type pg from 'pg';
 
 /*
- * BullMQ's PostgreSQL backend, kept from spinning, and from sleeping too long. Three things in 6.7 turn a worker into a busy
- * loop, gigabytes of log lines included, none of which its Redis backend does:
+ * BullMQ's PostgreSQL backend, kept from spinning and from sleeping too long. In version 6.7 three faults, none of
+ * which its Redis backend has, turn a worker into a busy loop that fills the log:
  *
- *   - the schema is checked once per connection, and a check that failed (a time-out under load)
- *     is remembered: every later query fails at once, for good;
- *   - after an error that isn't named ECONNREFUSED the worker tries again without a pause;
- *   - while a queue is at its global concurrency, a worker with room of its own is told again and
- *     again that a job is waiting.
+ *   - the schema is checked once per connection, and a failed check (a timeout under load) is remembered forever: every
+ *     later query fails at once;
+ *   - after an error whose code isn't ECONNREFUSED the worker tries again without a pause;
+ *   - while a queue is at its global concurrency, a worker with capacity of its own is notified again and again that a
+ *     job is waiting.
  */
 
 const ERROR_PAUSE_MS = 200;
@@ -24,14 +24,14 @@ const QUICK_MS = 10;
 const MAX_QUICK_RETURNS = 5;
 const QUICK_PAUSE_MS = 25;
 
-/** What BullMQ waits for before it tries again. */
+/** Pauses, and returns an error after which BullMQ tries again. */
 async function asConnectionError(error: unknown): Promise<unknown> {
   if (!isDatabaseUnavailable(error)) return error;
   await delay(ERROR_PAUSE_MS);
-  return Object.assign(new Error('the queue can not be asked', { cause: error }), { code: 'ECONNREFUSED' });
+  return Object.assign(new Error('the queue is unavailable', { cause: error }), { code: 'ECONNREFUSED' });
 }
 
-/** The pool, as BullMQ uses one. */
+/** Wraps the pool so that errors of the connection are delayed. */
 export function throttledPool(pool: pg.Pool): PostgresConnectionOptions {
   const query = async <T>(asked: Promise<T>): Promise<T> => {
     try {
@@ -49,7 +49,7 @@ export function throttledPool(pool: pg.Pool): PostgresConnectionOptions {
   };
 }
 
-/** The schema was checked at the service's start. */
+/** Skips the check of the schema, which the service does at its start. */
 class CheckedConnection extends PostgresConnection {
   override waitUntilReady(): Promise<void> {
     return Promise.resolve();
@@ -58,8 +58,9 @@ class CheckedConnection extends PostgresConnection {
 
 class ThrottledBackend extends PostgresQueueBackend {
   /**
-   * Seconds; as on Redis. A worker sleeps until the next job is due, by a timer that knows nothing of the wall clock: when
-   * that is set forward, or the host slept, this is how late a job may be. BullMQ would let it sleep for an hour.
+   * In seconds, as on Redis. A worker sleeps until the next job is due, using a timer that does not follow the wall
+   * clock: when that is set forward, or the host was suspended, a job may be late by this. BullMQ's default is an
+   * hour.
    */
   override get maximumBlockTimeout(): number {
     return 10;
@@ -78,7 +79,7 @@ class ThrottledBackend extends PostgresQueueBackend {
   }
 }
 
-/** For BullMQ's constructors; all share the pool. */
+/** Creates the backend of a queue or worker; all share the pool. */
 export const createThrottledBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
   name,
   options,

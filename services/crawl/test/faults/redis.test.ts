@@ -76,7 +76,7 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     expect((await post('/files_3/schedule', hourly)).status).toBe(201);
     expect(stopwatch.stop()).toBeLessThan(1_000);
     // The applier logs this when its command has timed out.
-    await waitFor(() => platform.crawl.logged().includes('not brought to the schedules'), {
+    await waitFor(() => platform.crawl.logged().includes('Failed to apply schedules'), {
       what: 'a command that timed out',
       ...SLOW,
     });

@@ -21,7 +21,7 @@ const data = connectors.map((connector) => ({
   eventType: toEventType(connector),
 }));
 
-/** Administrators, with `crawl:read`. */
+/** The routes are for administrators with `crawl:read`. */
 export function connectorRoutes(app: App): void {
   app.get(
     `${base}/connectors`,

@@ -29,7 +29,7 @@ const Events = Type.Object({
   hasMore: Type.Boolean(),
 });
 
-/** Administrators, with `crawl:read`. */
+/** The routes are for administrators with `crawl:read`. */
 export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<EventFeedPage>): void {
   app.get(
     `${base}/events`,

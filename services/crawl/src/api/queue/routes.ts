@@ -4,7 +4,7 @@ import { base } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { QueueView } from './schemas.js';
 
-/** Administrators, with `crawl:read`. */
+/** The routes are for administrators with `crawl:read`. */
 export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<QueueView>): void {
   const queue = administratorsReading(app, loadQueue);
   app.get(

@@ -17,7 +17,7 @@ const countStates = (ended: readonly EndedRuns[]) => ({
   aborted: sum(ended, 'aborted'),
 });
 
-/** A run that waits, or a time of the schedule that has passed without one. */
+/** Returns since when a run has waited, or since when the schedule has been due without a run. */
 function findWaitingSince({ schedule, run }: ScheduleStatus, now: number): string | null {
   if (run) return run.state === 'waiting' ? run.createdAt.toISOString() : null;
   const { state, nextRunAt } = schedule;
@@ -38,12 +38,12 @@ function toQueued(status: ScheduleStatus, ended: readonly EndedRuns[], now: numb
   };
 }
 
-/** What the organisation's connectors wait for and did in the last hour (CRAWL-34); each has a queue of its own. */
+/** Describes the queue of each of the organisation's connectors, and what they did in the last hour (CRAWL-34). */
 export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   return async (orgId: string): Promise<QueueView> => {
     const now = clock();
     const statuses = await findStatuses(pool, orgId);
-    // Whole steps: a bar doesn't change once its time has passed.
+    // The steps are aligned, so that a bar does not change once its time has passed.
     const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
     const connectors = statuses.map(({ schedule }) => schedule.connector);
     const ended = await countEndedRuns(pool, { orgId, connectors, from: new Date(from), stepMs: STEP_MS });

@@ -16,7 +16,7 @@ const toRunKey = (request: FastifyRequest<{ Params: RunPath }>): RunKey => ({
   runId: request.params.runId,
 });
 
-/** Administrators, with `crawl:write` to run and `crawl:read` to look. */
+/** The routes are for administrators: `crawl:write` to run or cancel, `crawl:read` to read. */
 export function runRoutes(app: App, service: RunService): void {
   app.post(
     `${base}/:connector/run`,

@@ -21,13 +21,13 @@ export interface RunKey {
 }
 
 export interface RunService {
-  /** Queues a run beside the schedule's own. @returns undefined without a schedule. @throws AppError 409; 503. */
+  /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
   request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined>;
-  /** The history, newest first; it outlives the schedule. */
+  /** Lists the history, newest first. It outlives the schedule. */
   list(orgId: string, connector: Connector, query: RunsQuery): Promise<ListPage<RunItem>>;
-  /** One run, with its attempts and its event. @throws AppError 404. */
+  /** Returns one run with its attempts and its event. @throws AppError 404. */
   get(run: RunKey): Promise<RunDetail>;
-  /** Aborts a run in progress; the schedule goes on. @throws AppError 404; 409 when the run has ended. */
+  /** Aborts a run in progress; the schedule continues. @throws AppError 404; 409 when the run has ended. */
   cancel(run: RunKey): Promise<RunDetail>;
 }
 
@@ -64,7 +64,7 @@ function listAttempts(run: RunHistoryRow): Attempt[] {
     endedAt: toIso(endedAt),
     reason,
   }));
-  // Between two attempts the last one is among those that failed.
+  // Between two attempts, the last one is already in the list of failed attempts.
   if (run.attempts === 0 || run.attempts === failed.at(-1)?.number) return attempts;
   const last = {
     number: run.attempts,
@@ -105,7 +105,7 @@ export function createRunService(deps: {
 
   return {
     async request(orgId, connector, requestId) {
-      // Whoever asks a thousand times is told so without a wait.
+      // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const schedule = await findSchedule(pool, orgId, connector);
       if (!schedule) return undefined;
@@ -126,7 +126,7 @@ export function createRunService(deps: {
         nextRunAt: undefined,
         requestId,
       });
-      // Another run, a pause or a removal came first.
+      // Another run, a pause or a removal was committed first.
       if (!run) return refuse(orgId, connector);
       try {
         await queues.addRun({
@@ -137,7 +137,7 @@ export function createRunService(deps: {
           attemptsLeft: run.maxAttempts,
         });
       } catch (error) {
-        // A job that is added after all finds no run, and does nothing.
+        // If the job was added in spite of the error, it finds no run and does nothing.
         if (await withdrawRun(pool, runId)) throw error;
       }
       maybePruneRuns(pool, orgId, connector);

@@ -22,9 +22,9 @@ function toScheduleFault(error: unknown): unknown {
 }
 
 /**
- * For routes whose body the service checks by itself: by the schedule's type, so that the faults
- * are those of its type alone. The schema is what the documentation shows. What the JSON parser
- * refuses is told as a fault of the schedule, too.
+ * For routes whose body the service validates itself, against the schema of the schedule's type, so that faults are
+ * described in terms of that type alone. Fastify's schema is only for the documentation. A body that is not JSON is
+ * reported as a fault of the schedule, too.
  */
 export const ownBodyCheck: OwnBodyCheck = {
   validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : compile(route)),

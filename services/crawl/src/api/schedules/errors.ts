@@ -1,6 +1,6 @@
 import { AppError, type FaultDetail, validationError } from '@platform/service-kit';
 
-/* The exact messages of CRAWL-9, CRAWL-10 and CRAWL-18. */
+/* CRAWL-9, CRAWL-10 and CRAWL-18 fix these messages. */
 
 const refused = (code: string, message: string): AppError => new AppError({ status: 400, code, message });
 

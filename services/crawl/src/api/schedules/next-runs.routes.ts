@@ -10,7 +10,7 @@ import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
 const tags = ['Crawl schedules'];
 const message = 'Next runs calculated';
 
-/** Administrators, with `crawl:read`. */
+/** The routes are for administrators with `crawl:read`. */
 export function nextRunRoutes(app: App, service: NextRunsService): void {
   const onRequest = administrators(app, 'crawl:read');
   app.get(

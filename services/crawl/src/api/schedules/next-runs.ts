@@ -29,9 +29,9 @@ export const NextRunsQuery = Type.Object(
 );
 
 export interface NextRunsService {
-  /** Of a schedule that is paused or has finished there are none. @returns undefined without a schedule. */
+  /** Lists the next runs: none for a schedule that is paused or has finished. @returns undefined without a schedule. */
   list(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
-  /** The same for a configuration that isn't saved. @throws AppError 400. */
+  /** Lists the runs that an unsaved configuration would have. @throws AppError 400. */
   preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
 }
 

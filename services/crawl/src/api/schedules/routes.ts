@@ -14,7 +14,7 @@ const Instant = Type.String({ format: 'date-time' });
 const params = ConnectorPath;
 const security = bearer;
 
-/** Administrators, with `crawl:read`. */
+/** These routes are for administrators with `crawl:read`. */
 function readRoutes(app: App, service: ScheduleService): void {
   const one = administratorsReading(app, (orgId, { params: given }) =>
     service.status(orgId, toConnector(given as ConnectorPath)),
@@ -59,7 +59,7 @@ function readRoutes(app: App, service: ScheduleService): void {
   );
 }
 
-/** Administrators, with `crawl:write`. */
+/** These routes are for administrators with `crawl:write`. */
 function writeRoutes(app: App, service: ScheduleService): void {
   const onRequest = administrators(app, 'crawl:write');
   const Scheduled = Type.Object({
@@ -134,7 +134,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
   );
 }
 
-/** Administrators, with `crawl:delete`. */
+/** These routes are for administrators with `crawl:delete`. */
 function deleteRoutes(app: App, service: ScheduleService): void {
   const onRequest = administrators(app, 'crawl:delete');
   app.delete(

@@ -30,19 +30,19 @@ import {
 import { type StatusItem, toStatusItem } from './status-item.js';
 
 /*
- * The states of a schedule. Its row is the truth, and a change is one commit of it; queues/applier.ts brings the queue to it
- * afterwards.
+ * The states of a schedule. Its row is authoritative, and a change is one commit; queue/applier.ts then updates the
+ * queue.
  *
  *   (none)           ─ schedule ──────► active
- *   active           ─ schedule ──────► active    replaced; a run in progress goes on, one not begun is void
+ *   active           ─ schedule ──────► active    replaced; a run in progress continues, a job not started is void
  *   active           ─ pause ─────────► paused    a run in progress is aborted
- *   paused           ─ resume ────────► active    from the next time on; a one-off that is due, at once
+ *   paused           ─ resume ────────► active    from the next time on; an overdue one-off runs at once
  *   paused, finished ─ schedule ──────► active    replaced
- *   active           ─ its run ended ─► finished  one-off only; it stays to be read until replaced or removed
- *   any              ─ remove ────────► (none)    a run in progress is aborted; the row stays as a mark for the applier
+ *   active           ─ its run ended ─► finished  one-off only; it stays visible until it is replaced or removed
+ *   any              ─ remove ────────► (none)    a run in progress is aborted; the row remains for the applier
  *
- * Each of these but the end of a run gives the row a new revision; a job of an older one finds that out when it is claimed,
- * and does nothing. So what the queue has not heard yet does no harm.
+ * Each of these except the end of a run gives the row a new revision. A job of an older revision is recognised when it is
+ * claimed, and does nothing, so a queue that is not up to date does no harm.
  */
 
 export interface Scheduled {
@@ -53,23 +53,23 @@ export interface Scheduled {
 }
 
 export interface ScheduleService {
-  /** Creates or replaces. @throws AppError 400 of CRAWL-9 and CRAWL-10. */
+  /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
   schedule(principal: AccountPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
   status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
   list(orgId: string): Promise<StatusItem[]>;
-  /** @returns when. @throws AppError 400 when there is nothing to pause, or it is paused. */
+  /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */
   pause(orgId: string, connector: Connector): Promise<Date>;
-  /** @returns when. @throws AppError 400 when nothing is paused. */
+  /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
   resume(orgId: string, connector: Connector): Promise<Date>;
-  /** There need not be one. */
+  /** Removes the schedule, if there is one. */
   remove(orgId: string, connector: Connector): Promise<void>;
-  /** All of them or none. */
+  /** Removes all of the organisation's schedules, or none of them when it fails. */
   removeAll(orgId: string): Promise<void>;
 }
 
 interface Deps {
   readonly pool: pg.Pool;
-  /** Called after each commit of a change. */
+  /** Called after each committed change. */
   readonly onChange: () => void;
   readonly clock: Clock;
 }
@@ -102,7 +102,7 @@ function readNewSchedule(principal: AccountPrincipal, connector: Connector, give
   };
 }
 
-/** Goes on counting from the first run where the times are what they were: scheduling again what there is changes nothing. */
+/** Keeps the anchor when the times are unchanged, so that saving the same schedule again does not move its runs. */
 function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSchedule {
   const kept = { ...wanted, anchorAt: current.anchorAt };
   const plan = createPlan(kept);
@@ -110,7 +110,7 @@ function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSch
   return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
-/** @returns its revision. */
+/** @returns the revision of the saved schedule. */
 async function save(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
   for (;;) {
     const current = isAnchored(wanted.config)
@@ -119,12 +119,15 @@ async function save(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<nu
     const saved = current
       ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
       : await upsertSchedule(pool, wanted);
-    // Another change came first; this one looks again at what it replaces.
+    // Another change was committed first: read again what this one replaces.
     if (saved !== undefined) return saved;
   }
 }
 
-/** Resumes a one-off job whose time passed while it was paused, and which is not to run late. @returns whether it was still paused. */
+/**
+ * Resumes a one-off schedule whose time passed while it was paused and whose policy is to skip a missed run.
+ * @returns whether it was still paused.
+ */
 const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boolean> =>
   inTransaction(pool, async (tx) => {
     const at = new Date(now);

@@ -14,7 +14,7 @@ const Nullable = <
 export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
 export type JobState = (typeof jobStates)[number];
 
-/** The fields of CRAWL-13. Those after `state` go beyond it. */
+/** The fields of CRAWL-13, and more after `state`. */
 export const StatusItem = Type.Object(
   {
     id: Type.String(),
@@ -54,7 +54,7 @@ export type StatusItem = Type.Static<typeof StatusItem>;
 const jobStatesByRunState: Readonly<Record<RunState, JobState>> = {
   waiting: 'waiting',
   active: 'active',
-  // Its back-off is over later: BullMQ calls that delayed, too.
+  // The run waits for its back-off, which BullMQ calls delayed, too.
   retrying: 'delayed',
   completed: 'completed',
   failed: 'failed',
@@ -74,7 +74,7 @@ export function getState(
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-/** `now` in epoch ms. */
+/** @param now - epoch ms. */
 export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, now: number): StatusItem {
   const { connector, orgId, nextRunAt, metadata } = schedule;
   const state = getState(schedule, run, now);

@@ -7,7 +7,7 @@ import { Statistics } from './service.js';
 
 const handle = createErrorHandler(crawlErrors);
 
-/** CRAWL-21 names this failure; a database that is away is 503 as everywhere. */
+/** CRAWL-21 fixes the message of this failure. An unavailable database is 503, as everywhere. */
 const statisticsFailed: typeof handle = (thrown, request, reply) => {
   const error = translateError(thrown);
   const message = 'Failed to retrieve queue statistics';
@@ -18,7 +18,7 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
   handle(publicError, request, reply);
 };
 
-/** Administrators, with `crawl:read`. */
+/** The routes are for administrators with `crawl:read`. */
 export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
   const statistics = administratorsReading(app, loadStatistics);
   app.get(

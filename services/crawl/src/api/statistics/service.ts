@@ -22,8 +22,8 @@ export const Statistics = Type.Object(
 export type Statistics = Type.Static<typeof Statistics>;
 
 /**
- * The caller's organisation only. What is queued is counted from its own schedules, of which there
- * is one per connector type at the most; what is done comes from counters kept with each run's end.
+ * Counts the caller's organisation only. Queued jobs are counted from its schedules, of which there is at most one
+ * per connector type; ended runs come from counters that each run updates as it ends.
  */
 export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   return async (orgId: string): Promise<Statistics> => {
@@ -41,7 +41,7 @@ export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; read
       paused: 0,
     };
     for (const { schedule, run } of statuses)
-      // A finished one-off job is among the totals already.
+      // The totals include a finished one-off job already.
       if (schedule.state !== 'finished' || (run && isInProgress(run.state)))
         counts[getState(schedule, run, now)] += 1;
     const repeatable = statuses.filter(

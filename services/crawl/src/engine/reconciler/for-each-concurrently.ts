@@ -1,10 +1,14 @@
 import type { Logger } from '@platform/service-kit';
 
 const DEFAULT_CONCURRENCY = 20;
-/** More, and it is no single item that is bad, but what is asked that is away. */
+/** More failures than this mean that a dependency is unavailable, not that single items are bad. */
 const MAX_FAILURES = 20;
 
-/** Does the work for every item, some at once; one that fails is logged, and keeps no other from its turn. @returns how many failed; rejects when many do. */
+/**
+ * Does the work for every item, several at a time. An item that fails is logged and does not stop the others.
+ *
+ * @returns how many failed; rejects when many do.
+ */
 export async function forEachConcurrently<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

@@ -12,8 +12,8 @@ const MAX_CONCURRENT_RECOVERIES = 4;
 const CLAIM_GRACE_MS = 60_000;
 
 /**
- * Runs that are in progress by their row, and whose lease has expired. While the queue has their job,
- * BullMQ's own stalled check brings them back; where the queue has lost it, they get a new one.
+ * Recovers runs in progress whose lease has expired. While the queue has their job, BullMQ's own check for stalled
+ * jobs delivers it again; when the queue has lost it, they get a new one.
  */
 export function createLostRuns(deps: {
   readonly pool: pg.Pool;
@@ -34,13 +34,13 @@ export function createLostRuns(deps: {
     }
     const until = new Date(now.getTime() + CLAIM_GRACE_MS);
     if (isPending(await queues.jobState(connector, run.jobId))) {
-      // An active run stays free to be taken up by its job's next delivery.
+      // The lease of an active run is not extended, so that the next delivery of its job can claim it.
       if (run.state !== 'active') await extendLease(pool, runId, now, until);
       return;
     }
     const recoveries = run.recoveries + 1;
     if (!(await requeueLost(pool, run, { now, until, jobId: toRunJobId(runId, recoveries) }))) return;
-    // Should the queue not answer, it is lost again when the lease ends.
+    // If the queue does not respond, the run counts as lost again when this lease expires.
     const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
     await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
     metrics.repairs.inc({ kind: 'lost_run' });

@@ -7,13 +7,13 @@ import { forEachConcurrently } from './for-each-concurrently.js';
 
 /** How long the worker of an aborted run has to cancel the task itself. */
 const OWN_CANCELLATION_MS = 10_000;
-/** After this time an endpoint that is away is not asked again. */
+/** After this time the task of an unavailable endpoint is given up. */
 const GIVE_UP_AFTER_MS = 3_600_000;
 const BATCH = 200;
 
 /**
- * Cancels the remote tasks of runs that were paused or removed while no worker had them: their worker crashed, or had noticed
- * that its lease was lost and left the task to the next one.
+ * Cancels the remote tasks of runs that were aborted while no worker held them: their worker crashed, or noticed that
+ * its lease was lost and left the task to the next one.
  */
 export function createOrphanedTasks(deps: {
   readonly pool: pg.Pool;

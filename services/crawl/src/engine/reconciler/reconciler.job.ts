@@ -15,8 +15,8 @@ export interface Reconciler {
 }
 
 /**
- * At start and every minute, on one replica at a time: has the queue rebuilt when it has lost its data, recovers runs whose
- * lease has expired, and makes up for runs that did not happen. A round that fails half-way is gone on with by the next.
+ * At start and every minute, on one replica at a time: rebuilds the queue when it has lost its data, recovers runs
+ * whose lease has expired, and replaces runs that were missed. The next round continues what a failed one left.
  */
 export function createReconciler(deps: {
   readonly pool: pg.Pool;
@@ -35,7 +35,7 @@ export function createReconciler(deps: {
   const recoverLost = createLostRuns(deps);
   const cancelOrphanedTasks = createOrphanedTasks(deps);
 
-  /** One that fails keeps no other from its turn. */
+  /** Runs one phase; its failure does not stop the others. */
   async function phase(what: string, run: () => Promise<void>): Promise<void> {
     await run().catch((error: unknown) => {
       log.warn({ err: error }, `${what} failed: it is tried again in the next round`);

@@ -22,19 +22,19 @@ import type { CrawlMetrics } from '../metrics.js';
 import { forEachConcurrently } from './for-each-concurrently.js';
 
 /*
- * Finds schedules whose expected run did not start in time. The row says what is expected, so a
- * queue that forgot everything is found out, too.
+ * Finds schedules whose expected run did not start in time. The row says what is expected, so even a queue that lost
+ * everything is noticed.
  *
- * Its job is in the queue: it waits for a worker. The schedule is marked (`overdueSince` in the
- * status item), the gauge and the log say so, and nothing is done: the job will run.
+ * If the job is in the queue, it waits for a worker. The schedule is marked (`overdueSince` in the status item), the
+ * gauge and the log say so, and nothing else is done: the job will run.
  *
- * Its job is nowhere: the run was missed. It is made up for by one run, or recorded as skipped
- * where it is too late for that by the schedule's policy; the scheduler is made anew. The run carries the tick's own key, so a
- * job that turns up after all finds its tick taken.
+ * If the job is in no queue, the run was missed. One run replaces it, or it is recorded as skipped if the schedule's
+ * policy says that it is too late; the applier recreates the scheduler. The run carries the key of the tick, so a job
+ * that turns up after all finds its tick claimed.
  */
 
 const PAGE = 500;
-/** Each holds a connection; requests need some, too. */
+/** Each repair holds a connection, and runs need some, too. */
 const MAX_CONCURRENT_REPAIRS = 4;
 
 export interface WatchdogDeps {
@@ -45,17 +45,17 @@ export interface WatchdogDeps {
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
   readonly overdueGraceMs: number;
-  /** How late a run of a schedule that skips what it missed may still start. */
+  /** How late a run may still start when its schedule skips missed runs. */
   readonly misfireGraceMs: number;
 }
 
-/** The ids that the job of the expected run can have. */
+/** Returns the ids that the job of the expected run can have. */
 const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =>
   schedule.isRecurring
     ? [toSchedulerKey(schedule), toLegacySchedulerKey(schedule)].map((key) => toTickJobId(key, expected))
     : [toOnceJobId(schedule.id, schedule.revision)];
 
-/** @returns the run, where there is one to do. */
+/** Records the missed run as waiting or as skipped. @returns the run, if it is to be done. */
 async function insertMissed(
   tx: Transaction,
   schedule: Schedule,
@@ -88,8 +88,8 @@ export function createWatchdog(deps: WatchdogDeps) {
     config.missedRunPolicy === 'skip' && clock() - expected.getTime() > misfireGraceMs;
 
   /**
-   * A run that is made up for stands for every time that has passed; one that is skipped for none that may still start:
-   * such a tick can be on its way at this very moment. Null for a one-off.
+   * Returns when the next run is expected. A replacement run covers every time that has passed; a skipped one does
+   * not cover times that may still start, as such a tick can be on its way right now. Null for a one-off schedule.
    */
   function nextExpected(schedule: Schedule, isSkipped: boolean): Date | null {
     if (schedule.config.scheduleType === 'once') return null;
@@ -113,9 +113,9 @@ export function createWatchdog(deps: WatchdogDeps) {
     if (!missed) return;
     applier.wake();
     metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
-    log.warn({ orgId, connector, expected }, 'an expected run did not happen: made up for');
+    log.warn({ orgId, connector, expected }, 'an expected run was missed: replaced, or recorded as skipped');
     maybePruneRuns(pool, orgId, connector);
-    // Should the queue not respond, the run is recovered once its lease has expired.
+    // If the queue does not respond, the run is recovered once its lease has expired.
     const { run } = missed;
     if (run)
       await queues.addRun({ runId: run.id, orgId, connector, recoveries: 0, attemptsLeft: run.maxAttempts });
@@ -127,7 +127,7 @@ export function createWatchdog(deps: WatchdogDeps) {
     return false;
   }
 
-  /** @returns those of a page that wait for a worker. */
+  /** @returns the ids of those schedules of a page whose job waits for a worker. */
   async function checkPage(page: readonly ExpectedJob[]): Promise<string[]> {
     const waiting: string[] = [];
     await forEachConcurrently(
@@ -145,7 +145,7 @@ export function createWatchdog(deps: WatchdogDeps) {
   return async (stopping: AbortSignal): Promise<void> => {
     const before = new Date(clock() - overdueGraceMs);
     let count = 0;
-    // Page by page to the end: those that wait must not hide those that were missed.
+    // All pages are read: schedules that wait must not hide those that were missed.
     for (let last: ExpectedJob | undefined; !stopping.aborted;) {
       const page = await findOverdue(pool, before, last, PAGE);
       count += (await checkPage(page)).length;

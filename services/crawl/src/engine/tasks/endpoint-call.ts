@@ -5,7 +5,7 @@ import { readRetryAfter } from './retry-after.js';
 import { signatureHeaders } from './signature.js';
 import { EndpointUnavailable } from './task.js';
 
-/** What an endpoint answered, as far as it can be believed. */
+/** The validated parts of an endpoint's response. */
 export interface EndpointResponse {
   readonly status: number;
   /** Undefined when the body isn't JSON. */
@@ -14,16 +14,19 @@ export interface EndpointResponse {
   readonly retryAfterMs: number | undefined;
 }
 
-/** An endpoint has no business saying more. */
+/** The limit of a response's body. */
 const MAX_BODY_BYTES = 65_536;
-/** Of a question for progress. The order itself may be answered when it is done: the run's own timeout bounds it. */
+/**
+ * The timeout of a request for progress. The order itself may be answered only when it is done: the run's own timeout
+ * limits it.
+ */
 const POLL_TIMEOUT_MS = 30_000;
-/** What an endpoint that is away says beside its status interests nobody. */
+/** How long the body of an error is read before the connection is closed. */
 const DISCARD_TIMEOUT_MS = 1_000;
 
-/** Said by an endpoint that has too much to do, and by proxies in front of one that is being replaced. */
+/** Sent by an endpoint that is overloaded, and by proxies in front of one that is being replaced. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The connection was not made, or broke: the request may or may not have arrived. */
+/** The connection failed: the request may or may not have arrived. */
 const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND',
   'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT',
@@ -58,7 +61,7 @@ export interface EndpointRequest {
 
 export interface EndpointAccess {
   readonly dispatcher: Dispatcher;
-  /** What the endpoint knows its requests by; nothing else that is secret is ever sent to it. */
+  /** The keys that sign the requests; no other secret is ever sent to the endpoint. */
   readonly secrets: readonly Buffer[];
   readonly clock: Clock;
 }
@@ -91,10 +94,10 @@ function toEndpointError(error: unknown): Error {
 }
 
 /**
- * One request. Redirects are not followed: the order is for the configured origin alone.
+ * Sends one request. Redirects are not followed: the order is for the configured origin alone.
  *
- * @throws EndpointUnavailable when the endpoint is away, or says so itself; Error for every other fault. Both are in words for
- * the run's reason: never the answer's own text.
+ * @throws EndpointUnavailable when the endpoint is unavailable or says so; Error for every other fault. Both have
+ * messages of our own that can be shown as the run's reason, never the text of the response.
  */
 export async function callEndpoint(
   access: EndpointAccess,

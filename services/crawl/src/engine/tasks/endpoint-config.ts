@@ -4,9 +4,9 @@ import { list, type Variable } from '@platform/service-kit';
 /** `*` stands for every connector without an entry of its own. */
 export const ANY_CONNECTOR = '*';
 
-/** Where the crawls of each connector are posted; a connector without an entry has the built-in task. */
+/** The URL to which the crawls of each connector are posted; a connector without an entry uses the built-in task. */
 export type TaskEndpoints = ReadonlyMap<string, string>;
-/** The keys that requests to each endpoint are signed with: two while one is being replaced. */
+/** The keys that sign the requests to each endpoint: two while one is being replaced. */
 export type TaskSecrets = ReadonlyMap<string, readonly Buffer[]>;
 
 type Entry = readonly [connector: string, value: string];
@@ -56,7 +56,10 @@ export const taskSecrets: Variable<TaskSecrets> = {
   },
 };
 
-/** @returns the faults between the endpoints and their secrets: an endpoint without one would be asked unsigned. */
+/**
+ * Returns an error for each endpoint without a secret, which would be called unsigned, and for each secret without an
+ * endpoint.
+ */
 export function findTaskContradictions(values: {
   readonly TASKS?: TaskEndpoints;
   readonly TASK_SECRETS?: TaskSecrets;

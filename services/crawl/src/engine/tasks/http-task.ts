@@ -9,32 +9,33 @@ import { getRetryDelayMs } from './retry-delay.js';
 import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable, RunStopped } from './task.js';
 
 /*
- * A crawl done by the connector's own HTTP endpoint.
+ * Has a crawl done by the connector's own HTTP endpoint.
  *
- *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: taken
- *                              from another worker, the same order is posted again, byte for byte
- *                              (its deadline, which moves, is in `X-Run-Deadline`); a retry is a new one
+ *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: a worker that
+ *                              takes over the run posts the same order again, byte for byte (its deadline,
+ *                              which moves, is in `X-Run-Deadline`); a retry is a new order
  *     200, 204                 done
- *     202 + Location           under way; the location, of the same origin, tells how far
- *     429, 502, 503, 504       away, as when no connection is made: the same order is posted again later
+ *     202 + Location           accepted; the location, of the same origin, reports the progress
+ *     429, 502, 503, 504       unavailable, as when the connection fails: the same order is posted again later
  *     anything else            failed
- *   GET <location>             until done; as often as `Retry-After` says, within limits
+ *   GET <location>             polled until done, as often as `Retry-After` says, within limits
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
- *     away                     asked again, for as long as the attempt waits
- *   DELETE <location>          the run was paused, removed or took too long; not when it is handed
- *                              over: whoever takes it up hears of the same task; nor by a worker that has lost the run: another follows the task
+ *     unavailable              polled again, for as long as the attempt waits
+ *   DELETE <location>          the run was paused, removed or timed out. Not when the run is handed
+ *                              over, as the next worker follows the same task; and not by a worker that
+ *                              has lost the run to another one
  *
- * Every request is signed with the endpoint's secret; no credential is sent. What the endpoint says is not
- * believed further than it must be: progress never goes back or past what is not yet complete, an
- * unknown state fails the run, a location elsewhere is refused before anything is sent there.
+ * Every request is signed with the endpoint's secret; no credential is sent. Responses are not trusted more than
+ * necessary: progress never goes back and never reaches 100 before the end, an unknown state fails the run, and a
+ * location of another origin is refused before anything is sent there.
  */
 
 const POLL_MS = 1_000;
 const MIN_POLL_MS = 100;
 const MAX_POLL_MS = 30_000;
-/** Status questions may fail so often in a row before the run does. */
+/** The attempt fails after this many failed polls in a row. */
 const MAX_FAULTS = 5;
-/** So long before an attempt stops waiting for its endpoint, the endpoint is polled once more. */
+/** The endpoint is polled once more this long before an attempt stops waiting for it. */
 const LAST_POLL_MS = 1_000;
 const CANCEL_TIMEOUT_MS = 2_000;
 const MAX_REASON_LENGTH = 500;
@@ -45,7 +46,7 @@ interface Progress {
   readonly reason: string;
 }
 
-/** @throws Error for an answer that means nothing. */
+/** @throws Error for a response that is not valid. */
 function readProgress({ status, body }: EndpointResponse): Progress {
   const { state, progress, reason } = (typeof body === 'object' && body !== null ? body : {}) as Record<
     string,
@@ -62,7 +63,7 @@ function readProgress({ status, body }: EndpointResponse): Progress {
   };
 }
 
-/** @throws Error when the location isn't of the endpoint's own origin. */
+/** @throws Error when the location is missing, no URL, or of another origin than the endpoint. */
 export function toStatusUrl(endpoint: URL, location: string | undefined): URL {
   if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
   if (!URL.canParse(location, endpoint.href))
@@ -73,7 +74,7 @@ export function toStatusUrl(endpoint: URL, location: string | undefined): URL {
   return url;
 }
 
-/** @throws Error when the endpoint could not be asked; what it answers does not matter. */
+/** @throws Error when the request failed. The response is ignored. */
 export const cancelTask = (access: EndpointAccess, url: URL, requestId: string): Promise<unknown> =>
   callEndpoint(access, { method: 'DELETE', url, requestId, signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) });
 
@@ -93,7 +94,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     let faults = 0;
     let gap: { readonly since: number; readonly lastPollAt: number } | undefined;
 
-    /** @returns whether the task is done. @throws what ends the attempt. */
+    /** @returns whether the task is done. @throws the error that ends the attempt. */
     async function poll(): Promise<boolean> {
       const response = await call('GET', statusUrl, context);
       const task = readProgress(response);
@@ -125,7 +126,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     }
   }
 
-  /** Should the endpoint be away, the reconciler cancels the task of an aborted run later. */
+  /** If the endpoint is unavailable, the reconciler cancels the task of an aborted run later. */
   async function cancel(statusUrl: URL, context: TaskContext): Promise<void> {
     if (!(await context.mayCancel())) return;
     await cancelTask(deps, statusUrl, context.requestId).then(context.cancelled, () => undefined);
@@ -156,7 +157,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
 const isHandedOver = ({ reason }: AbortSignal): boolean =>
   reason instanceof RunStopped && reason.reason === 'shutdown';
 
-/** The endpoint says so itself: there is nothing to cancel. */
+/** The endpoint reported that the task failed, so there is nothing to cancel. */
 class TaskFailed extends Error {
   override readonly name = 'TaskFailed';
 }

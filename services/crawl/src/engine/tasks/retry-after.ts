@@ -1,11 +1,11 @@
-/** RFC 9110 §5.6.7: the one form of a date that is still sent. */
+/** The one date format of RFC 9110 §5.6.7 that senders still use. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Reads `Retry-After` (RFC 9110 §10.2.3): seconds or a date, which may have passed. What it says is unbounded.
+ * Parses `Retry-After` (RFC 9110 §10.2.3): seconds, or a date that may have passed. The result is not limited.
  *
  * @param now - epoch ms.
- * @returns undefined when there is none, or when it is neither.
+ * @returns undefined when the header is missing or invalid.
  */
 export function readRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;

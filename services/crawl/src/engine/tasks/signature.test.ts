@@ -1,6 +1,6 @@
 import { signatureHeaders } from './signature.js';
 
-/** The example of the specification of Standard Webhooks. */
+/** The example in the specification of Standard Webhooks. */
 const example = {
   secret: Buffer.from('plJ3nmyCDGBKInavdOK15jsl', 'base64'),
   id: 'msg_loFOjxBNrRLzqYUf',

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers that prove who sent a request: those of Standard Webhooks (https://www.standardwebhooks.com), with one
- * signature for each secret, so that a secret can be changed while both sides run.
+ * Returns the headers that prove who sent a request: those of Standard Webhooks (https://www.standardwebhooks.com),
+ * with one signature for each secret, so that a secret can be rotated while both sides run.
  *
- * @param given.content - what is signed, after the id and the time: the body, or `GET /path` of a request without one.
+ * @param given.content - what is signed after the id and the time: the body, or `GET /path` for a request without
+ * one.
  */
 export function signatureHeaders(
   secrets: readonly Buffer[],

@@ -1,16 +1,16 @@
 import type { Connector } from '@platform/events';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 
-/** What a crawl is asked to do. */
+/** Describes the crawl that a task does. */
 export interface TaskOrder {
   readonly runId: string;
-  /** From 1; a retry has the same `runId`. */
+  /** Counts from 1; a retry has the same `runId`. */
   readonly attempt: number;
   readonly orgId: string;
   readonly connector: Connector;
   readonly userId: string;
   readonly scheduleConfig: ScheduleConfig;
-  /** Of the schedule, 1 to 10: for the endpoint to use; it orders no queue. */
+  /** The schedule's priority, 1 to 10. It is passed on to the endpoint; the queue does not use it. */
   readonly priority: number;
   readonly metadata: Record<string, unknown>;
   /** The time that the run stands for, ISO 8601. */
@@ -18,38 +18,38 @@ export interface TaskOrder {
 }
 
 export interface TaskContext {
-  /** Aborted on pause, removal, timeout and shutdown: the task stops what it has begun. */
+  /** Aborted on pause, removal, timeout and shutdown; the task then stops what it has started. */
   readonly signal: AbortSignal;
-  /** When the attempt will be given up, ISO 8601; later by the time for which its endpoint is away. */
+  /** When the attempt times out, ISO 8601; the time for which its endpoint is unavailable is added. */
   readonly deadline: string;
-  /** Of the request that asked for the run; the run's own id where none did. */
+  /** The id of the request that asked for the run; the run's own id when there was none. */
   readonly requestId: string;
-  /** The task service has the task. @param location - where the task can be cancelled, if it is remote. */
+  /** The endpoint has accepted the task. @param location - where the task can be cancelled, if it is remote. */
   accepted(location?: string): void;
   /** The task was cancelled at its location. */
   cancelled(): void;
-  /** 0–100 of the task's own work. */
+  /** Reports 0–100 of the task's own work. */
   progress(percent: number): void;
-  /** Whether the task may be cancelled: it may not when another worker follows it. */
+  /** Resolves with whether the task may be cancelled: not when another worker follows it. */
   mayCancel(): Promise<boolean>;
-  /** The task service, which has the task, can't be asked about it for this reason. @returns how long the attempt waits, ms. */
+  /** The endpoint, which has the task, cannot be reached. @returns how long the attempt waits, in ms. */
   unavailable(reason: string): number;
-  /** It can be asked again. */
+  /** The endpoint can be reached again. */
   available(): void;
 }
 
 /**
- * What a run does. Resolves when the crawl is complete, so that its sync event goes out; rejects
- * with the reason when it failed. It may be called again for the same run.
+ * Does the work of a run. Resolves when the crawl is complete, so that its sync event is published; rejects with the
+ * reason when it failed. It may be called again for the same run.
  *
- * @throws {@link EndpointUnavailable} when the task service could not be given the task at present.
+ * @throws {@link EndpointUnavailable} when the endpoint could not accept the task at present.
  */
 export type Task = (order: TaskOrder, context: TaskContext) => Promise<void>;
 
-/** Nobody has refused the task, and nobody has taken it: the attempt has not begun. */
+/** The endpoint has neither refused nor accepted the task, so the attempt has not begun. */
 export class EndpointUnavailable extends Error {
   override readonly name = 'EndpointUnavailable';
-  /** @param retryAfterMs - what the service asks for, as it says it: unbounded. */
+  /** @param retryAfterMs - the delay that the endpoint asks for, not limited. */
   constructor(
     message: string,
     readonly retryAfterMs?: number,
@@ -72,7 +72,7 @@ export class RunStopped extends Error {
   }
 }
 
-/** Lets the sync event go out, and nothing else: its consumers do the crawling. */
+/** Does nothing, so that the sync event is published at once: its consumers do the crawling. */
 export const builtInTask: Task = (_order, context) => {
   context.accepted();
   return Promise.resolve();

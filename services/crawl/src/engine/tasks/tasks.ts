@@ -8,26 +8,26 @@ import { builtInTask, type Task } from './task.js';
 export interface Tasks {
   get(connector: Connector): Task;
   /**
-   * Cancels a task that an earlier attempt has started. A task of an endpoint that is no longer configured is left alone.
+   * Cancels a task that an earlier attempt started. A task of an endpoint that is no longer configured is ignored.
    *
-   * @throws Error when the endpoint could not be asked.
+   * @throws Error when the request failed.
    */
   cancel(connector: Connector, location: string, requestId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The task of each connector: its own endpoint where one is configured, else the built-in one. */
+/** Creates the task of each connector: its endpoint if one is configured, otherwise the built-in task. */
 export function createTasks(options: {
   readonly endpoints: TaskEndpoints;
   readonly secrets: TaskSecrets;
   readonly clock: Clock;
 }): Tasks {
   const { endpoints, secrets, clock } = options;
-  // No limit of connections: there are five orders per connector at the most, each of which may take as long as its run,
-  // and where one endpoint serves all connectors, those that hang must not hold up the others.
+  // Connections are not limited: by default there are at most five orders per connector, each of which may take as
+  // long as its run, and when one endpoint serves all connectors, those that hang must not delay the others.
   const dispatcher = new Agent({
     connect: { timeout: 5_000 },
-    // Each request brings its own limit.
+    // Each request has its own timeout.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
