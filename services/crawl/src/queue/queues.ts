@@ -1,10 +1,7 @@
 import { type Connector, connectors } from '@platform/events';
-import { type Clock, currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
-import { ErrorCode, type JobsOptions, type QueueOptions } from 'bullmq';
+import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { toQueueName } from '../domain/connectors.js';
 import { createPlan } from '../domain/plan.js';
-import { nextTime, parsePattern, type Recurrence, toPattern } from '../domain/recurrence.js';
-import type { Schedule } from '../domain/schedule.js';
 import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
 import {
@@ -16,30 +13,17 @@ import {
   toSchedulerKey,
   parseSchedulerKey,
 } from './job.js';
-
-/*
- * Every entry of a queue belongs to one revision of a schedule: a job scheduler, or one job. So a command for one
- * revision never touches another's, however late it is executed.
- */
-
-/** Calculates the next time of a scheduler for BullMQ by the same rule as the rest of the service. */
-export const repeatSettings: NonNullable<QueueOptions['settings']> = {
-  repeatStrategy: (now, { pattern = '', tz, startDate }) =>
-    nextTime(parsePattern(pattern, tz), Math.max(now, Number(startDate ?? 0))),
-};
-
-/** The queue keeps the last 10 jobs of each outcome (CRAWL-27). The runs table keeps more. */
-const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
-
-/** So many of a schedule's next times can belong to a job in the history. */
-const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
+import {
+  addOneOff,
+  addScheduler,
+  getTraceContext,
+  jobOptions,
+  type Queued,
+  type QueuedRevision,
+  repeatSettings,
+} from './schedule-jobs.js';
 
 const LIMIT_REFRESH_MS = 1_000;
-
-/** Identifies the queue's entry of one revision of a schedule. */
-export type QueuedRevision = Pick<Schedule, 'id' | 'orgId' | 'connector' | 'revision'>;
-/** The columns of a schedule that the queue needs. */
-export type Queued = QueuedRevision & Pick<Schedule, 'config' | 'maxRetries' | 'anchorAt' | 'nextRunAt'>;
 
 /** BullMQ's states of a job that will still run. */
 const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
@@ -78,14 +62,6 @@ export interface CrawlQueues {
   close(): Promise<void>;
 }
 
-const isJobIdTaken = (error: unknown): boolean =>
-  (error as { code?: unknown }).code === ErrorCode.SchedulerJobIdCollision;
-
-function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
-  const traceparent = currentTraceparent();
-  return traceparent === undefined ? {} : { traceparent };
-}
-
 /** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -93,15 +69,6 @@ async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw dependencyUnavailable('queue', error);
   }
-}
-
-/**
- * Jobs have no priority: they start in the order in which they became due (on PostgreSQL: were added). BullMQ's
- * priority is strict over a whole queue, which all organisations share, so those with priority 1 could delay the
- * others forever.
- */
-function jobOptions(attempts: number, retryDelayMs: number): JobsOptions {
-  return { ...HISTORY, attempts, backoff: { type: 'exponential', delay: retryDelayMs } };
 }
 
 export function openQueues(deps: {
@@ -129,50 +96,6 @@ export function openQueues(deps: {
     return queue;
   }
 
-  async function addScheduler(schedule: Queued, recurrence: Recurrence): Promise<void> {
-    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
-    const repeat = toPattern(recurrence);
-    const data: CrawlJobData = { kind: 'tick', orgId, connector, scheduleId, revision };
-    const template = { name: toQueueName(connector), data, opts: jobOptions(maxRetries + 1, retryDelayMs) };
-    const upsert = (startDate: number | undefined) =>
-      getQueue(connector).upsertJobScheduler(
-        toSchedulerKey(schedule),
-        startDate === undefined ? repeat : { ...repeat, startDate },
-        template,
-      );
-    let after: number | undefined;
-    for (let isMade = false, tries = 0; !isMade; tries += 1)
-      try {
-        // BullMQ does not report a scheduler that it could not create.
-        if (((await upsert(after)) as unknown) === undefined)
-          throw new Error('the job scheduler was not made');
-        isMade = true;
-      } catch (error) {
-        if (!isJobIdTaken(error) || tries === MAX_TAKEN_TIMES) throw error;
-        // The clock was set back: this revision's job of that time has been delivered already. Continue with the time
-        // after it.
-        after = nextTime(recurrence, after ?? Date.now());
-      }
-  }
-
-  async function addOneOff(schedule: Queued, at: number): Promise<void> {
-    const { id: scheduleId, orgId, connector, revision, maxRetries } = schedule;
-    const data: CrawlJobData = {
-      kind: 'once',
-      orgId,
-      connector,
-      scheduleId,
-      revision,
-      at,
-      ...getTraceContext(),
-    };
-    await getQueue(connector).add(toQueueName(connector), data, {
-      ...jobOptions(maxRetries + 1, retryDelayMs),
-      jobId: toOnceJobId(scheduleId, revision),
-      delay: Math.max(0, at - clock()),
-    });
-  }
-
   const limitedAt = new Map<Connector, number>();
   const isLimitOld = (connector: Connector): boolean =>
     performance.now() - (limitedAt.get(connector) ?? -Infinity) >= LIMIT_REFRESH_MS;
@@ -188,10 +111,15 @@ export function openQueues(deps: {
   return {
     apply: (schedule) =>
       callQueue(() => {
+        const queue = getQueue(schedule.connector);
         const plan = createPlan(schedule);
         return plan.kind === 'recurring'
-          ? addScheduler(schedule, plan.recurrence)
-          : addOneOff(schedule, schedule.nextRunAt?.getTime() ?? plan.at);
+          ? addScheduler(queue, schedule, plan.recurrence, retryDelayMs)
+          : addOneOff(queue, schedule, {
+              at: schedule.nextRunAt?.getTime() ?? plan.at,
+              now: clock(),
+              retryDelayMs,
+            });
       }),
     has: (schedule) =>
       callQueue(async () => {

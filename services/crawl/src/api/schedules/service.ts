@@ -5,28 +5,14 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRun } from '../../db/runs.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
-import {
-  findSchedule,
-  type NewSchedule,
-  resumeSchedule,
-  stopSchedules,
-  upsertSchedule,
-  finishOneOff,
-} from '../../db/schedules.js';
+import { findSchedule, resumeSchedule, stopSchedules, finishOneOff } from '../../db/schedules.js';
 import { inTransaction } from '../../db/transaction.js';
 import { toQueueName } from '../../domain/connectors.js';
-import { hasSameTimes, isAnchored, nextRunAfter, createPlan } from '../../domain/plan.js';
+import { nextRunAfter, createPlan } from '../../domain/plan.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
-import { readScheduleBody } from '../../domain/validate-schedule.js';
-import {
-  alreadyPaused,
-  disabledJob,
-  invalidSchedule,
-  nothingToPause,
-  nothingToResume,
-  timeNotInFuture,
-} from './errors.js';
+import { alreadyPaused, nothingToPause, nothingToResume } from './errors.js';
+import { saveSchedule, toNewSchedule } from './save-schedule.js';
 import { type StatusItem, toStatusItem } from './status-item.js';
 
 /*
@@ -74,56 +60,6 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** @throws AppError 400. */
-function readNewSchedule(principal: AccountPrincipal, connector: Connector, given: unknown, now: number) {
-  const read = readScheduleBody(given, now);
-  if ('faults' in read) throw invalidSchedule(read.faults);
-  const { scheduleConfig: config, priority, maxRetries, timeout, metadata } = read.body;
-  if (!config.isEnabled) throw disabledJob();
-  if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
-  const { orgId, userId } = principal;
-  const scheduledAt = new Date(now);
-  const plan = createPlan({ orgId, connector, config, anchorAt: scheduledAt });
-  const next = nextRunAfter(plan, now);
-  if (next === undefined) throw timeNotInFuture();
-  return {
-    id: uuidv7(),
-    orgId,
-    connector,
-    userId,
-    config,
-    priority,
-    maxRetries,
-    timeoutMs: timeout,
-    metadata: metadata ?? null,
-    scheduledAt,
-    anchorAt: scheduledAt,
-    nextRunAt: new Date(next),
-  };
-}
-
-/** Keeps the anchor when the times are unchanged, so that saving the same schedule again does not move its runs. */
-function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSchedule {
-  const kept = { ...wanted, anchorAt: current.anchorAt };
-  const plan = createPlan(kept);
-  if (!hasSameTimes(createPlan(current), plan)) return wanted;
-  return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
-}
-
-/** @returns the revision of the saved schedule. */
-async function save(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
-  for (;;) {
-    const current = isAnchored(wanted.config)
-      ? await findSchedule(pool, wanted.orgId, wanted.connector)
-      : undefined;
-    const saved = current
-      ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
-      : await upsertSchedule(pool, wanted);
-    // Another change was committed first: read again what this one replaces.
-    if (saved !== undefined) return saved;
-  }
-}
-
 /**
  * Resumes a one-off schedule whose time passed while it was paused and whose policy is to skip a missed run.
  * @returns whether it was still paused.
@@ -154,8 +90,8 @@ export function createScheduleService({ pool, onChange, clock }: Deps): Schedule
   return {
     async schedule(principal, connector, given) {
       const now = clock();
-      const wanted = readNewSchedule(principal, connector, given, now);
-      const revision = await save(pool, wanted, now);
+      const wanted = toNewSchedule(principal, connector, given, now);
+      const revision = await saveSchedule(pool, wanted, now);
       onChange();
       return {
         jobId: `${toQueueName(connector)}:${revision}`,

@@ -1,0 +1,64 @@
+import type { AccountPrincipal } from '@platform/auth';
+import type { Connector } from '@platform/events';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { findSchedule, type NewSchedule, upsertSchedule } from '../../db/schedules.js';
+import { createPlan, hasSameTimes, isAnchored, nextRunAfter } from '../../domain/plan.js';
+import type { Schedule } from '../../domain/schedule.js';
+import { readScheduleBody } from '../../domain/validate-schedule.js';
+import { disabledJob, invalidSchedule, timeNotInFuture } from './errors.js';
+
+/** Validates a request body, and makes the new row of it. @throws AppError 400 (CRAWL-9, CRAWL-10). */
+export function toNewSchedule(
+  principal: AccountPrincipal,
+  connector: Connector,
+  given: unknown,
+  now: number,
+): NewSchedule {
+  const read = readScheduleBody(given, now);
+  if ('faults' in read) throw invalidSchedule(read.faults);
+  const { scheduleConfig: config, priority, maxRetries, timeout, metadata } = read.body;
+  if (!config.isEnabled) throw disabledJob();
+  if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
+  const { orgId, userId } = principal;
+  const scheduledAt = new Date(now);
+  const plan = createPlan({ orgId, connector, config, anchorAt: scheduledAt });
+  const next = nextRunAfter(plan, now);
+  if (next === undefined) throw timeNotInFuture();
+  return {
+    id: uuidv7(),
+    orgId,
+    connector,
+    userId,
+    config,
+    priority,
+    maxRetries,
+    timeoutMs: timeout,
+    metadata: metadata ?? null,
+    scheduledAt,
+    anchorAt: scheduledAt,
+    nextRunAt: new Date(next),
+  };
+}
+
+/** Keeps the anchor when the times are unchanged, so that saving the same schedule again does not move its runs. */
+function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSchedule {
+  const kept = { ...wanted, anchorAt: current.anchorAt };
+  const plan = createPlan(kept);
+  if (!hasSameTimes(createPlan(current), plan)) return wanted;
+  return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
+}
+
+/** Creates or replaces the schedule. @returns the revision of the saved schedule. */
+export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
+  for (;;) {
+    const current = isAnchored(wanted.config)
+      ? await findSchedule(pool, wanted.orgId, wanted.connector)
+      : undefined;
+    const saved = current
+      ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
+      : await upsertSchedule(pool, wanted);
+    // Another change was committed first: read again what this one replaces.
+    if (saved !== undefined) return saved;
+  }
+}

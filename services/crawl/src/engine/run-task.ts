@@ -1,0 +1,131 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type { RunClaim } from '../db/claimed-runs.js';
+import type { ActiveRuns } from './active-runs.js';
+import { createAttemptTimer } from './attempt-timer.js';
+import type { ClaimedRun } from './claim-run.js';
+import { ACCEPTED_PROGRESS, createProgress, toRunProgress } from './progress.js';
+import { retryTransient } from './retry-transient.js';
+import { describeWait } from './run-lifecycle.js';
+import { RunStopped, type Task, type TaskOrder } from './tasks/task.js';
+
+export interface RunTaskDeps {
+  readonly activeRuns: ActiveRuns;
+  readonly getTask: (connector: ClaimedRun['run']['connector']) => Task;
+  readonly saveProgress: (run: RunClaim, progress: number) => Promise<unknown>;
+  readonly saveEndpointState: (
+    run: RunClaim,
+    wait: { readonly reason: string; readonly since: Date } | null,
+  ) => Promise<unknown>;
+  /** Stores where the remote task of a run can be cancelled; null once it has been. */
+  readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
+  readonly mayCancelAttempt: (run: ClaimedRun['run']) => Promise<boolean>;
+  /** How long the endpoint may be unavailable in an attempt before the attempt fails. */
+  readonly endpointGraceMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when the process shuts down. */
+  readonly stopping: AbortSignal;
+}
+
+const toOrder = ({ run, schedule }: ClaimedRun): TaskOrder => ({
+  runId: run.id,
+  attempt: run.attempts,
+  orgId: run.orgId,
+  connector: run.connector,
+  userId: schedule.userId,
+  scheduleConfig: schedule.config,
+  priority: schedule.priority,
+  metadata: schedule.metadata ?? {},
+  scheduledFor: run.scheduledFor.toISOString(),
+});
+
+/**
+ * The id that connects the log lines of a run, and of the endpoint that it calls, with the request that asked for it.
+ */
+const getRequestId = ({ id, requestId }: Pick<ClaimedRun['run'], 'id' | 'requestId'>): string =>
+  requestId ?? id;
+
+/** Returns the fields that every log line of a run has. */
+export const getLogFields = (run: ClaimedRun['run']) => ({
+  requestId: getRequestId(run),
+  runId: run.id,
+  connector: run.connector,
+  orgId: run.orgId,
+});
+
+/** Returns what is left of the grace period, as the endpoint may have been unavailable before it accepted the task. */
+function getGraceLeft(
+  { clock, endpointGraceMs }: RunTaskDeps,
+  { unavailableSince }: ClaimedRun['run'],
+): number {
+  const unavailableForMs = unavailableSince === null ? 0 : clock() - unavailableSince.getTime();
+  return Math.min(endpointGraceMs, Math.max(0, endpointGraceMs - unavailableForMs));
+}
+
+/** Resolves when the task does; rejects when the task fails or the run is stopped, whichever comes first. */
+export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<void> {
+  const { run, schedule } = claimed;
+  const abort = deps.activeRuns.add(run);
+  const progress = createProgress((percent) => deps.saveProgress(run, percent));
+  let unavailableReason = '';
+  const budgetsMs = { work: schedule.timeoutMs, unavailable: getGraceLeft(deps, run) };
+  const timer = createAttemptTimer(budgetsMs, (budget) => {
+    const graceS = Math.round(deps.endpointGraceMs / 1_000);
+    const reason =
+      budget === 'work'
+        ? `Timed out after ${schedule.timeoutMs} ms`
+        : `${unavailableReason}, away for ${graceS} s in all`;
+    abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'unavailable', reason));
+  });
+  const storeEndpointState = (wait: { readonly reason: string; readonly since: Date } | null): void => {
+    // This is only shown to users: the task does not depend on it.
+    void deps.saveEndpointState(run, wait).catch(() => undefined);
+  };
+  const storeTaskLocation = (location: string | null): void => {
+    // If the worker is lost, the reconciler uses the location to cancel the task.
+    void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
+  };
+  try {
+    abort.signal.throwIfAborted();
+    const stopped = new Promise<never>((_resolve, reject) => {
+      abort.signal.addEventListener('abort', () => {
+        reject(abort.signal.reason as RunStopped);
+      });
+    });
+    const task = deps.getTask(run.connector)(toOrder(claimed), {
+      signal: abort.signal,
+      deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
+      requestId: getRequestId(run),
+      accepted: (location) => {
+        progress.report(ACCEPTED_PROGRESS);
+        if (location !== undefined) storeTaskLocation(location);
+        if (run.unavailableSince !== null) storeEndpointState(null);
+      },
+      cancelled: () => {
+        storeTaskLocation(null);
+      },
+      progress: (percent) => {
+        progress.report(toRunProgress(percent));
+      },
+      // When in doubt the task is left running: a task without a run does less harm than a run without its task.
+      mayCancel: () => retryTransient(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
+      unavailable: (reason) => {
+        unavailableReason = reason;
+        const since = new Date(deps.clock());
+        storeEndpointState({ reason: describeWait(since, reason), since });
+        deps.log.info({ ...getLogFields(run), reason }, "a task's endpoint is unavailable");
+        return timer.spend('unavailable');
+      },
+      available: () => {
+        timer.spend('work');
+        storeEndpointState(null);
+        deps.log.info(getLogFields(run), "a task's endpoint is available again");
+      },
+    });
+    await Promise.race([task, stopped]);
+  } finally {
+    timer.stop();
+    progress.stop();
+    deps.activeRuns.remove(abort);
+  }
+}
