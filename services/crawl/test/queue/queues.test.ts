@@ -5,7 +5,8 @@ import { nextRunsAfter, createPlan } from '../../src/domain/plan.js';
 import type { Schedule } from '../../src/domain/schedule.js';
 import type { QueueBackend } from '../../src/queue/backend.js';
 import { toOnceJobId, toSchedulerKey, toTickJobId } from '../../src/queue/job.js';
-import { type CrawlQueues, repeatSettings } from '../../src/queue/queues.js';
+import type { CrawlQueues } from '../../src/queue/queues.js';
+import { repeatSettings } from '../../src/queue/schedule-jobs.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector, newSchedule, openTestQueues, type TestQueues } from '../support/test-queues.js';
 

@@ -5,7 +5,8 @@ import type { JobSchedulerJson, JobsOptions, Queue } from 'bullmq';
 import { toQueueName } from '../../src/domain/connectors.js';
 import { createQueueBackend, type QueueBackend } from '../../src/queue/backend.js';
 import { type CrawlJobData, parseTickTime } from '../../src/queue/job.js';
-import { type CrawlQueues, openQueues, repeatSettings } from '../../src/queue/queues.js';
+import { type CrawlQueues, openQueues } from '../../src/queue/queues.js';
+import { repeatSettings } from '../../src/queue/schedule-jobs.js';
 
 export interface DueJob {
   readonly data: CrawlJobData;

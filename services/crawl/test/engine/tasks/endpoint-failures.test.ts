@@ -5,10 +5,89 @@ import { json } from '../../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
 import { describeEachBackend } from '../../support/platform.js';
 
-describeEachBackend('an endpoint that is unavailable for a while on %s', (backend) => {
+describeEachBackend('an endpoint that fails or is unavailable on %s', (backend) => {
   const runs = useEndpointRuns(backend);
   const { crawls, schedule, item, getPosts, isWaiting } = runs;
   const stats = async () => (await runs.platform.call('GET', '/stats')).body.data;
+  const countEvents = async () => [...(await crawls.eventsByKey()).values()].flat().length;
+
+  it('a task that keeps failing is attempted 1 + maxRetries times and publishes no event', async () => {
+    const before = await countEvents();
+    const { failed } = (await runs.platform.call('GET', '/stats')).body.data;
+    runs.endpoint.answer = (_asked, response) => {
+      json(response, 500);
+    };
+    await schedule({ maxRetries: 2 });
+    await runs.platform.call('POST', '/files_1/run');
+    const run = await crawls.outcome('files_1', 'failed');
+    expect(run).toMatchObject({ attempts: 3, reason: 'The endpoint answered 500', eventId: null });
+    expect(runs.endpoint.asked).toHaveLength(3);
+    expect(await countEvents()).toBe(before);
+    expect((await runs.platform.call('GET', '/stats')).body.data.failed).toBe(failed + 1);
+  });
+
+  it('a task is attempted once when maxRetries is 0', async () => {
+    runs.endpoint.answer = (_asked, response) => {
+      json(response, 400);
+    };
+    await schedule();
+    await runs.platform.call('POST', '/files_1/run');
+    expect(await crawls.outcome('files_1', 'failed')).toMatchObject({ attempts: 1 });
+  });
+
+  it('a request to an endpoint that hangs ends at the timeout', async () => {
+    runs.endpoint.answer = () => undefined;
+    await schedule({ timeout: 1_000 });
+    await runs.platform.call('POST', '/files_1/run');
+    expect(await crawls.outcome('files_1', 'failed')).toMatchObject({ reason: 'Timed out after 1000 ms' });
+  });
+
+  it.each([
+    [
+      'responds with 202 without a location',
+      { status: 202, location: undefined, state: undefined },
+      '202 without a Location',
+    ],
+    [
+      'names a location of another origin',
+      { status: 202, location: 'http://169.254.169.254/latest', state: undefined },
+      'another origin',
+    ],
+    [
+      'redirects',
+      { status: 302, location: 'http://169.254.169.254/latest', state: undefined },
+      'answered 302',
+    ],
+    ['reports an unknown state', { status: 202, location: '/t', state: 'perhaps' }, 'did not say whether'],
+    [
+      'reports a failure with its reason',
+      { status: 202, location: '/t', state: 'failed' },
+      'The source is locked',
+    ],
+  ])('an endpoint that %s fails the run', async (_title, { status, location, state }, reason) => {
+    runs.endpoint.answer = (asked, response) => {
+      const headers = { ...(location === undefined ? {} : { location }), 'retry-after': '0' };
+      if (asked.method === 'POST') json(response, status, {}, headers);
+      else json(response, 200, { state, progress: 1e9, reason: 'The source is locked\u0000\ud800' }, headers);
+    };
+    await schedule();
+    await runs.platform.call('POST', '/files_1/run');
+    expect((await crawls.outcome('files_1', 'failed')).reason).toContain(reason);
+  });
+
+  it('a response that never ends is cut off', async () => {
+    runs.endpoint.answer = (_asked, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const talk = () => {
+        while (!response.destroyed && response.write('x'.repeat(16_384)));
+        if (!response.destroyed) response.once('drain', talk);
+      };
+      talk();
+    };
+    await schedule();
+    await runs.platform.call('POST', '/files_1/run');
+    expect((await crawls.outcome('files_1', 'failed')).reason).toContain('more than 65536 bytes');
+  });
 
   it('costs no attempt while it refuses connections, and the status shows what the run waits for', async () => {
     await runs.endpoint.stop();
@@ -65,17 +144,17 @@ describeEachBackend('an endpoint that is unavailable for a while on %s', (backen
     await crawls.expectWhole();
   });
 
-  it.each(['is away', 'has its request'])(
+  it.each(['is unavailable', 'has its request'])(
     'a one-off run whose schedule is replaced while its endpoint %s continues and completes once',
     async (when) => {
       let held: ServerResponse | undefined;
       runs.endpoint.answer = (_asked, response) => {
-        if (when === 'is away') json(response, 503, {}, { 'retry-after': '2' });
+        if (when === 'is unavailable') json(response, 503, {}, { 'retry-after': '2' });
         else held = response;
       };
       const scheduledTime = new Date(Date.now() + 500).toISOString();
       await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
-      const run = await crawls.outcome('files_1', when === 'is away' ? 'retrying' : 'active');
+      const run = await crawls.outcome('files_1', when === 'is unavailable' ? 'retrying' : 'active');
       await waitFor(() => getPosts().length > 0, { what: 'the request', ...SLOW });
       expect((await schedule()).status).toBe(201);
       runs.endpoint.answer = (_asked, response) => {
