@@ -9,7 +9,7 @@ const env = {
 const secret = (byte: number, length = 32) => `whsec_${Buffer.alloc(length, byte).toString('base64')}`;
 const load = (TASKS: string, TASK_SECRETS: string) => loadCrawlConfig({ ...env, TASKS, TASK_SECRETS });
 
-test('a connector has one endpoint', () => {
+test('accepts one endpoint for each connector', () => {
   const secrets = `wiki_1=${secret(1)},*=${secret(2)}`;
   expect([...load('wiki_1=http://a, *=http://b', secrets).TASKS]).toEqual([
     ['wiki_1', 'http://a'],
@@ -19,12 +19,12 @@ test('a connector has one endpoint', () => {
   expect(() => load('wiki_9=http://a', secrets)).toThrow(/^ {2}- TASKS must be/m);
 });
 
-test('an endpoint has a secret, or two while one is replaced', () => {
+test('accepts one secret for an endpoint, or two during a rotation', () => {
   const { TASK_SECRETS: secrets } = load('*=http://b', `*=${secret(1)},*=${secret(2, 24)}`);
   expect([...secrets]).toEqual([['*', [Buffer.alloc(32, 1), Buffer.alloc(24, 2)]]]);
 });
 
-test('an endpoint without a secret, or a secret without an endpoint, stops the start', () => {
+test('rejects an endpoint without a secret, and a secret without an endpoint', () => {
   expect(() => load('wiki_1=http://a,*=http://b', `*=${secret(1)}`)).toThrow(
     'TASK_SECRETS has no entry for wiki_1, which TASKS names',
   );
@@ -34,7 +34,7 @@ test('an endpoint without a secret, or a secret without an endpoint, stops the s
 });
 
 test.each(['secret', 'whsec_', secret(1, 23), secret(1, 65), `${secret(1)}!`, 'whsec_AAAA=AAA'.repeat(4)])(
-  'the secret %s is refused, and not repeated',
+  'rejects the secret %s without repeating it in the message',
   (value) => {
     expect(() => load('*=http://b', `*=${value}`)).toThrow(/^ {2}- TASK_SECRETS must be(?!.*AQEBAQ)/m);
   },

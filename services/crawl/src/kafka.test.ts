@@ -16,7 +16,7 @@ const secured = {
   ...account,
 };
 
-test('the client of Kafka is given brokers, TLS and an account', () => {
+test('passes brokers, TLS and credentials to the Kafka client', () => {
   expect(toKafkaOptions(load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
     brokers: ['a:9092'],
     clientId: 'crawl',
@@ -30,7 +30,7 @@ test('the client of Kafka is given brokers, TLS and an account', () => {
   });
 });
 
-test('half an account, a bare password on the wire and security without brokers are faults', () => {
+test('rejects incomplete credentials, a plain-text password, and security without brokers', () => {
   expect(() => load({ ...secured, KAFKA_SASL_PASSWORD: '' })).toThrow(/go together: set all, or none/);
   expect(() => load({ ...secured, KAFKA_SASL_MECHANISM: '' })).toThrow(/go together: set all, or none/);
   expect(() => load({ ...secured, KAFKA_SASL_MECHANISM: 'plain', KAFKA_TLS: '' })).toThrow(

@@ -18,19 +18,19 @@ describe('toCron', () => {
     [{ ...base, scheduleType: 'monthly', dayOfMonth: 31, hour: 0, minute: 0 }, '0 0 31 * *'],
     [{ ...base, scheduleType: 'custom', cronExpression: '*/10 8-18 * * MON-FRI' }, '*/10 8-18 * * MON-FRI'],
   ];
-  it.each(cases)('%o is %s', (config, cron) => {
+  it.each(cases)('%o becomes %s', (config, cron) => {
     expect(toCron(config)).toBe(cron);
   });
 });
 
 describe('the calendar', () => {
-  it('29 February comes in leap years only', () => {
+  it('29 February occurs in leap years only', () => {
     expect(times('0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', 2)).toEqual([
       '2028-02-29T00:00',
       '2032-02-29T00:00',
     ]);
   });
-  it('day 31 skips the months that lack it, L does not', () => {
+  it('day 31 skips shorter months, and L does not', () => {
     expect(times('0 0 31 * *', 'UTC', '2026-03-01T00:00:00Z', 3)).toEqual([
       '2026-03-31T00:00',
       '2026-05-31T00:00',
@@ -42,14 +42,14 @@ describe('the calendar', () => {
       '2026-04-30T00:00',
     ]);
   });
-  it("the year's end is followed by the year's start", () => {
+  it('times continue from the end of a year into the next one', () => {
     expect(times('59 23 31 12 *', 'UTC', '2026-12-31T23:58:00Z', 2)).toEqual([
       '2026-12-31T23:59',
       '2027-12-31T23:59',
     ]);
     expect(times('0 0 1 JAN *', 'UTC', '2026-12-31T23:59:00Z', 1)).toEqual(['2027-01-01T00:00']);
   });
-  it('names, lists, steps and the last Friday mean what cron means', () => {
+  it('names, lists, steps and the last Friday are understood', () => {
     expect(times('0 9 * JAN,JUL MON', 'UTC', '2026-06-30T00:00:00Z', 2)).toEqual([
       '2026-07-06T09:00',
       '2026-07-13T09:00',
@@ -61,7 +61,7 @@ describe('the calendar', () => {
     ]);
     expect(times('0 0 * * 5L', 'UTC', '2026-03-01T00:00:00Z', 1)).toEqual(['2026-03-27T00:00']);
   });
-  it('an hourly interval counts from midnight in the zone', () => {
+  it('an hourly step counts from midnight in the zone', () => {
     expect(times('0 */5 * * *', 'UTC', '2026-06-30T14:00:00Z', 3)).toEqual([
       '2026-06-30T15:00',
       '2026-06-30T20:00',
@@ -104,13 +104,13 @@ const zones: [
 ];
 
 describe.each(zones)('daylight saving in %s', (zone, gap, fold) => {
-  it('a time that the clocks skip runs once, later by the gap', () => {
+  it('a time that the clocks skip runs once, after the gap', () => {
     expect(times(gap[0], zone, gap[1], 3)).toEqual(gap[2]);
   });
-  it('a time that comes twice runs once', () => {
+  it('a time that occurs twice runs once', () => {
     expect(times(fold[0], zone, fold[1], 3)).toEqual(fold[2]);
   });
-  it('every hour means every hour that passes', () => {
+  it('an hourly time runs in every hour that passes', () => {
     for (const [, after] of [gap, fold]) {
       const list = nextTimes({ cron: '0 * * * *', timezone: zone, offsetMs: 0 }, Date.parse(after), 60);
       expect(list.slice(1).map((at, index) => at - (list[index] ?? 0))).toEqual(Array(59).fill(3_600_000));
@@ -119,14 +119,14 @@ describe.each(zones)('daylight saving in %s', (zone, gap, fold) => {
 });
 
 describe('jitter', () => {
-  it('moves every time by the same, and survives the way through the queue', () => {
+  it('delays every time equally, and survives the conversion to a pattern', () => {
     const moved = { cron: '0 * * * *', timezone: 'Europe/Berlin', offsetMs: 90_000 };
     expect(parsePattern(toPattern(moved).pattern, moved.timezone)).toEqual(moved);
     const at = nextTime(moved, Date.parse('2026-06-30T14:00:30Z'));
     expect(at).toBe(Date.parse('2026-06-30T14:01:30Z'));
     expect(nextTime(moved, at ?? 0)).toBe(Date.parse('2026-06-30T15:01:30Z'));
   });
-  it('without it the pattern is the cron expression', () => {
+  it('leaves the cron expression as the pattern when it is zero', () => {
     expect(toPattern({ cron: '1 2 * * *', timezone: 'UTC', offsetMs: 0 })).toEqual({
       pattern: '1 2 * * *',
       tz: 'UTC',
@@ -135,7 +135,7 @@ describe('jitter', () => {
 });
 
 describe('the next time', () => {
-  it('is the same whatever was asked before', () => {
+  it('does not depend on earlier calls', () => {
     const recurrence = { cron: '*/20 9-10 * * *', timezone: 'Europe/Berlin', offsetMs: 0 };
     const at = (time: string) => Date.parse(`2026-06-30T${time}Z`);
     const ask = (after: string, offsetMs = 0) => nextTime({ ...recurrence, offsetMs }, at(after));
@@ -149,7 +149,7 @@ describe('the next time', () => {
     // Another time zone.
     expect(nextTime({ ...recurrence, timezone: 'UTC' }, at('06:59:45'))).toBe(at('09:00:00'));
   });
-  it('of more expressions than are remembered is right', () => {
+  it('is correct for more expressions than the cache holds', () => {
     const after = Date.parse('2026-06-30T00:00:30Z');
     const next = (hour: number, minute: number) =>
       nextTime({ cron: `${minute} ${hour} * * *`, timezone: 'UTC', offsetMs: 0 }, after);

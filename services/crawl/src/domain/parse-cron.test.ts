@@ -14,7 +14,7 @@ it.each([
   expect(listTimes(given)).toEqual(listTimes(meant));
 });
 
-it('refuses what is no expression without its repeated values, too', () => {
+it('rejects an expression that is invalid without its repeated values, too', () => {
   expect(() => parseCron('61,61 * * * *')).toThrow('61');
   expect(() => parseCron('0 0 * * 1#1,1#1')).toThrow('incompatible');
 });

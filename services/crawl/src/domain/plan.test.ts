@@ -36,7 +36,7 @@ describe('every N hours', () => {
     ]); // prettier-ignore
   });
 
-  it('any other is counted from the first run on, across midnight', () => {
+  it('any other interval is counted from the first run, across midnight', () => {
     expect(listTimes(every(5, { anchorAt }), anchorAt, 5)).toEqual([
       '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
     ]); // prettier-ignore
@@ -58,7 +58,7 @@ describe('every N hours', () => {
     ['2026-10-23T10:20:00Z', 'Europe/Berlin'],
     ['2026-09-04T10:20:00Z', 'America/Santiago'],
     ['2026-10-02T10:20:00Z', 'Australia/Lord_Howe'],
-  ])('the distance is the same when clocks change: %s in %s', (from, timezone) => {
+  ])('the interval stays the same when clocks change: %s in %s', (from, timezone) => {
     for (let interval = 1; interval <= 24; interval += 1) {
       if (divisors.includes(interval)) continue;
       const planned = every(interval, { anchorAt: from, timezone });
@@ -68,13 +68,13 @@ describe('every N hours', () => {
     }
   });
 
-  it("the first run is at the minute of the zone's clocks", () => {
+  it("the first run is at the given minute of the zone's clocks", () => {
     const planned = every(7, { anchorAt, timezone: 'Asia/Kathmandu' });
     // 10:20 UTC is 16:05 there.
     expect(listTimes(planned, anchorAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
   });
 
-  it('jitter moves all of them, and the queue hands the same times back', () => {
+  it('jitter delays all times equally, and survives the conversion to a pattern', () => {
     const planned = every(5, { anchorAt, jitterMs: 600_000 });
     const plan = createPlan(planned);
     if (plan.kind !== 'recurring') throw new Error(plan.kind);

@@ -10,7 +10,7 @@ const toFault = (result: ReturnType<typeof readScheduleBody>) =>
     ? result.faults.map(({ field, message }) => `${field} ${message}`).join('; ')
     : 'accepted';
 
-it('fills in the defaults, and leaves what was given alone', () => {
+it('fills in the defaults without changing the given object', () => {
   const given = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
   expect(readScheduleBody(given, now)).toEqual({
     body: {
@@ -30,7 +30,7 @@ it.each([
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 29 2 *', '*/15 0-6,20 1-7 * 1', '0\t0  *  * *',
   '0 0 * * 7,7', '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', `${'1,'.repeat(490)}1 * * * *`,
   `${Array.from({ length: 60 }, (_v, minute) => minute).join(',')} * * * *`,
-])('takes the cron expression %s', (expression) => {
+])('accepts the cron expression %s', (expression) => {
   expect(toFault(cron(expression))).toBe('accepted');
 }); // prettier-ignore
 
@@ -50,35 +50,35 @@ it.each([
   ['0 0 31,31 4 *', 'never fires'],
   [`${'1,'.repeat(600)}1 * * * *`, 'must NOT have more than 1000 characters'],
   [5, 'must be string'],
-])('refuses the cron expression %s', (expression, reason) => {
+])('rejects the cron expression %s', (expression, reason) => {
   expect(toFault(cron(expression))).toContain(reason);
 });
 
-it.each(['Mars/Olympus', '+02:00', '', 'Europe/Berlin; drop'])('refuses the zone %j', (timezone) => {
+it.each(['Mars/Olympus', '+02:00', '', 'Europe/Berlin; drop'])('rejects the zone %j', (timezone) => {
   expect(toFault(read({ ...daily, timezone }))).toContain('scheduleConfig.timezone');
 });
 
 it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'Asia/Kathmandu'])(
-  'takes the zone %s',
+  'accepts the zone %s',
   (timezone) => {
     expect(toFault(read({ ...daily, timezone }))).toBe('accepted');
   },
 );
 
 it.each(['tomorrow', '2027-01-01', '2027-01-01T00:00:00', '2027-02-30T00:00:00Z', 1_900_000_000_000])(
-  'refuses %j as an instant',
+  'rejects %j as an instant',
   (scheduledTime) => {
     expect(toFault(read({ scheduleType: 'once', scheduledTime }))).toContain('scheduledTime');
   },
 );
 
-it('takes an instant with any offset', () => {
+it('accepts an instant with any offset', () => {
   expect(toFault(read({ scheduleType: 'once', scheduledTime: '2027-01-01T00:00:00+05:45' }))).toBe(
     'accepted',
   );
 });
 
-it('tells all faults at once, in terms of the type', () => {
+it('reports all faults at once, in terms of the type', () => {
   const text = toFault(read({ scheduleType: 'daily', hour: 24, interval: 2 }, { priority: 11, foo: 1 }));
   for (const part of [
     'minute is required',
@@ -90,7 +90,7 @@ it('tells all faults at once, in terms of the type', () => {
     expect(text).toContain(part);
 });
 
-it('refuses metadata that is no object, or nests without end', () => {
+it('rejects metadata that is no object or is nested too deeply', () => {
   let deep: object = {};
   for (let level = 0; level < 5_000; level += 1) deep = { deep };
   expect(toFault(read(daily, { metadata: deep }))).toContain('metadata must not nest deeper');
@@ -98,7 +98,7 @@ it('refuses metadata that is no object, or nests without end', () => {
   expect(toFault(read(daily, { metadata: { a: [{ b: null }], ä: '☃' } }))).toBe('accepted');
 });
 
-it.each([undefined, null, 'text', [], 5])('refuses %j as a body', (body) => {
+it.each([undefined, null, 'text', [], 5])('rejects %j as a body', (body) => {
   expect(toFault(readScheduleBody(body, now))).toContain('body must be a JSON object');
 });
 
@@ -110,6 +110,6 @@ it.each([
   { scheduleType: '__proto__' },
   { scheduleType: 'constructor' },
   { scheduleType: 'yearly' },
-])('refuses %j as a configuration', (config) => {
+])('rejects %j as a configuration', (config) => {
   expect(toFault(read(config))).toMatch(/scheduleConfig/);
 });

@@ -5,7 +5,7 @@ afterEach(() => jest.useRealTimers());
 
 const budgetsMs = { work: 1_000, unavailable: 500 };
 
-test('the time for which the endpoint is away does not count as work', () => {
+test('the time for which the endpoint is unavailable does not count as work', () => {
   const onExhausted = jest.fn();
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   jest.advanceTimersByTime(600);
@@ -20,7 +20,7 @@ test('the time for which the endpoint is away does not count as work', () => {
   expect(onExhausted.mock.calls).toEqual([['work']]);
 });
 
-test('an endpoint that comes and goes exhausts one budget after both together at the latest', () => {
+test('an endpoint that is repeatedly unavailable exhausts a budget within the sum of both', () => {
   const onExhausted = jest.fn();
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   for (let time = 0; time < 4; time += 1) {
@@ -32,7 +32,7 @@ test('an endpoint that comes and goes exhausts one budget after both together at
   expect(onExhausted.mock.calls).toEqual([['unavailable']]);
 });
 
-test('nothing is exhausted after the timer was stopped', () => {
+test('no budget is exhausted once the timer is stopped', () => {
   const onExhausted = jest.fn();
   const timer = createAttemptTimer(budgetsMs, onExhausted);
   timer.stop();

@@ -2,7 +2,7 @@ import { createErrorReporter } from './error-reporter.js';
 
 const createError = (message: string) => new Error(message);
 
-test('an error of a connection is logged at once, and again a minute later with the number of those left out', () => {
+test('logs an error at once, and again after a minute with the number of omitted errors', () => {
   const clock = jest.spyOn(performance, 'now').mockReturnValue(0);
   const lines: unknown[] = [];
   const report = createErrorReporter(

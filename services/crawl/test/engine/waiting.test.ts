@@ -6,7 +6,7 @@ const away = (retryAfterMs?: number) => new EndpointUnavailable('The endpoint an
 
 /* The grace for endpoints is 90 s. It is longer than the timeout of the schedules, 60 s, which does not include waiting. */
 
-describe('a run whose endpoint is away', () => {
+describe('a run whose endpoint is unavailable', () => {
   const rows = useRunRows();
 
   it('retries the same attempt with growing delays', async () => {

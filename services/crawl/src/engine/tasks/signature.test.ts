@@ -9,7 +9,7 @@ const example = {
   signature: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
 };
 
-test('signs as Standard Webhooks says', () => {
+test('signs as Standard Webhooks specifies', () => {
   expect(signatureHeaders([example.secret], example)).toEqual({
     'webhook-id': example.id,
     'webhook-timestamp': '1731705121',

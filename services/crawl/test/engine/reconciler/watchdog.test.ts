@@ -72,7 +72,7 @@ describe('the watchdog, when the job of a schedule is lost', () => {
     expect(await rows.getRuns(id)).toHaveLength(1);
   });
 
-  it('with the policy skip skips a one-off schedule that is too late, and starts one that is not', async () => {
+  it('skips a one-off schedule with the policy skip only when it is too late', async () => {
     const [inTime, late] = [
       await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
       await rows.scheduleOnce({ missedRunPolicy: 'skip' }),
