@@ -185,10 +185,14 @@ describeEachBackend('runs on %s', (backend) => {
   it('a one-off schedule that becomes due during another run waits and runs after it', async () => {
     const held: ServerResponse[] = [];
     runs.endpoint.answer = (_asked, response) => void held.push(response);
-    const scheduledTime = new Date(Date.now() + 700).toISOString();
-    await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
+    await schedule();
     const { body } = await runs.platform.call('POST', '/files_1/run');
     await waitFor(() => held.length === 1, { what: 'the order' });
+    let scheduledTime = '';
+    await crawls.schedule('files_1', () => {
+      scheduledTime = new Date(Date.now() + 500).toISOString();
+      return { scheduleType: 'once', scheduledTime };
+    });
     await waitFor(async () => runs.platform.crawl.logged().includes('waits for the run before it'), {
       what: 'the job that waits',
     });

@@ -121,10 +121,17 @@ describeEachBackend('schedules on %s', (backend) => {
       ['db_1', 'run_once', 'completed'],
       ['cloud_1', 'skip', 'failed'],
     ]) {
-      const scheduleConfig = { scheduleType: 'once', scheduledTime: inMs(300), missedRunPolicy };
-      await platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig } });
-      expect((await platform.call('POST', `/${connector}/pause`)).status).toBe(200);
-      await waitFor(() => Date.now() > Date.parse(scheduleConfig.scheduledTime), { what: 'the time' });
+      // Retried, as a slow machine may start the run before the pause.
+      const scheduledTime = await waitFor(
+        async () => {
+          const scheduleConfig = { scheduleType: 'once', scheduledTime: inMs(500), missedRunPolicy };
+          await platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig } });
+          const { status } = await platform.call('POST', `/${connector}/pause`);
+          return status === 200 && scheduleConfig.scheduledTime;
+        },
+        { what: 'the pause before the time' },
+      );
+      await waitFor(() => Date.now() > Date.parse(scheduledTime), { what: 'the time' });
       expect((await platform.call('POST', `/${connector}/resume`)).status).toBe(200);
       await waitFor(
         async () => (await platform.call('GET', `/${connector}/schedule`)).body.data.state === state,
