@@ -23,7 +23,7 @@ const owner = (role: LiveOwner['role']): LiveOwner => ({
 
 describe('authenticateWhile', () => {
   let app: FastifyInstance;
-  /** What happened, in order. */
+  /** The recorded events, in order. */
   let events: string[];
   let liveOwner: LiveOwner | undefined;
   let load: () => unknown;

@@ -21,7 +21,7 @@ test.each([
 });
 
 test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearera b', 'abc', ''])(
-  'sees no bearer in %j',
+  'finds no bearer in %j',
   (header) => {
     expect(readBearer(request(header))).toBeFalsy();
   },
@@ -31,6 +31,6 @@ test('reads no token without the header', () => {
   expect(readBearer({ headers: {}, rawHeaders: [] } as unknown as IncomingMessage)).toBeUndefined();
 });
 
-test('refuses two headers, in whatever case', () => {
+test('rejects a repeated header in any case', () => {
   expect(() => readBearer(request('Bearer a', 'Bearer b'))).toThrow('one Authorization header');
 });

@@ -78,7 +78,7 @@ test.each([
   await close();
 });
 
-test('one token whose requests need different scopes is asked about with each of them, in one question', async () => {
+test('introspects one token with the scopes of each of its requests, in one batch', async () => {
   const { identity, asked, clients, close } = await startIdentity('breaks', 0);
   try {
     const needed = [['user:read'], ['pat:read'], ['user:read'], undefined];

@@ -8,7 +8,7 @@ const createPart = (name: string) => ({
   ratios: [{ name: `${name}_vs_raw`, value: 2, note: '' }],
 });
 
-test('the figures of all parts are collected', async () => {
+test('collects the figures of all parts', async () => {
   const suite = createSuite(async function* () {
     yield await Promise.resolve(createPart('first'));
     yield createPart('second');
@@ -18,7 +18,7 @@ test('the figures of all parts are collected', async () => {
   expect(failure).toBeUndefined();
 });
 
-test('what was measured before a part failed is kept, and the suite is closed in order', async () => {
+test('keeps the figures from before a part failed, and closes the suite in order', async () => {
   let isClosed = false;
   const suite = createSuite(async function* () {
     try {

@@ -135,7 +135,7 @@ test.each<[status: number, code: string, kind: string, message: string]>([
   expect(await toFault(pause())).toMatchObject({ kind, status, code, message });
 });
 
-test('never calls the outcome of a read unknown', async () => {
+test('never reports the outcome of a read as unknown', async () => {
   const list = () => client.call('listConnectors', {}, context);
   handle = (_request, response) => answer(response, 503, { message: 'Later' });
   expect(await toFault(list())).toMatchObject({ kind: 'refused', status: 503, message: 'Later' });
@@ -149,7 +149,7 @@ test('never calls the outcome of a read unknown', async () => {
 });
 
 test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [null]])(
-  'details that are none (%j) hide no refusal',
+  'reads a refusal whose details are invalid (%j)',
   async (details) => {
     handle = (_request, response) => answer(response, 400, { error: { message: 'No', details } });
     expect(await toFault(pause())).toMatchObject({ kind: 'refused', message: 'No', details: undefined });

@@ -52,14 +52,14 @@ test.each([
   expect(answer.headers.get('www-authenticate')).toContain('invalid_token');
 });
 
-test('refuses what the platform has not signed', async () => {
+test('refuses an assertion that the platform has not signed', async () => {
   const [header = '', payload = ''] = (await knowledge.sign()).split('.');
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
   for (const token of [undefined, 'garbage', `${unsigned}.${payload}.`, `${header}.${payload}.AAAA`, await knowledge.sign({}, true)])
     expect([token, (await list(token)).status]).toEqual([token, 401]);
 }); // prettier-ignore
 
-test('a tool needs its scope in the assertion, whatever the platform has checked', async () => {
+test('requires the scope of a tool in the assertion, even if the platform has checked it', async () => {
   const reader = await knowledge.connect({ scope: 'kb:read' });
   expect(await callText(reader, 'add_note', { title: 'a', text: 'b' })).toBe('This needs the scope semantic:write.');
   const writer = await knowledge.connect({ scope: 'semantic:write' });

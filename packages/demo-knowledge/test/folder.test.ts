@@ -42,13 +42,13 @@ function aroundOpening(before: () => Promise<void>, after?: () => Promise<void>)
   });
 }
 
-test('MCP-19: reads a file, and none whose folder becomes a symbolic link while it is opened', async () => {
+test('MCP-19: reads a file, but not when its folder becomes a symbolic link while it is opened', async () => {
   expect(await read()).toBe('pages');
   aroundOpening(swapForLink);
   expect(await read()).toBeUndefined();
 });
 
-test('MCP-19: reads no file of another folder, even when the link is gone once it is open', async () => {
+test('MCP-19: reads no file of another folder, even if the link is removed once the file is open', async () => {
   aroundOpening(swapForLink, swapBack);
   expect(await read()).toBeUndefined();
   expect(await read()).toBe('pages');

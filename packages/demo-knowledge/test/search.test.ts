@@ -51,14 +51,14 @@ test('finds sections by their words, whole matches first, headings before text',
 });
 
 test.each([' ', '"', '-', '!|&()<->:*', "'", '\\', '%', 'the', '\u{1F600}'])(
-  'answers the query %j without a fault',
+  'answers the query %j without an error',
   async (query) => {
     const result = await client.callTool({ name: 'search', arguments: { query } });
     expect(result.isError).toBeFalsy();
   },
 );
 
-test('indexes Markdown alone, and follows no symbolic link', async () => {
+test('indexes only Markdown, and follows no symbolic link', async () => {
   expect(await search('unsearchable')).toBe(NOTHING);
   expect(await search('password')).toBe(NOTHING);
   expect(await callText(client, 'read_page', { path: '../secret.md' })).toContain('There is no such page');
@@ -76,7 +76,7 @@ test('reads a page in parts', async () => {
   expect(await callText(client, 'read_page', { path: 'long.md', offset: 90_000 })).toBe('');
 });
 
-test('new, changed, renamed and deleted files are searchable as they are now', async () => {
+test('searches reflect new, changed, renamed and deleted files', async () => {
   await write('new.md', 'The zebra is new.');
   await waitUntilFound('zebra', 'new.md');
   await appendFile(join(knowledge.folder, 'new.md'), ' It met an okapi.');
@@ -110,7 +110,7 @@ test('a note is found at once, added once, and kept apart from the files', async
   expect(await search('zucchini')).toMatch(/^- Lunch \(note:[0-9a-f]{16}\)\n {2}canteen serves zucchini$/);
 });
 
-test('after a restart the index is as before, and only what changed is read', async () => {
+test('keeps the index over a restart, and reads only changed files', async () => {
   await knowledge.stop();
   await write('cats.md', '# Cats\nCats meow now.');
   await knowledge.start();
@@ -121,7 +121,7 @@ test('after a restart the index is as before, and only what changed is read', as
   expect(await search('zucchini')).toContain('note:');
 });
 
-test('a folder that is away leaves the index as it is', async () => {
+test('keeps the index while the folder is unavailable', async () => {
   await rename(knowledge.folder, `${knowledge.folder}-away`);
   await waitFor(() => knowledge.logged.some((line) => line.includes("can't be indexed")), {
     what: 'the fault in the log',

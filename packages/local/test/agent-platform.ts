@@ -4,7 +4,7 @@ import { connectors, type ToolClient } from './tool-client.js';
 export const START_MS = 180_000;
 export const CRAWL = '/api/v1/crawlingManager';
 export const PATS = '/api/v1/personal-access-tokens';
-/** The scopes of an agent that may do everything that a tool does. */
+/** The scopes of an agent that may use every tool. */
 export const AGENT = [
   'user:read',
   'pat:read',
@@ -17,21 +17,21 @@ export const AGENT = [
 
 interface Answer {
   readonly status: number;
-  // The tests look into answers of every shape.
+  // The tests examine responses of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
-/** A platform with an administrator signed in, and what the tests of agents do there. */
+/** A platform with a signed-in administrator, and what the tests of agents do on it. */
 export interface AgentPlatform {
   readonly inboxPort: number;
-  /** Of the administrator. */
+  /** The administrator's session. */
   readonly session: string;
-  /** As the administrator, unless `token` says otherwise. */
+  /** Calls the platform as the administrator, unless a `token` is given. */
   call(method: string, path: string, token?: string, body?: unknown): Promise<Answer>;
   login(email: string, password: string): Promise<string>;
   createToken(scopes: readonly string[], owner?: string): Promise<{ id: string; accessToken: string }>;
-  /** On the official client of that version; closed in the end. */
+  /** Connects with the official client of that version, which is closed at the end. */
   connect(version: string, token: string): Promise<ToolClient>;
   close(): Promise<void>;
 }

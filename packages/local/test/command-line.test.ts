@@ -7,9 +7,7 @@ import { promisify } from 'node:util';
 import { findFreePort } from '@platform/embedded';
 import { makeDataDir, type Platform, startPlatform } from './platform.js';
 
-/*
- * What the launcher refuses before it starts a server.
- */
+/* Tests what the launcher rejects before it starts a server. */
 const run = promisify(execFile);
 
 let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
@@ -32,7 +30,7 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
-test('--help is answered at once', async () => {
+test('prints the help at once', async () => {
   const { stdout } = await run(process.execPath, ['packages/local/start.mjs', '--help']);
   expect(stdout).toMatch(/^Starts the whole platform[^]*--data-dir[^]*DATA_DIR/);
 });
@@ -49,7 +47,7 @@ test.each([
   [['--demo-knowledge', '/no/such/folder'], 'a folder of Markdown files, not "/no/such/folder"'],
   [['--demo-knowledge', 'README.md'], '--demo-knowledge must be followed by a folder'],
   [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
-])('%s is one line and exit code 2', async (args, line) => {
+])('rejects %s with one line and exit code 2', async (args, line) => {
   const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(
     (error: unknown) => error,
   );
@@ -59,7 +57,7 @@ test.each([
   expect(stderr).toContain(line);
 });
 
-test('--fresh deletes nothing in a folder that is not ours', async () => {
+test('--fresh deletes nothing in a folder that the launcher did not create', async () => {
   const foreign = await makeDataDir();
   await mkdir(foreign.path);
   await writeFile(join(foreign.path, 'thesis.txt'), 'mine');
@@ -70,7 +68,7 @@ test('--fresh deletes nothing in a folder that is not ours', async () => {
   await foreign.remove();
 });
 
-test('a server that refuses to be prepared is told with what to do', async () => {
+test('reports a server that cannot be prepared, and what to do', async () => {
   const closedPort = await findFreePort();
   const other = await makeDataDir();
   const url = `postgresql://nobody:secret@127.0.0.1:${closedPort}/postgres`;
@@ -81,7 +79,7 @@ test('a server that refuses to be prepared is told with what to do', async () =>
   await other.remove();
 });
 
-test('a port of another program is found before anything is installed or built', async () => {
+test('reports a taken port before anything is installed or built', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };

@@ -21,7 +21,7 @@ async function call(method: string, path: string, body?: object) {
     headers: { authorization: `Bearer ${session}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
-  // The tests look into answers of every shape.
+  // The tests examine responses of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   return (await response.json()) as any;
 }
@@ -78,7 +78,7 @@ describe('a start with --demo-knowledge alone', () => {
     },
   );
 
-  test('a token without semantic:write adds no note, and one with it does', async () => {
+  test('a token can add a note only with semantic:write', async () => {
     const note = { title: 'Lunch', text: 'The canteen serves zucchini.' };
     const reader = await connect('v2', ['kb:read']);
     expect((await reader.call('knowledge__add_note', note)).isError).toBe(true);
@@ -118,7 +118,7 @@ describe('a later start with another folder', () => {
   let folder: string;
   beforeAll(async () => {
     const { data } = await call('GET', '/api/v1/mcp-servers');
-    // What an administrator has decided stays.
+    // The administrator's decisions are kept.
     const body = { tools: [{ name: 'add_note', scope: 'none' }] };
     await call('PATCH', `/api/v1/mcp-servers/${data[0].id}/tools`, body);
     await stop();
@@ -127,7 +127,7 @@ describe('a later start with another folder', () => {
     await start('--demo-knowledge', folder);
   }, START_MS);
 
-  test('searches it, and keeps what an administrator has decided', async () => {
+  test('searches it, and keeps the decisions of the administrator', async () => {
     expect(platform.output()).toContain('has no Markdown files yet');
     const agent = await connect('v2', ['kb:read', 'semantic:write']);
     expect(await agent.listNames()).toEqual(['knowledge__read_page', 'knowledge__search']);

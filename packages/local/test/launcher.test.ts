@@ -9,7 +9,7 @@ import { living, makeDataDir, type Platform, printed, startPlatform, until } fro
 
 const run = promisify(execFile);
 
-/** A first start on a machine that also builds and runs the other tests. */
+/** The time for a first start on a machine that also builds and runs other tests. */
 const START_MS = 180_000;
 
 let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
@@ -48,7 +48,7 @@ describe('a start on an empty folder', () => {
   });
 
   describeWith('curl', 'the lines that it prints', () => {
-    it('do the main job in a POSIX shell: a token works, and is refused once revoked', async () => {
+    it('prints commands that work in a POSIX shell: a token works, and is refused once revoked', async () => {
       const lines = /^BASE=[^]*?^echo "Refused.*$/m.exec(platform.output())?.[0] ?? '';
       const { stdout } = await run('sh', ['-euc', lines]);
       expect(stdout).toMatch(
@@ -61,7 +61,7 @@ describe('a start on an empty folder', () => {
     expect((await stat(join(dataDir.path, 'secrets.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('a second launcher on the folder is told who holds it, and changes nothing', async () => {
+  it('tells a second launcher on the folder who holds it, and lets it change nothing', async () => {
     const second = await start();
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(
@@ -70,7 +70,7 @@ describe('a start on an empty folder', () => {
     expect((await fetch(`http://127.0.0.1:${platform.port}/health/ready`)).status).toBe(200);
   });
 
-  it('a taken port is one line that names it and the way out', async () => {
+  it('reports a taken port in one line, with what to do', async () => {
     const second = await start({ port: platform.port });
     expect(await second.exited).toBe(1);
     expect(second.output().trim().split('\n')).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('a start on an empty folder', () => {
     expect(second.output()).toContain('--port');
   });
 
-  it("the inbox's port of another program is one line that names it and the way out", async () => {
+  it('reports a taken port of the inbox in one line, with what to do', async () => {
     const second = await start({ inboxPort: platform.inboxPort });
     expect(await second.exited).toBe(1);
     expect(second.output().trim().split('\n')).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('a start on an empty folder', () => {
     });
   });
 
-  it('SIGTERM ends everything: exit code 0, no process, no lock', async () => {
+  it('SIGTERM ends all processes with exit code 0 and releases the lock', async () => {
     const pids = await platform.descendants();
     expect(pids.length).toBeGreaterThan(5);
     platform.child.kill('SIGTERM');
@@ -115,7 +115,7 @@ describe('a start on a folder that has been used', () => {
     platform = await start({ isThroughNpm: true, args: ['--admin-password', 'another-password'] });
   });
 
-  it('is ready with the data and the password of the first', async () => {
+  it('is ready with the data and the password of the first start', async () => {
     const login = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -124,7 +124,7 @@ describe('a start on a folder that has been used', () => {
     expect(login.status).toBe(200);
   });
 
-  it('catches mail on another port than before, and still has what was caught then', async () => {
+  it('catches mail on another port than before, and keeps the earlier mails', async () => {
     const subjects = async () => {
       const response = await fetch(`http://127.0.0.1:${platform.inboxPort}/api/mails`);
       return ((await response.json()) as { mails: { subject: string }[] }).mails.map(
@@ -139,7 +139,7 @@ describe('a start on a folder that has been used', () => {
     });
     expect(asked.status).toBe(202);
     await until(async () => (await subjects()).includes('Your sign-in code'));
-    // Of the first start.
+    // The mail of the first start.
     expect(await subjects()).toContain('Choose a new password');
   });
 
@@ -147,7 +147,7 @@ describe('a start on a folder that has been used', () => {
     expect(platform.output()).toContain('BOOTSTRAP_ADMIN_PASSWORD is not applied');
   });
 
-  it('a SIGINT to npm ends everything below it', async () => {
+  it('a SIGINT to npm ends all processes below it', async () => {
     const pids = await platform.descendants();
     platform.child.kill('SIGINT');
     expect(await platform.exited).toBe(0);
@@ -156,7 +156,7 @@ describe('a start on a folder that has been used', () => {
   });
 });
 
-/** Kills a service, and expects that nothing of the platform stays. */
+/** Kills a service, and expects that no process of the platform remains. */
 async function expectCrashEndsAll(platform: Platform, service: string): Promise<void> {
   const pids = await platform.descendants();
   process.kill(await pidOfService(platform, service), 'SIGKILL');
@@ -184,14 +184,14 @@ describe('a start on a database that lacks migrations', () => {
     expect(await ready.json()).toMatchObject({ services: { mail: 'ready' } });
   });
 
-  it('identity that crashes stops everything: exit code 1, a line and its log, no process, no lock', () =>
+  it('a crash of identity ends all processes with exit code 1, prints its log and releases the lock', () =>
     expectCrashEndsAll(platform, 'identity'));
 });
 
 describe('a start on the data of a launcher that was killed', () => {
   let platform: Platform;
   it(
-    'works, and nothing of the killed one is left running',
+    'works, and no process of the killed launcher is left',
     async () => {
       const killed = await start();
       const pids = await killed.descendants();
@@ -203,7 +203,7 @@ describe('a start on the data of a launcher that was killed', () => {
     START_MS,
   );
 
-  it('mail that crashes stops everything: exit code 1, a line and its log, no process, no lock', () =>
+  it('a crash of mail ends all processes with exit code 1, prints its log and releases the lock', () =>
     expectCrashEndsAll(platform, 'mail'));
 });
 
@@ -214,7 +214,7 @@ async function pidOfService(platform: Platform, name: string): Promise<number> {
   throw new Error(`${name} does not run:\n${platform.output()}`);
 }
 
-/** Not `ps` on Linux: slim images lack it. */
+/** `ps` is not used on Linux, because slim images lack it. */
 async function getCommand(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
   return (await run('ps', ['-o', 'args=', '-p', String(pid)])).stdout;

@@ -10,7 +10,7 @@ let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
 let platform: Platform;
 let session: string;
 
-/** What the tests read of the answers; each has some of it. */
+/** The fields of the responses that the tests read; each response has some of them. */
 interface Body {
   readonly accessToken: string;
   readonly token: {
@@ -131,7 +131,7 @@ it('a token shows the scopes that it needed in mail and crawl', async () => {
   expect(body.token.usedScopes).toEqual(['crawl:read', 'SEND_MAIL']);
 });
 
-it('the inbox shows a mail without running what is in it, and answers to this machine only', async () => {
+it('the inbox shows a mail without running its scripts, and answers this machine only', async () => {
   const { id } = await readNewestMail();
   const url = `http://127.0.0.1:${platform.inboxPort}/api/mails/${id}/html`;
   expect((await fetch(url)).headers.get('content-security-policy')).toMatch(/^sandbox .*default-src 'none'/);
@@ -145,7 +145,7 @@ it('the inbox shows a mail without running what is in it, and answers to this ma
   expect(status).toBe(403);
 });
 
-it('two mails at once with 25 MiB of attachments arrive whole; one byte more is refused in shape', async () => {
+it('two concurrent mails with 25 MiB of attachments arrive complete, and one byte more is rejected', async () => {
   const attachment = (bytes: number) => ({
     filename: 'archive.bin',
     content: Buffer.alloc(bytes, 7).toString('base64'),
@@ -189,7 +189,7 @@ it('a browser that signs in on the page of the gateway calls every service by it
     expect([path, await ask(path, { 'x-csrf-token': token })]).toEqual([path, 401]);
 });
 
-it('what services ask one another is not there for the clients of the gateway', async () => {
+it('routes between services do not exist for the clients of the gateway', async () => {
   const paths = ['mail/internal/sendEmail', 'oauth2/token', 'oauth2/introspect/batch'];
   const answers = await Promise.all(paths.map((path) => call('POST', `/api/v1/${path}`, session, {})));
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);

@@ -8,23 +8,23 @@ import { findFreePort, listDescendants } from '@platform/embedded';
 const ROOT = resolve(__dirname, '../../..');
 const READY = 'Stop with Ctrl-C';
 
-/** A launcher as a person would start it, in a process of its own. */
+/** A launcher in a process of its own, as a user would start it. */
 export interface Platform {
   readonly child: ChildProcess;
   readonly port: number;
   readonly inboxPort: number;
   readonly dataDir: string;
-  /** What it has printed so far, both streams. */
+  /** Returns its output so far, both streams. */
   output(): string;
   /** Resolves when it is ready or has ended, whichever comes first. */
   readonly settled: Promise<void>;
-  /** The exit code, once it and its pipes are gone. */
+  /** Resolves with the exit code once its pipes are closed, too. */
   readonly exited: Promise<number | null>;
-  /** Pids of everything below it: PostgreSQL and its processes, services. */
+  /** Returns the pids of all processes below it: PostgreSQL and its processes, services. */
   descendants(): Promise<number[]>;
 }
 
-/** Settings of the machine that runs the tests must not reach the platform. */
+/** Settings of the machine that runs the tests must not affect the platform. */
 const cleanEnvironment = (): NodeJS.ProcessEnv => {
   const {
     DATABASE_URL: _url,
@@ -47,7 +47,7 @@ interface StartOptions {
   readonly port?: number;
   readonly inboxPort?: number;
   readonly args?: readonly string[];
-  /** Through npm, which stands between the terminal and the launcher. */
+  /** Whether to start it through npm, which is then between the terminal and the launcher. */
   readonly isThroughNpm?: boolean;
 }
 
@@ -90,11 +90,11 @@ export async function startPlatform({
   };
 }
 
-/** What the launcher printed beside a label, once it was ready. */
+/** Returns the text that the launcher printed beside a label when it was ready. */
 export const printed = (platform: Platform, label: string): string =>
   new RegExp(`^  ${label} +(.+)$`, 'm').exec(platform.output())?.[1] ?? '';
 
-/** Pids of those that still live. */
+/** Returns the pids of those processes that still run. */
 export const living = (pids: readonly number[]): number[] =>
   pids.filter((pid) => {
     try {
@@ -104,7 +104,7 @@ export const living = (pids: readonly number[]): number[] =>
     }
   });
 
-/** A folder for the data of one platform. */
+/** Creates a folder for the data of one platform. */
 export async function makeDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const parent = await mkdtemp(join(tmpdir(), 'platform-test-'));
   return { path: join(parent, 'data'), remove: () => rm(parent, { recursive: true, force: true }) };

@@ -19,7 +19,7 @@ describeWith('own-redis', 'a start with --redis', () => {
     await dataDir.remove();
   });
 
-  it('keeps the queues in a Redis that asks for a password', async () => {
+  it('keeps the queues in a Redis that requires a password', async () => {
     const base = `http://127.0.0.1:${platform.port}/api/v1`;
     const email = printed(platform, 'Admin');
     const login = await callUrl(`${base}/auth/login`, 'POST', {
@@ -39,14 +39,14 @@ describeWith('own-redis', 'a start with --redis', () => {
       /^port (?<port>\d+)$[^]*^requirepass (?<password>\w+)$/m.exec(await readFile(file, 'utf8'))?.groups ??
       {};
     expect(await ask(Number(port), 'DBSIZE')).toMatch(/^-NOAUTH/);
-    // The queue hears of a schedule after it was accepted.
+    // The queue is updated after the schedule was accepted.
     await until(async () => {
       const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
       return /crawl-wiki\S*:repeat/.test(keys);
     });
   });
 
-  it('ends with a line and exit code 1 when its Redis crashes', async () => {
+  it('ends with one line and exit code 1 when its Redis crashes', async () => {
     const pids = await platform.descendants();
     const children = await Promise.all(
       (await listChildren(platform.child.pid as number)).map(inspectProcess),
@@ -59,7 +59,7 @@ describeWith('own-redis', 'a start with --redis', () => {
   });
 });
 
-/** Sends lines to Redis and returns what it answers within a moment, whatever the number of its lines. */
+/** Sends lines to Redis, and returns everything that it answers within a moment. */
 function ask(port: number, ...lines: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

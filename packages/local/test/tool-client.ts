@@ -7,19 +7,19 @@ import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontext
 
 export interface ToolResult {
   readonly isError?: boolean;
-  // The tests look into results of every tool.
+  // The tests examine the results of every tool.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly structuredContent?: any;
   readonly content: readonly { readonly text: string }[];
 }
 
-/** Of the clients: what to tell of progress, and when to give up. */
+/** Options of the clients: who receives progress, and when the call is aborted. */
 interface CallOptions {
   readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
   readonly signal?: AbortSignal;
 }
 
-/** An agent's connection, over one of the official clients. */
+/** An agent's connection through one of the official clients. */
 export interface ToolClient {
   listNames(): Promise<string[]>;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>;
@@ -38,7 +38,7 @@ const wrap = (client: EarlierClient | ModernClient, callTool: CallTool): ToolCli
   close: () => client.close(),
 });
 
-/** v1 of the official client, what agents in the field are built on; and v2, which speaks the stateless revision. */
+/** Version 1 of the official client, which today's agents use, and version 2, which supports the stateless revision. */
 export const connectors: readonly (readonly [string, Connect])[] = [
   [
     'v1',

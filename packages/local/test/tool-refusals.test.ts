@@ -1,6 +1,6 @@
 import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
 
-/* What an agent is not shown, and what it is told of arguments that are wrong. */
+/* Tests which tools an agent is not shown, and how invalid arguments are reported. */
 
 let platform: AgentPlatform;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 it(
-  'what is shown is what the REST endpoint allows, for every scope and role',
+  'shows exactly the tools that the REST endpoints allow, for every scope and role',
   async () => {
     const email = 'member@example.com';
     const password = 'correct-Horse-battery-9';
@@ -22,7 +22,7 @@ it(
     const probes: Readonly<Record<string, readonly [method: string, path: string, body?: object]>> = {
       whoami: ['GET', '/api/v1/users/me'],
       list_my_tokens: ['GET', PATS],
-      // A body that is refused: the token is used again.
+      // The body is rejected, because the token is used again.
       rotate_my_token: ['POST', `${PATS}/self/rotate`, { graceSeconds: -1 }],
       revoke_my_token: ['DELETE', `${PATS}/01900000-0000-7000-8000-000000000000`],
       list_connectors: ['GET', `${CRAWL}/connectors`],
@@ -92,7 +92,7 @@ it.each<[tool: string, args: Record<string, unknown>, fault: RegExp]>([
   ['send_email', { ...letter, subject: 'a\nBcc: b@example.com' }, /subject/],
   ['send_email', { ...letter, bcc: ['b@example.com'] }, /bcc/],
   ['send_email', { ...letter, idempotencyKey: 'a\nb' }, /idempotencyKey/],
-])('%s says what is wrong with its arguments, and nothing is changed (%#)', async (tool, args, fault) => {
+])('%s describes its invalid arguments, and changes nothing (%#)', async (tool, args, fault) => {
   const agent = await platform.connect('v1', (await platform.createToken(AGENT)).accessToken);
   const before = await stored();
   const result = await agent.call(tool, args);

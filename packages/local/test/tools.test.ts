@@ -2,7 +2,7 @@ import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } 
 import { until } from './platform.js';
 import { connectors } from './tool-client.js';
 
-/* Agents on the official clients, through the gateway, over real services. */
+/* Tests agents with the official clients, through the gateway and with real services. */
 
 let platform: AgentPlatform;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
   );
 
   it(
-    'waits for a run, is told of its progress, and hears how it ended',
+    'waits for a run, and gets its progress and its outcome',
     async () => {
       const agent = await platform.connect(version, (await platform.createToken(AGENT)).accessToken);
       const connector = `issues_${version === 'v1' ? 1 : 2}`;
@@ -102,7 +102,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
   );
 
   it(
-    'stops waiting when its client goes away, and when its token is revoked',
+    'stops waiting when its client disconnects, and when its token is revoked',
     async () => {
       const [gone, revoked] = [await platform.createToken(AGENT), await platform.createToken(AGENT)];
       const config = { connector: 'mail_1', scheduleConfig: soon(3_600_000), wait: true };
@@ -134,7 +134,7 @@ describe.each(connectors)('an agent on the %s client', (version) => {
     START_MS,
   );
 
-  it('pauses and resumes; a refusal of the service is told in its words', async () => {
+  it('pauses and resumes, and gets a refusal in the words of the service', async () => {
     const agent = await platform.connect(version, (await platform.createToken(AGENT)).accessToken);
     const connector = 'files_2';
     const missing = await agent.call('get_crawl', { connector });

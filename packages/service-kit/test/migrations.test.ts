@@ -69,7 +69,7 @@ test('says once that it waits for another migration', async () => {
     }).then(() => warnings.push('migrated'));
   });
   await warned;
-  // Several polls take place meanwhile.
+  // The lock is polled several times in the meantime.
   await pool.query('select pg_sleep(1)');
   await lock.query('select pg_advisory_unlock(72707369)');
   lock.release();
@@ -132,7 +132,7 @@ test('lets others use a table while a migration waits for it, and applies it onc
   const warnings: unknown[] = [];
   const migrated = migrate(database.url, folder, { warn: (details: unknown) => void warnings.push(details) });
   await waitingForLock();
-  // This statement queues behind the migration, and runs although the reader goes on.
+  // This statement queues behind the migration, and runs although the reader's transaction is still open.
   await pool.query('select from first');
   await waitFor(() => warnings.length > 0, { what: 'a second try' });
   expect(warnings[0]).toEqual({ migration: '2_second' });

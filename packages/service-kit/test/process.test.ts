@@ -75,7 +75,7 @@ test('does not wait for a connection that has sent nothing', async () => {
   expect(output).not.toContain('shutdown step failed');
 });
 
-test('a pipelined request that its client has left holds nothing up', async () => {
+test('a pipelined request of a disconnected client delays nothing', async () => {
   const [closed] = await start({});
   const port = Number(/serving (\d+)/.exec(output)?.[1]);
   const silent = connect(port, '127.0.0.1');
@@ -114,7 +114,7 @@ test.each([
   ['head', head, /^(?:|.*ECONNRESET.*)$/],
   ['body', `${head}\r\n{"half":`, /^HTTP\/1\.1 408 /],
   ['body that is iterated', `${head.replace('application/json', 'text/plain')}\r\nhalf`, /^HTTP\/1\.1 408 /],
-])('does not wait for a %s that stays half sent', async (_part, half, expected) => {
+])('does not wait for a %s that is never completed', async (_part, half, expected) => {
   const [answer, ended] = await sendSlowly(half);
   expect(answer).toMatch(expected);
   expect(ended).toEqual([0, null]);

@@ -45,7 +45,7 @@ test.each([
 test('answers 408 to a body that trickles when its time is over', async () => {
   const socket = open(head('Content-Length: 1000') + '{"a":"');
   const trickle = setInterval(() => socket.write('x'), STALL_MS / 3);
-  // A write after the answer would meet a closed connection.
+  // A write after the response would fail on a closed connection.
   socket.once('data', () => clearInterval(trickle));
   const answer = await text(socket);
   expect(answer).toMatch(/^HTTP\/1\.1 408 /);

@@ -21,7 +21,7 @@ describeWith('own-kafka', 'embedded Kafka', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  test('comes back on the same port after a stop and after a kill, and leaves nothing behind', async () => {
+  test('restarts on the same port after a stop and a kill, and leaves no files behind', async () => {
     const dataDir = join(root, 'data');
     const kafka = await startEmbeddedKafka({ dataDir, isTemporary: true });
     for (const end of ['stop', 'kill'] as const) {
@@ -34,7 +34,7 @@ describeWith('own-kafka', 'embedded Kafka', () => {
     await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
   });
 
-  test('a taken port is explained by Kafka’s own words', async () => {
+  test('explains a taken port with Kafka’s own message', async () => {
     const kafka = await startEmbeddedKafka({ dataDir: join(root, 'one') });
     const second = startEmbeddedKafka({ dataDir: join(root, 'two'), port: kafka.port });
     await expect(second).rejects.toThrow(/Kafka does not start: .*(?:in use|bind)/i);

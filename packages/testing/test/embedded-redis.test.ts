@@ -23,7 +23,7 @@ describeWith('own-redis', 'embedded Redis', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  test('keeps its data over a kill, on the same port, and loses it to a flush', async () => {
+  test('keeps its data and port over a kill, and loses the data in a flush', async () => {
     const redis = await startEmbeddedRedis({ dataDir: root });
     await expect(ask(redis.port, 'SET kept 7')).resolves.toBe('+OK');
     await redis.kill();
@@ -35,7 +35,7 @@ describeWith('own-redis', 'embedded Redis', () => {
     await redis.close();
   });
 
-  test('asks for its password, which no command line shows', async () => {
+  test('requires its password, which no command line shows', async () => {
     const redis = await startEmbeddedRedis({ dataDir: root, password: 'kept4us' });
     expect(redis.url).toBe(`redis://:kept4us@127.0.0.1:${redis.port}`);
     await expect(ask(redis.port, 'PING')).resolves.toMatch(/^-NOAUTH/);
@@ -44,10 +44,10 @@ describeWith('own-redis', 'embedded Redis', () => {
     await redis.close();
   });
 
-  test('keeps the data of each kind and major version of the server apart: none reads what another wrote', async () => {
+  test('separates the data of each kind and major version of the server', async () => {
     const program = await ensureRedisServer();
     const { PATH } = process.env;
-    /** The same server, which says that it is another. */
+    /** Starts the same server, which reports another version. */
     async function startAs(version: string) {
       const bin = join(root, version.replaceAll(' ', '-'));
       await mkdir(bin, { recursive: true });
@@ -71,7 +71,7 @@ describeWith('own-redis', 'embedded Redis', () => {
     expect(Object.values(found)).toEqual([':0', ':0', ':0', ':1']);
   });
 
-  test('a taken port is explained by Redis’ own words', async () => {
+  test('explains a taken port with Redis’ own message', async () => {
     const redis = await startEmbeddedRedis({ dataDir: join(root, 'one') });
     const second = startEmbeddedRedis({ dataDir: join(root, 'two'), port: redis.port });
     await expect(second).rejects.toThrow(/Redis does not start: .*in use/i);

@@ -12,7 +12,7 @@ const accepts = (address: string) =>
   });
 
 describeWith('kafka', 'the broker of the run', () => {
-  test('is one for all who ask, and takes connections', async () => {
+  test('is shared by all callers, and accepts connections', async () => {
     const [one, two] = await Promise.all([testKafka(), testKafka()]);
     expect(one).toEqual(two);
     await expect(accepts(one.brokers[0] ?? '')).resolves.toBe(true);
@@ -20,7 +20,7 @@ describeWith('kafka', 'the broker of the run', () => {
 });
 
 describeWith('redis', 'the Redis of the run', () => {
-  test('is one for all who ask, and takes connections', async () => {
+  test('is shared by all callers, and accepts connections', async () => {
     const [one, two] = await Promise.all([testRedis(), testRedis()]);
     expect(one).toEqual(two);
     await expect(accepts(one.url)).resolves.toBe(true);
@@ -28,7 +28,7 @@ describeWith('redis', 'the Redis of the run', () => {
 });
 
 describe('the identity of the run', () => {
-  test('gives one organisation to all who ask by the same name, and a new one when no name is given', async () => {
+  test('returns the same organisation for the same name, and a new one without a name', async () => {
     const { url, organisation } = await testIdentity();
     const [one, two, other] = await Promise.all([
       organisation('lazy-services'),

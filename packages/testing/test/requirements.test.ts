@@ -5,7 +5,7 @@ afterEach(() => {
   process.env = { ...environment };
 });
 
-describe('a test that does not say what it needs', () => {
+describe('a test that does not declare a requirement', () => {
   test('fails on every machine, not only on those that lack it', async () => {
     await expect(testRedis()).rejects.toThrow("put them into describeWith('redis', …)");
     await expect(startOwnKafka()).rejects.toThrow("put them into describeWith('own-kafka', …)");
@@ -13,7 +13,7 @@ describe('a test that does not say what it needs', () => {
 });
 
 describe('a machine with nothing on its PATH', () => {
-  test('lacks what it cannot fetch, with a reason and a remedy for each', async () => {
+  test('reports each missing requirement with a reason and a remedy', async () => {
     Object.assign(process.env, {
       PATH: '',
       XDG_CACHE_HOME: '/nowhere',
@@ -33,7 +33,7 @@ describe('the last lines of a run', () => {
   const outcome = (status: string, ...ancestorTitles: string[]) => ({ status, ancestorTitles });
   const missing = { kafka: 'there is no java on the PATH: install Java', nginx: 'there is no nginx' };
 
-  test('count what was left out, under the outermost reason, and say how to have it', () => {
+  test('count the skipped tests by their outermost reason, and say how to include them', () => {
     const outcomes = [
       outcome('passed', 'relay'),
       outcome('pending', 'relay [needs kafka]'),
@@ -48,7 +48,7 @@ Left out on this machine:
 `);
   });
 
-  test('are silent when nothing was', () => {
+  test('are empty when no test was skipped', () => {
     expect(describeLeftOut([outcome('passed', 'relay')], missing)).toBe('');
   });
 });

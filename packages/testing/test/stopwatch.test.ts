@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startStopwatch } from '../src/index.js';
 
-/** As a machine that gives the processor to others. */
+/** Blocks like a machine that gives the processor to other processes. */
 function holdUp(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -13,7 +13,7 @@ test('counts the time in which this process can run', async () => {
   expect(watch.stop()).toBeGreaterThan(20);
 });
 
-test('counts hardly anything of a time in which this process cannot run', async () => {
+test('hardly counts the time in which this process cannot run', async () => {
   const watch = startStopwatch();
   for (let turn = 0; turn < 5; turn += 1) {
     holdUp(100);

@@ -1,7 +1,10 @@
 import { callUrl, waitFor } from '@platform/testing';
 import { type ComposeProject, createComposeProject } from './compose.js';
 
-/* Left out by Jest's configuration where no Docker engine with Compose answers. Builds the images, which takes minutes. */
+/*
+ * Jest's configuration leaves this file out when no Docker engine with Compose responds. Building the images takes
+ * minutes.
+ */
 describe('the Compose file, brought up', () => {
   let project: ComposeProject;
   let session: string;
@@ -59,7 +62,7 @@ describe('the Compose file, brought up', () => {
     project.compose('exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-tAc', statement);
   const containers = async () => (await project.compose('ps', '--quiet')).split('\n').toSorted();
 
-  test('a second start makes no container anew, and completes a database volume that is half made', async () => {
+  test('a second start recreates no container, and completes a half-created database volume', async () => {
     const before = await containers();
     await project.compose('up', '--detach');
     expect(await containers()).toEqual(before);
@@ -72,14 +75,14 @@ describe('the Compose file, brought up', () => {
     expect((await call('GET', '/mail/records', { token: await login() })).status).toBe(200);
   }, 300_000);
 
-  test('a database volume that belongs to other secrets is told', async () => {
+  test('reports a database volume that belongs to other secrets', async () => {
     await sql(`alter role postgres password 'another'`);
     await expect(project.compose('run', '--rm', '-T', 'databases')).rejects.toMatchObject({
       stderr: expect.stringContaining('was made with other secrets'),
     });
   });
 
-  test('no container has a volume without a name, which would be left behind', async () => {
+  test('no container has an anonymous volume, which would be left behind', async () => {
     const mounts = await project.mounts();
     expect(mounts.length).toBeGreaterThan(8);
     expect(mounts.filter((name) => /^[0-9a-f]{64}$/.test(name))).toEqual([]);

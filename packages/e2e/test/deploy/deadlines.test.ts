@@ -4,7 +4,7 @@ import { root } from './kustomize.js';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** Every number that a pattern captures, in milliseconds; there is at least one. */
+/** Returns every number that a pattern captures, in milliseconds, and expects at least one. */
 function allIn(file: string, pattern: RegExp, unitMs = 1): number[] {
   const found = [...read(file).matchAll(pattern)].map(
     ([, number = '']) => Number(number.replaceAll('_', '')) * unitMs,
@@ -18,7 +18,7 @@ const oneIn = (file: string, pattern: RegExp, unitMs = 1): number =>
 const SECOND = 1_000;
 const overlays = ['dev', 'existing-services'];
 
-test('a send ends before everything in front of it gives up, and what gives up ends in order', () => {
+test('a send times out before everything in front of it, and those timeouts are in order', () => {
   const send = oneIn('services/mail/src/config.ts', /MAX_SEND_DEADLINE_MS = ([\d_]+)/g);
   const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
   const phase = (name: string): number => oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm'));
@@ -39,7 +39,7 @@ test('a send ends before everything in front of it gives up, and what gives up e
   for (const gateway of gateways) expect(tool).toBeLessThan(gateway);
 });
 
-test('a process is killed after its shutdown: unready, requests, workers, flush and close', () => {
+test('a process is killed only after all phases of its shutdown have timed out', () => {
   const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
   const phases = ['http', 'workers', 'flush', 'close'].map((name) =>
     oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm')),
@@ -57,12 +57,12 @@ test('a process is killed after its shutdown: unready, requests, workers, flush 
   expect(needed).toBeLessThan(oneIn('docker-compose.yml', /stop_grace_period: (120)s/g, SECOND));
 });
 
-test('npm start gives a service longer to stop than a send takes there', () => {
+test('npm start waits longer for a service to stop than a send takes', () => {
   const send = oneIn('packages/local/src/services.ts', /SEND_DEADLINE_MS: '(\d+)'/g);
   expect(send).toBeLessThan(oneIn('packages/local/src/service-process.ts', /STOP_TIMEOUT_MS = ([\d_]+)/g));
 });
 
-test('a gateway waits longer for a body than a service does, and a client that only waits for its answer gets it', () => {
+test('a gateway waits longer for a body than a service does, and long enough for every response', () => {
   const service = oneIn('packages/service-kit/src/http/app.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g);
   expect(service).toBeLessThan(
     oneIn('packages/local/src/gateway/server.ts', /REQUEST_TIMEOUT_MS = ([\d_]+)/g),

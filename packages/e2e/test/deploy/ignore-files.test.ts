@@ -6,13 +6,13 @@ import { root } from './kustomize.js';
 
 const wildcards: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '*': '[^/]*' };
 
-/** A pattern of .dockerignore as an expression for the path and all below it. */
+/** Converts a pattern of .dockerignore to an expression for the path and everything below it. */
 const toExpression = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern.replace(/\*\*\/|\*|[.+^$()|]/g, (part) => wildcards[part] ?? `\\${part}`)}(?:/.*)?$`,
   );
 
-/** As the builder reads it: the last pattern that fits decides. */
+/** The last matching pattern decides, as for the image builder. */
 const patterns = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
@@ -43,7 +43,10 @@ interface Manifest {
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
 
-/** The folders that the image of a service is built from: its own, and those of the workspace packages below it. */
+/**
+ * Lists the folders that the image of a service is built from: its own, and those of the workspace packages that it
+ * depends on.
+ */
 function listFolders(folder: string, found = new Set<string>()): Set<string> {
   if (found.has(folder)) return found;
   found.add(folder);
@@ -53,13 +56,13 @@ function listFolders(folder: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-// Sources that came without their history, as in a release, have no list of what belongs to them.
+// Sources without their history, as in a release, have no list of committed files.
 const describeInGit = existsSync(join(root, '.git')) ? describe : describe.skip;
 
 describeInGit('the ignore files', () => {
   const tracked = git(['ls-files', '-z']);
 
-  test.each(SERVICES.map(({ name }) => name))('hide nothing that the image of %s is built from', (service) => {
+  test.each(SERVICES.map(({ name }) => name))('ignore no file that the image of %s is built from', (service) => {
     const folders = [...listFolders(`services/${service}`)];
     expect(folders).toContain('packages/service-kit');
     const named = [...readFileSync(join(root, `services/${service}/Dockerfile`), 'utf8').matchAll(/^COPY (?!--)(.+) \S+$/gm)];
@@ -70,13 +73,13 @@ describeInGit('the ignore files', () => {
     expect(read.filter((path) => isDockerIgnored(path) && !left.includes(path))).toEqual([]);
   }); // prettier-ignore
 
-  test('hide nothing that is committed from git, nor anything that the other keeps', () => {
+  test('ignore no committed file, and keep out of images what git ignores', () => {
     expect(git(['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'])).toEqual([]);
     const local = ['node_modules', 'packages/auth/node_modules', 'services/mail/dist/server.js', '.turbo/x', '.data/postgres', 'services/mail/src/generated/x.ts', 'packages/auth/tsconfig.build.tsbuildinfo', 'npm-debug.log', '.env'];
     for (const path of local)
       expect([path, isDockerIgnored(path)]).toEqual([path, isGitIgnored(path)]);
     expect(local.filter((path) => !isGitIgnored(path))).toEqual([]);
-    // Secrets that git does not know of are kept out of the images, too.
+    // Secrets that git does not track are kept out of the images, too.
     for (const path of ['.env.production', '.git/config', 'secrets/identity/admin-password'])
       expect([path, isDockerIgnored(path)]).toEqual([path, true]);
   }); // prettier-ignore

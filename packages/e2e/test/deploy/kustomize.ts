@@ -13,7 +13,7 @@ export const root = resolve(__dirname, '../../../..');
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Tree = any;
 
-/** As much of a manifest as the tests look at. */
+/** The parts of a manifest that the tests examine. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -26,7 +26,7 @@ export interface Manifest {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** @returns what `kubectl apply -k` would send of a folder. */
+/** @returns the manifests that `kubectl apply -k` would send for a folder. */
 async function build(folder: string): Promise<Manifest[]> {
   assertDeclared('kustomize');
   const [program, ...args] = findProgram('kustomize') ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
@@ -34,10 +34,10 @@ async function build(folder: string): Promise<Manifest[]> {
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
 }
 
-/** Of `k8s/overlays`. */
+/** Builds an overlay of `k8s/overlays`. */
 export const buildOverlay = (name: string): Promise<Manifest[]> => build(join(root, 'k8s/overlays', name));
 
-/** An overlay as an operator would have edited it: texts of one of its files, each there, replaced. */
+/** Builds an overlay as an operator would edit it: replaces texts in one of its files, each of which must occur. */
 export async function buildEdited(
   name: string,
   edits: readonly (readonly [string, string])[],

@@ -18,7 +18,7 @@ async function validate(manifests: readonly Manifest[]): Promise<string[]> {
   return JSON.parse(stdout) as string[];
 }
 
-/** Kustomize wraps long values; Kubernetes reads base64 with or without line breaks, the schema's format doesn't. */
+/** Kustomize wraps long values. Kubernetes accepts base64 with line breaks, but the format in the schema does not. */
 const unwrap = (manifest: Manifest): Manifest =>
   manifest.kind === 'Secret' && manifest.data
     ? { ...manifest, data: Object.fromEntries(Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])) }
@@ -33,7 +33,7 @@ const workloads = (manifests: readonly Manifest[]): Manifest[] =>
 const matches = (selector: Tree, labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 
-/** The environment of a container, with its ConfigMaps, as the process gets it. */
+/** Returns the environment that the container's process gets, including its ConfigMaps. */
 function toEnvironment(container: Tree, manifests: readonly Manifest[]): Record<string, string> {
   const maps = (container.envFrom ?? []).map(
     ({ configMapRef }: Tree) =>
@@ -54,7 +54,7 @@ describeWith('kustomize', 'the manifests', () => {
   describe.each(overlays)('overlay %s', (overlay) => {
     const manifests = (): Manifest[] => built.get(overlay) ?? [];
 
-    test('is valid by the schemas of Kubernetes and of the custom resources', async () => {
+    test('is valid according to the schemas of Kubernetes and of the custom resources', async () => {
       expect(await validate(manifests().map(unwrap))).toEqual([]);
     });
 
@@ -88,7 +88,7 @@ describeWith('kustomize', 'the manifests', () => {
           expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
           expect(container.livenessProbe.httpGet.path).toBe('/health/live');
           expect(container.startupProbe.httpGet.path).toBe('/health/live');
-          // On a starved machine a start takes minutes; what has not started has nothing to finish.
+          // On an overloaded machine a start takes minutes, and a process that has not started has nothing to finish.
           const { periodSeconds, failureThreshold, terminationGracePeriodSeconds } = container.startupProbe;
           expect([periodSeconds * failureThreshold, terminationGracePeriodSeconds]).toEqual([180, 10]);
           // The phases of a shutdown: requests 65 s, workers 20 s, flush and close 5 s each.
@@ -102,7 +102,7 @@ describeWith('kustomize', 'the manifests', () => {
       }
     });
 
-    test('denies what no policy of a component allows', () => {
+    test('denies all traffic that no policy of a component allows', () => {
       const policies = ofKind(manifests(), 'NetworkPolicy');
       const everything = policies.find(({ metadata }) => metadata.name === 'default-deny');
       expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
@@ -115,11 +115,11 @@ describeWith('kustomize', 'the manifests', () => {
       }
     });
 
-    test('starts every service with an environment that it takes', async () => {
+    test('starts every service with a valid environment', async () => {
       for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
         const [container] = spec.template.spec.containers;
         const env = toEnvironment(container, manifests());
-        // An operator has to name the proxies: any default would let strangers claim an address.
+        // The operator has to name the proxies, because any default would let strangers forge an address.
         const { faults: asBuilt } = await askConfig(container.name, secrets.redirect(env));
         const missing = [...asBuilt.matchAll(/^ {2}- (\w+)/gm)].map(([, name]) => name);
         expect([metadata.name, missing]).toEqual([metadata.name, overlay === 'dev' ? [] : ['TRUST_PROXY']]);
@@ -141,13 +141,13 @@ describeWith('kustomize', 'the manifests', () => {
           ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
         );
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
-        // The deadline alone ends it: restarts, which come ever later, do not.
+        // Only the deadline ends the job, not the number of restarts, whose delays grow.
         expect(job?.spec).toMatchObject({ backoffLimit: 2 ** 31 - 1, activeDeadlineSeconds: 7_200 });
         expect(getImage(job as Manifest)).toBe(getImage(service as Manifest));
       }
     });
 
-    test('routes what packages/local routes, and nothing that is internal', () => {
+    test('routes the paths that packages/local routes, and no internal ones', () => {
       const targets = listRoutes(manifests());
       for (const { name, prefixes, exact = [], internal } of SERVICES) {
         for (const path of [...prefixes, ...exact]) expect([path, targets.get(path)]).toEqual([path, name]);
@@ -159,7 +159,7 @@ describeWith('kustomize', 'the manifests', () => {
     });
   });
 
-  test('a value, a field and a kind that Kubernetes does not know are found', async () => {
+  test('the validation finds an unknown value, field and kind', async () => {
     const [deployment] = ofKind(built.get('production') ?? [], 'Deployment') as [Manifest];
     const wrongValue = { ...deployment, spec: { ...deployment.spec, replicas: 'three' } };
     const wrongField = { ...deployment, spec: { ...deployment.spec, replica: 3 } };
@@ -168,7 +168,7 @@ describeWith('kustomize', 'the manifests', () => {
     expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
   });
 
-  test('the alternative of KEDA replaces the autoscaler of the workers', async () => {
+  test('the KEDA component replaces the autoscaler of the workers', async () => {
     const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
       ({ metadata }) => metadata.name,
     );
@@ -182,7 +182,7 @@ describeWith('kustomize', 'the manifests', () => {
     expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
   });
 
-  test('the workers reach Kafka in the namespace of its own, where the topic is', async () => {
+  test('the workers reach Kafka in its own namespace, which contains the topic', async () => {
     const production = built.get('production') ?? [];
     expect(ofKind(production, 'KafkaTopic')).toEqual([]);
     const beside = await buildOverlay('production/kafka');
@@ -202,7 +202,7 @@ describeWith('kustomize', 'the manifests', () => {
     });
   });
 
-  test('a service without a single target is down, and no figure of a relay is no relay', () => {
+  test('the alerts cover a service without targets and a relay without metrics', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
     const getExpression = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
     const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name);
@@ -217,7 +217,7 @@ describeWith('kustomize', 'the manifests', () => {
     }
   }); // prettier-ignore
 
-  test('alerts, dashboard and scaling read metrics that exist, and each alert has its section in the guide', async () => {
+  test('alerts, dashboard and scaling use existing metrics, and the guide describes each alert', async () => {
     const known = await knownMetrics();
     const production = built.get('production') ?? [];
     const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
@@ -238,7 +238,7 @@ describeWith('kustomize', 'the manifests', () => {
   }); // prettier-ignore
 });
 
-/** Path prefix → the Service that gets it; `nowhere` for those that the gateway refuses. */
+/** Returns the Service of each path prefix; `nowhere` for those that the gateway refuses. */
 function listRoutes(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
   const fromRoutes = ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
     spec.rules.flatMap(({ matches: found, backendRefs }: Tree) =>

@@ -23,7 +23,7 @@ function namesInSources(): string[] {
   );
 }
 
-/** Every metric that a service can have, and Prometheus' own `up`. */
+/** Returns every metric that a service can have, and Prometheus' own `up`. */
 export async function knownMetrics(): Promise<ReadonlySet<string>> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -31,7 +31,7 @@ export async function knownMetrics(): Promise<ReadonlySet<string>> {
   return new Set([...namesInSources(), ...defaults, 'up']);
 }
 
-/** @returns the metrics that an expression of Prometheus reads. */
+/** @returns the metrics that a Prometheus expression reads. */
 export function listMetrics(expression: string): string[] {
   const withoutLabels = expression.replace(/\{[^}]*\}/g, '').replace(/\b(?:by|without) \([^)]*\)/g, '');
   return [...withoutLabels.matchAll(/\b([a-z_][a-z0-9_]*)\b(?!\s*\()/g)]

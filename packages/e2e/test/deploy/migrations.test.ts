@@ -12,7 +12,7 @@ const migrations = ['identity', 'mail', 'crawl'].flatMap((service) => {
     .filter((name) => name >= FIRST_CHECKED)
     .map((name) => ({
       name: `${service}/${name}`,
-      // Without comments and the bodies of functions.
+      // The SQL without comments and function bodies.
       sql: readFileSync(join(folder, name, 'migration.sql'), 'utf8')
         .replaceAll(/--.*$/gm, '')
         .replaceAll(/\$\$[^]*?\$\$/g, '')

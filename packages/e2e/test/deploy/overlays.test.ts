@@ -1,13 +1,13 @@
 import { describeWith } from '@platform/testing';
 import { buildEdited, type Tree } from './kustomize.js';
 
-/** Every value in a tree with its path, `spec.hosts.0`. */
+/** Yields every value in a tree with its path, such as `spec.hosts.0`. */
 function* listLeaves(tree: Tree, path = ''): Generator<readonly [string, unknown]> {
   if (tree === null || typeof tree !== 'object') yield [path, tree];
   else for (const [key, value] of Object.entries(tree)) yield* listLeaves(value, path === '' ? key : `${path}.${key}`);
 } // prettier-ignore
 
-/** Edits that an operator makes in an overlay's one file, and where they must be found: manifest, path, value. */
+/** Edits that an operator makes in an overlay's one file, and where they must appear: manifest, path, value. */
 const edited = {
   production: {
     edits: [
@@ -66,7 +66,7 @@ const edited = {
 
 describeWith('kustomize', 'an overlay', () => {
   describe.each(Object.keys(edited) as (keyof typeof edited)[])('of %s', (overlay) => {
-    test('carries edits of its one file to the manifests', async () => {
+    test('applies the edits of its one file to the manifests', async () => {
       const { edits, found } = edited[overlay];
       const manifests = await buildEdited(overlay, edits);
       for (const [name, place, value] of found) {

@@ -14,7 +14,7 @@ export interface ConfigAnswer {
   readonly faults: string;
 }
 
-/** Asks a service's own command what it reads, and what it finds wrong with an environment. */
+/** Runs the service's own command, which describes its variables and checks an environment. */
 export async function askConfig(service: string, env: NodeJS.ProcessEnv): Promise<ConfigAnswer> {
   const cli = join(root, 'services', service, 'dist/cli.js');
   const child = spawn(process.execPath, [cli, 'config'], { env });
@@ -36,7 +36,7 @@ const secrets: Readonly<Record<string, string>> = {
   'redis-url': 'redis://:password@redis:6379/0',
 };
 
-/** Files as they are mounted at `/run/platform`; an environment that names them is pointed to them. */
+/** Creates files like those mounted at `/run/platform`, and redirects an environment that names them. */
 export function mountSecrets(): { redirect(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'platform-secrets-'));
   mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './kustomize.js';
 
-/** @returns what a suite has measured, figures and ratios, by name, without units. */
+/** @returns the figures and ratios of a suite by name, without units. */
 function read(suite: string): Readonly<Record<string, string>> {
   const file = join(root, `packages/bench/results/${suite}.json`);
   const { ratios, figures } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -32,7 +32,7 @@ const figures = {
   'crawl: resident memory, peak, 50,000 schedules': `${crawl.resident} MiB`,
 };
 
-test('the sizing table says what the benchmarks have measured (renew it with UPDATE_SIZING=1)', () => {
+test('the sizing table shows the results of the benchmarks (renew it with UPDATE_SIZING=1)', () => {
   const file = join(root, 'k8s/README.md');
   const row = /^\| ((?:identity|mail|crawl): .*?) +\| (.*?) +\|$/gm;
   expect(Object.values(figures).join()).not.toContain('undefined');

@@ -4,7 +4,7 @@ import { SERVICES } from '@platform/local/services';
 import { askConfig } from '../deploy/service-config.js';
 import { read, root } from './files.js';
 
-/** What every service reads stands once, in the README of service-kit. */
+/** The README of service-kit documents the variables that every service reads. */
 const SHARED_TABLE = 'packages/service-kit/README.md';
 
 type Rows = readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[];
@@ -24,7 +24,7 @@ function readRows(markdown: string): Rows {
   });
 }
 
-/** Names, order and defaults come from the configuration schema; the meanings are kept. */
+/** Renews a table: names, order and defaults come from the configuration schema, and the descriptions are kept. */
 function renew(path: string, expected: readonly Row[]): void {
   const markdown = read(path);
   const meanings = new Map(readRows(markdown).map(({ name, meaning }) => [name, meaning]));
@@ -54,7 +54,7 @@ beforeAll(async () => {
 const isIn = (schema: readonly Row[], [name, fallback]: Row): boolean =>
   schema.some(([otherName, otherFallback]) => otherName === name && otherFallback === fallback);
 
-/** The variables before the first that is a service's own. */
+/** Lists the variables that precede the first one of a service's own. */
 function listShared(): readonly Row[] {
   const [first = [], ...others] = schemas.values();
   const ownStart = first.findIndex(([name]) => name === 'DATABASE_URL');
@@ -71,7 +71,7 @@ const tables = [
   ...SERVICES.map(({ name }) => [`services/${name}/README.md`, () => listOwn(name)] as const),
 ] as const;
 
-test.each(tables)('the environment table of %s is that of the schema (UPDATE_ENVIRONMENT=1 renews it)', (path, listExpected) => {
+test.each(tables)('the environment table of %s matches the schema (UPDATE_ENVIRONMENT=1 renews it)', (path, listExpected) => {
   const expected = listExpected();
   expect(expected.length).toBeGreaterThan(5);
   if (process.env.UPDATE_ENVIRONMENT) renew(path, expected);

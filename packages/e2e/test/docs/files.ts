@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 export const root = resolve(__dirname, '../../../..');
 
-/** What programs have written, and what belongs to others. */
+/** Files that programs wrote, and files of other projects. */
 const skipped = /(?:^|\/)(?:node_modules|dist|generated|results|\.[^/]+)(?:\/|$)/;
 
 /** @returns the paths of the files below a folder, relative to the root of the repository. */

@@ -4,11 +4,11 @@ import { listFiles, read, root } from './files.js';
 
 const documents = listFiles('.', (path) => path.endsWith('.md'));
 
-/** Without code, where a bracket is no link. */
+/** Removes code, in which brackets are not links. */
 const withoutCode = (markdown: string): string =>
   markdown.replaceAll(/^( *)```.*?^\1```/gms, '').replaceAll(/`[^`\n]*`/g, 'code');
 
-/** The anchor that GitHub gives to a heading. */
+/** Returns the anchor that GitHub gives to a heading. */
 const toAnchor = (heading: string): string =>
   heading
     .toLowerCase()
@@ -30,7 +30,7 @@ function findFault(document: string, link: string): string | undefined {
   return getAnchors(target).includes(anchor) ? undefined : `${document}: ${link} has no such heading`;
 }
 
-test('every relative link of a document leads to a file, and to a heading of it', () => {
+test('every relative link leads to an existing file and heading', () => {
   const links = documents.flatMap((document) =>
     [...withoutCode(read(document)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(
       ([, link = '']) => [document, link] as const,

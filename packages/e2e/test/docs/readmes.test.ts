@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { listFiles, read } from './files.js';
 
-/** The headings of every README of a service or package, in this order; those that don't apply are left out. */
+/** The headings of every README of a service or package, in this order. Those that don't apply are omitted. */
 const SKELETON = ['Quick start', 'Concepts', 'Configuration', 'API', 'Operations', 'Decisions'];
 const MAX_WORDS = { identity: 1_300, mail: 1_300, crawl: 1_500 };
 
@@ -19,7 +19,7 @@ test('every service and package has a README', () => {
   expect(folders.filter((folder) => !found.includes(folder))).toEqual([]);
 });
 
-test.each(folders)('the README of %s has the headings that all of them share', (folder) => {
+test.each(folders)('the README of %s has the common headings', (folder) => {
   const [title, intro] = readReadme(folder).split('\n\n');
   expect(title).toBe(`# ${folder.split('/')[1]}`);
   expect(intro).toMatch(/^[A-Z].*\.$/);
@@ -33,7 +33,7 @@ test.each(Object.entries(MAX_WORDS))('the README of %s stays short', (service, m
 });
 
 test.each([...folders, 'k8s'])(
-  'the tables of variables and options of %s have one order of columns',
+  'the tables of variables and options of %s have the common order of columns',
   (folder) => {
     const headers = [...readReadme(folder).matchAll(/^\| (?:Variable|Option) .*$/gm)].map(([row]) =>
     row.split('|').map((cell) => cell.trim()).filter(Boolean),

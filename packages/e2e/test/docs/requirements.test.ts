@@ -12,7 +12,7 @@ const lines = listFiles('.', (path) => /\.(?:[cm]?[jt]s|sql|prisma|md)$/.test(pa
     .map((text, index) => ({ place: `${path}:${index + 1}`, text })),
 );
 
-test('every requirement has an id of its own', () => {
+test('every requirement has a unique id', () => {
   expect(defined.length).toBeGreaterThan(100);
   expect(defined.filter((id, index) => defined.indexOf(id) !== index)).toEqual([]);
 });

@@ -10,14 +10,14 @@ const run = promisify(execFile);
 
 /** The state of a database at one moment. */
 export interface Backup {
-  /** Puts it in the place of what the database is then. Nobody may be connected who minds. */
+  /** Replaces the current content of the database. Nobody may be connected in the meantime. */
   restore(): Promise<void>;
   remove(): Promise<void>;
 }
 
 const nameIn = (url: string): string => new URL(url).pathname.slice(1);
 
-/** Statements beside the database: it can't be dropped or copied from within. */
+/** Runs statements in another database, because a database cannot be dropped or copied from within. */
 async function beside(url: string, ...statements: readonly string[]): Promise<void> {
   const server = new URL(url);
   server.pathname = '/postgres';
@@ -30,7 +30,7 @@ async function beside(url: string, ...statements: readonly string[]): Promise<vo
   }
 }
 
-/** Whether there is a `pg_dump` for this server: it reads its own version and older ones. */
+/** Returns whether there is a `pg_dump` for this server: it supports its own version and older ones. */
 async function canDump(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -55,7 +55,7 @@ async function dump(url: string): Promise<Backup> {
   };
 }
 
-/** Where no `pg_dump` is as new as the server: PostgreSQL's own copy, which wants the database for itself for a moment. */
+/** Without a recent `pg_dump`, uses PostgreSQL's own copy, which needs exclusive access for a moment. */
 async function copyAside(url: string): Promise<Backup> {
   const name = nameIn(url);
   const aside = `${name}_backup`;
@@ -76,6 +76,6 @@ async function copyAside(url: string): Promise<Backup> {
   };
 }
 
-/** Backs a database up while services use it, with `pg_dump` where there is one for the server. */
+/** Backs up a database while services use it, with `pg_dump` if there is one for the server. */
 export const backUp = async (url: string): Promise<Backup> =>
   (await canDump(url)) ? dump(url) : copyAside(url);

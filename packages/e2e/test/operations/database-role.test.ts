@@ -20,7 +20,7 @@ const makeDatabase = (service: string): Promise<TestDatabase> => {
   return createTestDatabase({ template: 'empty', migrationsDir, migrate: async () => undefined });
 };
 
-/** The one that mail and crawl ask before they are ready. */
+/** Mail and crawl need an identity to become ready. */
 let identity: Replica;
 let identityDatabase: TestDatabase;
 beforeAll(async () => {
@@ -67,7 +67,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     return url.href;
   };
 
-  test('is changed by two roles that take turns, of which one owns the tables', async () => {
+  test('is rotated with two alternating roles, one of which owns the tables', async () => {
     await admin.query(`create role ${a} login password 'first'`);
     await admin.query(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${a}`);
     const env = { ...environment, IDENTITY_URL: identity.url, DATABASE_URL: getUrl(a, 'first') };
@@ -93,7 +93,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     expect(rows).toEqual([{ tableowner: a }]);
   }); // prettier-ignore
 
-  test('with a wrong one the service says so, without the password', async () => {
+  test('when wrong, is reported by the service without its value', async () => {
     await replica?.stop();
     const start = replica?.start({ DATABASE_URL: getUrl(a, 'guessed') });
     const output = await start?.catch((error: Error) => error.message);

@@ -3,7 +3,7 @@ import { send } from '../platform/load.js';
 import { type Platform, startPlatform } from '../platform/platform.js';
 import { type Backup, backUp } from './backup.js';
 
-// The steps of the operations guide, in its order.
+// Follows the steps of the operations guide.
 describeWith('nginx', 'back up and restore', () => {
   describeWith('own-redis', 'a platform at work', () => {
     let platform: Platform;
@@ -45,7 +45,7 @@ describeWith('nginx', 'back up and restore', () => {
       });
     const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-    test('brings back the moment of the backup: schedules run, what came later is gone, what was revoked later is alive', async () => {
+    test('restores the state of the backup: schedules run, later data is gone, and later revocations are undone', async () => {
       const kept = await createToken('kept');
       const scheduledTime = new Date(Date.now() + 20_000).toISOString();
       expect((await schedule('wiki_1', { scheduleType: 'once', scheduledTime })).status).toBe(201);
@@ -58,7 +58,7 @@ describeWith('nginx', 'back up and restore', () => {
       expect((await schedule('files_1', daily)).status).toBe(201);
       expect([await getStatus(kept.accessToken), await getStatus(later.accessToken)]).toEqual([401, 200]);
 
-      // Nothing runs, and Redis has lost everything.
+      // No service runs, and Redis has lost its data.
       const replicas = Object.values(platform.replicas).flat();
       await Promise.all(replicas.map((replica) => replica.stop()));
       await platform.redis.flush();

@@ -6,7 +6,7 @@ import { type Platform, type ServiceName, startPlatform } from '../platform/plat
 
 const encryptionKey = (id: number) => `k${id}:${Buffer.alloc(32, id).toString('base64')}`;
 
-/** Commands over one connection. @throws on the first that Redis refuses. */
+/** Sends commands over one connection. @throws on the first that Redis refuses. */
 async function tellRedis(port: number, ...commands: readonly string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
@@ -21,7 +21,7 @@ async function tellRedis(port: number, ...commands: readonly string[]): Promise<
   }
 }
 
-// The steps of the operations guide, in its order.
+// Follows the steps of the operations guide.
 describeWith('nginx', 'rotation', () => {
   describeWith('own-redis', 'of the keys and secrets of a platform at work', () => {
     let platform: Platform;
@@ -47,7 +47,7 @@ describeWith('nginx', 'rotation', () => {
       await first(name).stop();
       await first(name).start(changes);
     }
-    /** What each service answers to a credential. */
+    /** Returns the status with which each service answers a credential. */
     async function statusesFor(credential: string): Promise<number[]> {
       const paths = ['/api/v1/users/me', '/api/v1/mail/records', '/api/v1/crawlingManager/stats'];
       const answers = paths.map((path) => send(platform.url, { path, token: credential, status: 200 }));
@@ -61,14 +61,14 @@ describeWith('nginx', 'rotation', () => {
       return stdout.trim().split('\n').map((line) => line.split(/ +/)); // prettier-ignore
     }
 
-    test('a new signing key refuses nobody', async () => {
+    test('a new signing key invalidates no credential', async () => {
       await keys('rotate');
       expect((await keys('list')).map(([, state]) => state)).toEqual(['published', 'active']);
       expect(await statusesFor(platform.session)).toEqual(works);
       expect(await statusesFor(await platform.login())).toEqual(works);
     });
 
-    test('the encryption key: behind, in front, sealed anew, the old one gone', async () => {
+    test('the encryption key is added, put first, used to re-encrypt, and the old one removed', async () => {
       const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@example.com', username: 'u', password: 'kept' };
       const path = '/api/v1/configurationManager/smtpConfig';
       await send(platform.url, { path, token: platform.session, body: () => smtp, status: 200 });
@@ -86,20 +86,20 @@ describeWith('nginx', 'rotation', () => {
       expect(await statusesFor(await platform.login())).toEqual(works);
     }); // prettier-ignore
 
-    test('the secret of a service: what it holds goes on, and with the new one it begins anew', async () => {
+    test('a service keeps its credential while its secret changes, and gets the next with the new secret', async () => {
       const fresh = 'n'.repeat(40);
       const kept = 's'.repeat(40);
       await restart('identity', { SERVICE_CLIENTS: `mail:${fresh},crawl:${kept}` });
       expect(await statusesFor(token)).toEqual(works);
       await restart('mail', { SERVICE_CLIENT_SECRET: fresh });
       expect(await statusesFor(token)).toEqual(works);
-      // The one that was left behind is not taken any more.
+      // The old secret is no longer accepted.
       await restart('mail', { SERVICE_CLIENT_SECRET: kept });
       expect((await statusesFor(token))[1]).toBe(503);
       await restart('mail', { SERVICE_CLIENT_SECRET: fresh });
     });
 
-    test('the Redis password: two at once, then the new one alone', async () => {
+    test('the Redis password is rotated while both passwords are valid', async () => {
       const { port } = platform.redis;
       const urlWith = (password: string) => `redis://:${password}@127.0.0.1:${port}/0`;
       await tellRedis(port, 'ACL SETUSER default resetpass >first', 'AUTH first', 'ACL SETUSER default >second');
@@ -114,7 +114,7 @@ describeWith('nginx', 'rotation', () => {
       await expect(tellRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
     }); // prettier-ignore
 
-    test('removing the old signing key ends what it signed, and nothing else', async () => {
+    test('removing the old signing key invalidates only the credentials that it signed', async () => {
       await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key', timeoutMs: 30_000 });
       const session = await platform.login();
       const old = (await keys('list'))[1]?.[0] ?? '';
@@ -127,7 +127,7 @@ describeWith('nginx', 'rotation', () => {
       expect(await statusesFor(session)).toEqual(works);
     }); // prettier-ignore
 
-    test('lost encryption keys: a clear line; with new ones and a new signing key nobody is refused', async () => {
+    test('lost encryption keys are reported, and new keys with a new signing key let everybody log in', async () => {
       const session = await platform.login();
       await first('identity').stop();
       const lost = first('identity').start({ ENCRYPTION_KEYS: encryptionKey(3) });
@@ -145,11 +145,11 @@ describeWith('nginx', 'rotation', () => {
         what: 'the new key in every service',
         timeoutMs: 30_000,
       });
-      // Only what a person knows is to be told again.
+      // Only what users know has to be entered again.
       const reseal = () => first('identity').command('reseal');
       expect((await reseal()).stderr).toContain('the key that sealed the SMTP passwords');
       await platform.query('identity', 'delete from smtp_configurations');
-      // Mails that were on their way are lost too; they expire after a day.
+      // Mails that were queued are lost, too; they expire after a day.
       await platform.query('identity', 'delete from outgoing_mails where letter_sealed is not null');
       expect(await reseal()).toMatchObject({ code: 0 });
     });

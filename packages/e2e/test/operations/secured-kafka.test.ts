@@ -37,7 +37,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         await rm(folder, { recursive: true });
       });
 
-      test('takes the event of a run', async () => {
+      test('receives the event of a run', async () => {
         const path = '/api/v1/crawlingManager/wiki_1/schedule';
         const scheduledTime = new Date(Date.now() + 2_000).toISOString();
         const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });

@@ -16,10 +16,10 @@ const environment = {
   ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
 };
 
-/** The exit code of a program whose database has not the schema that it needs. */
+/** The exit code of a program whose database does not have the required schema. */
 const NOT_MIGRATED = 78;
 
-/** What stops the database half-way through a migration: it has no room for more than two tables. */
+/** Makes the database fail in the middle of a migration: there is no room for more than two tables. */
 const full = `
   create function refuse() returns event_trigger language plpgsql as $$ begin
     if (select count(*) from pg_tables where schemaname = 'public') > 2 then raise exception 'no room'; end if;
@@ -49,7 +49,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     return stderr.trim().split('\n');
   }
 
-  test('does not start without its variables, and names them all', async () => {
+  test('exits without its required variables, and names all of them', async () => {
     const lines = await failToStart({ PORT: 'x', LOG_LEVEL: secret, OTEL_TRACES_SAMPLER: secret });
     expect(lines[0]).toBe('The environment is not right:');
     const named = lines.slice(1).map((line) => /^ {2}- (\w+) (?:is missing: it )?must be /.exec(line)?.[1]);
@@ -60,7 +60,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     expect(lines.join()).not.toContain(secret);
   });
 
-  test('does not start before the migration, nor on the schema of a newer one', async () => {
+  test('exits when its database is not migrated, or has a newer schema', async () => {
     expect(await failToStart(env(), NOT_MIGRATED)).toEqual([expect.stringMatching(/^The database lacks the migration \w+\. Run the command "migrate"/)]);
     expect(await runCommand(service, ['migrate'], env())).toMatchObject({ code: 0 });
     await client.query(
@@ -71,7 +71,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     expect((await runCommand(service, ['migrate'], env())).stderr).toBe(`${newer}\n`);
   }); // prettier-ignore
 
-  test('a migration that fails half-way leaves nothing, says why, and succeeds when it is tried again', async () => {
+  test('a failed migration is rolled back, reports why, and succeeds when it is repeated', async () => {
     await client.query(full);
     const failed = await runCommand(service, ['migrate'], env());
     expect([failed.code, failed.stderr]).toEqual([
@@ -85,7 +85,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^applied: \w+_initial/)]);
   });
 
-  test('upgrades the schema of the version before', async () => {
+  test('upgrades the schema of the previous version', async () => {
     const older = await mkdtemp(join(tmpdir(), 'platform-migrations-'));
     const names = (await readdir(migrationsDir)).filter((name) => /^\d/.test(name)).toSorted();
     const last = names.at(-1) ?? '';

@@ -15,10 +15,10 @@ const environment = {
   SERVICE_CLIENT_SECRET: 's'.repeat(40),
   ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
 };
-/** As a shell says it: ended by signal 15. */
+/** The exit status in a shell of a process that was ended by signal 15. */
 const ENDED_BY_SIGTERM = 143;
 
-/** Takes connections and never answers, as behind a network policy that came late. */
+/** Starts a server that accepts connections and never answers, as behind a network policy that applies late. */
 async function startSilentServer(): Promise<{ readonly server: Server; readonly url: string }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
@@ -77,7 +77,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
   }); // prettier-ignore
 
   test('while the migration waits for another one', async () => {
-    // Not in a transaction, which would see one state of pg_stat_activity only.
+    // This is not in a transaction, which would see only one state of pg_stat_activity.
     await client.query('select pg_advisory_lock(72707369)');
     try {
       const one = start(['cli.js', 'migrate']);
@@ -90,7 +90,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     expect((await client.query(`select from pg_tables where schemaname = 'public'`)).rows).toEqual([]);
   });
 
-  test('while the service looks at its schema, and once it is ready', async () => {
+  test('while the service checks its schema, and once it is ready', async () => {
     expect(await runCommand(service, ['migrate'], { DATABASE_URL: database.url })).toMatchObject({ code: 0 });
     await client.query('begin');
     await client.query('lock table _prisma_migrations');

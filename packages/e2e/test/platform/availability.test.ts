@@ -30,7 +30,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
     });
     afterAll(() => platform.close());
 
-    test('the gateway leads to the documentation of each service', async () => {
+    test('the gateway serves the documentation of each service', async () => {
       const page = await (await fetch(`${platform.url}/docs`)).text();
       const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link = '']) => link);
       expect(links).toHaveLength(3);
@@ -63,11 +63,11 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       }
       expect(await load.stop()).toEqual([]);
       const [row] = await platform.query('identity', 'select count(*)::int from personal_access_tokens');
-      // Each once: those of the load, and the one that it uses.
+      // Each request counts once: those of the load, and the one that the load itself uses.
       expect(row).toEqual({ count: made + 1 });
     });
 
-    test('a replica that is killed fails no read', async () => {
+    test('killing a replica fails no read', async () => {
       for (const name of ['identity', 'mail', 'crawl'] as const) {
         const load = startLoad(platform.url, [reads()[name]]);
         await load.advance(20);
@@ -79,7 +79,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       }
     });
 
-    test('what a killed replica had in its hands is asked again if that is safe, and else never', async () => {
+    test('the requests of a killed replica are retried only if that is safe', async () => {
       const [replica] = platform.replicas.identity;
       replica?.pause();
       const before = made;
@@ -92,7 +92,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
           answers.push({ method, status });
         }),
       );
-      // The others have answered theirs; the rest is with the one that doesn't.
+      // The other replicas have answered their requests; the rest is at the one that does not answer.
       await waitFor(() => isLeft.GET === 9 / REPLICAS && isLeft.POST === 9 / REPLICAS, {
         what: 'two thirds',
       });

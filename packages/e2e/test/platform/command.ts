@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a program of a built service, to its end, in this environment and no other. */
+/** Runs a program of a built service to its end, with exactly this environment. */
 export async function runProgram(
   service: string,
   program: 'cli.js' | 'server.js',
@@ -26,7 +26,7 @@ export async function runProgram(
   return { code, stdout, stderr };
 }
 
-/** `node dist/cli.js …` of a service. */
+/** Runs `node dist/cli.js …` of a service. */
 export const runCommand = (
   service: string,
   args: readonly string[],

@@ -10,13 +10,13 @@ interface Seen {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Stands for a TLS-terminating proxy: only its address counts. */
+/** Represents a TLS-terminating proxy; only its address matters. */
 const TRUSTED = '127.0.0.5';
 
 describeWith('nginx', 'the gateway of the Compose file', () => {
   let service: Server;
   let gateway: Nginx;
-  /** Requests whose connection the service breaks before it answers one. */
+  /** How many requests the service answers by breaking their connection. */
   let toBreak = 0;
 
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     return text(socket);
   }
 
-  test('a trusted proxy says who the client is and that it came by HTTPS', async () => {
+  test("accepts the client's address and HTTPS from a trusted proxy", async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' };
     const { body } = await send({ from: TRUSTED, headers });
     expect(body.headers).toMatchObject(headers);
@@ -70,7 +70,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     ]);
   });
 
-  test('what a client sends through the trusted proxy to look like another is not believed', async () => {
+  test('ignores forged headers that a client sends through the trusted proxy', async () => {
     const headers = {
       'x-forwarded-for': `198.51.100.1, 203.0.113.7, ${TRUSTED}`,
       'x-forwarded-proto': 'https',
@@ -79,7 +79,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect(body.headers['x-forwarded-for']).toBe('203.0.113.7');
   });
 
-  test('nobody else is believed, and gets no Strict-Transport-Security', async () => {
+  test('ignores the headers of an untrusted client, and sends it no Strict-Transport-Security', async () => {
     const headers = {
       'x-forwarded-for': '203.0.113.7',
       'x-forwarded-proto': 'https',
@@ -125,7 +125,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect(gateway.log() + gateway.errors()).not.toContain('hidden');
   });
 
-  test('a read whose only known replica went away is asked again, once; a write never', async () => {
+  test('retries a read once when its only replica disconnects, and never a write', async () => {
     toBreak = 1;
     expect((await send({})).status).toBe(200);
     toBreak = 1;
@@ -135,7 +135,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect(toBreak).toBe(0);
   });
 
-  test('a method that only the service can judge reaches it', async () => {
+  test('forwards a method that only the service can judge', async () => {
     expect((await send({ method: 'PROPFIND' })).body.method).toBe('PROPFIND');
   });
 
@@ -147,7 +147,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     ['two lengths', 'POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400, 'BAD_REQUEST'],
     ['TRACE', 'TRACE /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
     ['headers that are too large', `GET /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
-  ])('%s is refused in the shape of every error, with a request id', async (_what, bytes, status, code) => {
+  ])('rejects %s in the common error format, with a request id', async (_what, bytes, status, code) => {
     const answer = await sendRaw(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i);

@@ -5,26 +5,26 @@ import { waitFor } from '@platform/testing';
 export interface Call {
   readonly path: string;
   readonly token: string;
-  /** A new body for each: the request is a POST then. */
+  /** Creates the body of each request, which is then a POST. */
   readonly body?: () => unknown;
   readonly status: number;
 }
 
-/** An answer that wasn't the one of the call, or none. */
+/** A response other than the expected one, or none. */
 export interface Failure {
   readonly call: string;
   readonly got: string;
 }
 
 export interface Load {
-  /** Resolves when so many more were answered. */
+  /** Resolves when this many more requests have been answered. */
   advance(answers: number): Promise<void>;
-  /** Ends every client after its request. @returns what failed. */
+  /** Ends every client after its current request. @returns the failures. */
   stop(): Promise<readonly Failure[]>;
 }
 
 const CLIENTS_PER_CALL = 2;
-/** Between two requests of a client: the machine is not what is tested. */
+/** The pause between two requests of a client, since the machine's speed is not under test. */
 const PAUSE_MS = 50;
 
 export async function send(url: string, { path, token, body }: Call): Promise<Response> {
@@ -35,7 +35,7 @@ export async function send(url: string, { path, token, body }: Call): Promise<Re
   });
 }
 
-/** Repeats every call by a few clients at once, at most 20 requests a second each, until it is stopped. */
+/** Repeats every call with a few concurrent clients, each at most 20 times a second, until it is stopped. */
 export function startLoad(url: string, calls: readonly Call[]): Load {
   const failures: Failure[] = [];
   let answers = 0;

@@ -8,23 +8,23 @@ import { assertDeclared, waitFor } from '@platform/testing';
 import { parse } from 'yaml';
 import { root } from '../deploy/kustomize.js';
 
-/** Where the replicas of each service listen, by service. */
+/** The addresses of the replicas of each service. */
 export type Upstreams = Readonly<Record<string, readonly string[]>>;
 
 export interface Nginx {
   /** The entrance of the platform. */
   readonly url: string;
   readonly port: number;
-  /** All lines of its access log. */
+  /** Returns all lines of its access log. */
   log(): string;
-  /** All that it wrote to stderr. */
+  /** Returns everything that it wrote to stderr. */
   errors(): string;
-  /** What a cluster's own addresses are for the services: no path is hidden here. */
+  /** Corresponds to the addresses inside a cluster: no path is hidden here. */
   readonly internalUrl: string;
   stop(): Promise<void>;
 }
 
-/** The variables that the Compose file gives its gateway, with these servers in place of its own. */
+/** Returns the variables that the Compose file gives its gateway, with these servers instead of its own. */
 function toVariables(upstreams: Upstreams, listen: string, settings: Settings): Record<string, string> {
   const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
     services: { gateway: { environment: Record<string, string> } };
@@ -32,14 +32,17 @@ function toVariables(upstreams: Upstreams, listen: string, settings: Settings): 
   const { environment } = compose.services.gateway;
   const servers = Object.entries(upstreams).map(([name, addresses]) => {
     const variable = `${name.toUpperCase()}_SERVERS`;
-    // Addresses need no looking up, which takes a newer nginx than distributions have.
+    // Addresses need no lookup, which requires a newer nginx than distributions have.
     const [one = ''] = /\bserver [^;]*;/.exec(environment[variable] ?? '') ?? [];
     return [variable, addresses.map((address) => one.replace(`${name}:8080 resolve`, address)).join(' ')];
   });
   return { ...environment, ...Object.fromEntries(servers), ...settings, GATEWAY_LISTEN: listen };
 }
 
-/** As the entrypoint of the Compose file and the image of nginx do: all variables, and no `$name` of nginx's own. */
+/**
+ * Like the entrypoint of the Compose file and of nginx's image: replaces all variables, but none of nginx's own
+ * `$name`.
+ */
 function render(variables: Record<string, string>): string {
   const folder = join(root, 'packages/config/gateway');
   const script = `
@@ -75,10 +78,10 @@ http {
 }
 `;
 
-/** Variables of the Compose file that whoever runs it may set. */
+/** Variables of the Compose file that its user may set. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** Starts nginx with the configuration that Compose uses; its servers need not be there yet. */
+/** Starts nginx with the configuration that Compose uses; its servers need not run yet. */
 export async function startNginx(upstreams: Upstreams, settings: Settings = {}): Promise<Nginx> {
   assertDeclared('nginx');
   const folder = mkdtempSync(join(tmpdir(), 'platform-nginx-'));
@@ -89,7 +92,7 @@ export async function startNginx(upstreams: Upstreams, settings: Settings = {}):
   );
   writeFileSync(join(folder, 'nginx.conf'), mainConfiguration(process.getuid?.() === 0, internal));
   const child = spawn('nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
-    // A file: it opens /dev/stdout by name, which a socket has none of.
+    // A file is used because nginx opens /dev/stdout by name, which a socket does not have.
     stdio: ['ignore', openSync(join(folder, 'log'), 'w'), 'pipe'],
   });
   const exited = once(child, 'exit');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** A span as a collector gets it. */
+/** A span as a collector receives it. */
 export interface Span {
   readonly service: string;
   readonly traceId: string;
@@ -15,7 +15,7 @@ export interface Span {
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: readonly Span[];
-  /** The values of `x-collector-key` that came. */
+  /** The received values of `x-collector-key`. */
   readonly keys: readonly unknown[];
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Export {
 const toRecord = (attributes: readonly Attribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-/** The receiving half of OTLP/HTTP with JSON, as much as a test needs. */
+/** The receiving half of OTLP/HTTP with JSON, as far as a test needs it. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: Span[] = [];
   const keys: unknown[] = [];

@@ -16,12 +16,12 @@ export interface Platform {
   readonly replicas: Readonly<Record<ServiceName, readonly Replica[]>>;
   /** A session of the first administrator. */
   readonly session: string;
-  /** Another one. */
+  /** Opens another session. */
   login(): Promise<string>;
   readonly redis: OwnRedis;
-  /** Where each service has its rows. */
+  /** The URL of each service's database. */
   readonly databaseUrls: Readonly<Record<ServiceName, string>>;
-  /** Rows of a service's database. */
+  /** Queries a service's database. */
   query(service: ServiceName, text: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ function migrateWith(service: string) {
 
 const makeDatabase = (service: string) =>
   createTestDatabase({
-    // Not that of the service's own tests, which another program migrates.
+    // A different template from that of the service's own tests, which another program migrates.
     template: `${service}_deployed`,
     migrationsDir: join(root, 'services', service, 'prisma/migrations'),
     migrate: migrateWith(service),

@@ -5,23 +5,26 @@ import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 import { root } from '../deploy/kustomize.js';
 
-/** Ways into a process namespace, where the first process is number 1 as in a container: as root, and as anybody. */
+/**
+ * Ways to enter a process namespace, in which the first process is number 1 as in a container: as root, and as an
+ * ordinary user.
+ */
 const unshare = [
   ['--pid', '--fork', '--kill-child'],
   ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'],
 ].find((flags) => spawnSync('unshare', [...flags, 'true'], { stdio: 'ignore' }).status === 0);
 
-/** What the tests run: an ordinary process where the machine permits no namespace. */
+/** The kind of process that the tests run: an ordinary one where the machine permits no namespace. */
 export const processKind = unshare ? 'process 1' : 'an ordinary process (unshare is not permitted here)';
 
-/** Node says on stdout when the program begins to handle SIGTERM. */
+/** The line on stdout with which the program reports that it handles SIGTERM. */
 const HANDLED = 'SIGTERM is handled';
 const sayHandled = `process.on('newListener', (name) => { if (name === 'SIGTERM') process.stdout.write('${HANDLED}\\n') })`;
 
-/** A program of a built service, as process 1. */
+/** A program of a built service, running as process 1. */
 export interface ProcessOne {
   output(): string;
-  /** Resolves when the program handles signals, before it has loaded the rest of itself. */
+  /** Resolves when the program handles signals, before it has loaded its other modules. */
   untilHandled(): Promise<unknown>;
   /** Sends SIGTERM to the program. @returns its exit code. */
   stop(): Promise<number | null>;
@@ -47,7 +50,7 @@ export function startProcessOne(
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   const exited = once(child, 'close') as Promise<[number | null]>;
   const { pid } = child;
-  /** Of the program itself, as this side sees it: unshare waits for it. */
+  /** Finds the pid of the program itself outside the namespace; unshare waits for it. */
   const findPid = async (): Promise<number | undefined> =>
     unshare ? Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')) : pid;
   const until = (text: string) =>

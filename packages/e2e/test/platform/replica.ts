@@ -5,27 +5,27 @@ import { waitFor } from '@platform/testing';
 import { root } from '../deploy/kustomize.js';
 import { type CommandResult, runCommand } from './command.js';
 
-/** One process of a service, which keeps its address when it is started again. */
+/** One process of a service, which keeps its address when it is restarted. */
 export interface Replica {
   readonly url: string;
   /**
-   * @param changes - variables of its environment that are others from here on.
-   * @throws when the process ends instead of being ready.
+   * @param changes - variables of its environment that change from now on.
+   * @throws when the process ends instead of becoming ready.
    */
   start(changes?: NodeJS.ProcessEnv): Promise<void>;
-  /** SIGTERM, and the end of the process. @throws when it doesn't end well. */
+  /** Sends SIGTERM and waits for the end of the process. @throws when it does not exit with 0. */
   stop(): Promise<void>;
-  /** SIGKILL: no farewell. */
+  /** Sends SIGKILL, so that it cannot shut down in order. */
   kill(): Promise<void>;
-  /** It stays connected and answers nothing; only `kill` ends that. */
+  /** Suspends it: it stays connected and answers nothing. Only `kill` ends that. */
   pause(): void;
-  /** A command of the service, in the environment of the replica. */
+  /** Runs a command of the service, in the environment of the replica. */
   command(...args: string[]): Promise<CommandResult>;
-  /** All that its processes have written. */
+  /** Returns everything that its processes have written. */
   output(): string;
 }
 
-/** Makes a replica of the built service; `start` runs it. */
+/** Creates a replica of the built service; `start` runs it. */
 export function createReplica(service: string, port: number, ownEnv: NodeJS.ProcessEnv): Replica {
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess;
@@ -38,7 +38,7 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
       env = { ...env, ...changes };
       child = spawn(process.execPath, [join(root, 'services', service, 'dist/server.js')], {
         env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
-        // The channel: it ends by itself when the test has gone.
+        // The IPC channel makes it exit by itself when the test has ended.
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
       exited = once(child, 'exit');

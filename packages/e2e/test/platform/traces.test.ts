@@ -48,7 +48,7 @@ describeWith('nginx', 'traces', () => {
           body: JSON.stringify(body),
         });
 
-      test('one trace goes from the caller through identity and crawl, its stores and Kafka, to the consumer', async () => {
+      test('one trace spans the caller, identity, crawl, its stores, Kafka and the consumer', async () => {
         const relay = () => platform.replicas.crawl[0]?.output().includes('publishing sync events');
         await waitFor(relay, { what: 'the relay', timeoutMs: 30_000 });
         const consumer = startConsumer({
@@ -92,13 +92,13 @@ describeWith('nginx', 'traces', () => {
         }).catch(() => undefined);
         const missing = Object.entries(expected).filter(([, one]) => !one());
         expect([missing.map(([name]) => name), missing.length > 0 ? ofTrace() : []]).toEqual([[], []]);
-        // Each below the one before it.
+        // Each span is a child of the previous one.
         expect(expected['handled event']()?.parentSpanId).toBe(expected.publication()?.spanId);
         expect(expected.publication()?.parentSpanId).toBe(expected.run()?.spanId);
         expect(receiver.keys).toContain('key 1');
       });
 
-      test('lines of the log name the trace, and no span holds a credential', () => {
+      test('log lines contain the trace id, and no span contains a credential', () => {
         const output = platform.replicas.crawl[0]?.output() ?? '';
         const settled = output.split('\n').find((line) => line.includes('run settled'));
         expect(JSON.parse(settled ?? '{}')).toMatchObject({ trace_id: traceId, span_id: expect.any(String) });
@@ -110,7 +110,7 @@ describeWith('nginx', 'traces', () => {
   });
 });
 
-/** A consumer as a process of its own: the SDK doesn't run inside Jest. */
+/** Starts a consumer in a process of its own, because the SDK does not run inside Jest. */
 function startConsumer(env: Record<string, string>): { output(): string; stop(): Promise<void> } {
   const child = spawn(process.execPath, [join(__dirname, '../fixtures/consume.mjs')], {
     env: { PATH: process.env.PATH, ...env },

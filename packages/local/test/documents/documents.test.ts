@@ -5,13 +5,16 @@ import { join, resolve } from 'node:path';
 import { callUrl, describeWith } from '@platform/testing';
 import { makeDataDir, type Platform, printed, startPlatform } from '../platform.js';
 
-/* The OpenAPI documents in the hands of other people's tools: two generators of clients, and a fuzzer that holds the platform to them. */
+/*
+ * Tests the OpenAPI documents with third-party tools: two generators of clients, and a fuzzer that compares the
+ * platform with them.
+ */
 
-/** Identity comes last: what the fuzzer does there may end its own credential. */
+/** Identity comes last, because the fuzzer may invalidate its own credential there. */
 const SERVICES = ['mail', 'crawl', 'identity'];
 const ROOT = resolve(__dirname, '../../../..');
 const getDocumentPath = (service: string) => join(ROOT, 'services', service, 'openapi.json');
-/** The fuzzer tries every document for so long. */
+/** The fuzzer tests each document for this long. */
 const FUZZ_SECONDS = 30;
 const CHECKS = [
   'not_a_server_error',
@@ -24,12 +27,12 @@ const CHECKS = [
 ];
 
 /**
- * Other methods are answered with 405 and `Allow`. Not checked for identity: there, `DELETE …/personal-access-tokens/scopes`
- * matches the route of a token's id, and is 400 because it is none.
+ * Other methods fail with 405 and `Allow`. This is not checked for identity: there, `DELETE
+ * …/personal-access-tokens/scopes` matches the route of a token's id, and fails with 400 because it is none.
  */
 const METHOD_CHECKS = ['unsupported_method', 'allow_header_conformance'];
 
-/** Runs a tool in a folder of the test; when it fails, the error holds the end of what it said. */
+/** Runs a tool in a folder of the test; its error contains the end of the tool's output. */
 const runIn = (cwd: string, program: string, args: readonly string[]): Promise<string> =>
   new Promise((done, fail) => {
     execFile(program, [...args], { cwd, maxBuffer: 64 * 1_048_576 }, (error, stdout, stderr) => {
@@ -56,7 +59,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
   const run = (program: string, args: readonly string[]) => runIn(folder, program, args);
 
-  test.each(SERVICES)('make a Python client of all operations of %s, without a warning', async (service) => {
+  test.each(SERVICES)('yield a Python client of all operations of %s without a warning', async (service) => {
     const output = join(folder, service);
     const args = ['generate', '--fail-on-warning', '--meta', 'none', '--path', getDocumentPath(service)];
     await run('openapi-python-client', [...args, '--output-path', output]);
@@ -67,7 +70,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
     expect(files).toEqual(expect.arrayContaining(expected));
   });
 
-  test.each(SERVICES)('make a Go client of all operations of %s', async (service) => {
+  test.each(SERVICES)('yield a Go client of all operations of %s', async (service) => {
     const source = await run('oapi-codegen', [
       '-generate',
       'types,client',
@@ -79,7 +82,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
       expect(source).toContain(`${id[0]?.toUpperCase()}${id.slice(1)}(ctx context.Context`);
   });
 
-  describe('held against the running platform', () => {
+  describe('compared with the running platform', () => {
     let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
     let platform: Platform;
     let url: string;
@@ -100,7 +103,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
       await dataDir.remove();
     });
 
-    /** Sending mail takes a token, all else an administrator's session. */
+    /** Sending mail requires a token, everything else an administrator's session. */
     async function credentialFor(service: string): Promise<string> {
       if (service !== 'mail') return session;
       const body = { name: 'fuzzer', scopes: ['SEND_MAIL', 'FETCH_CONFIG'] };
@@ -108,7 +111,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
       return created.body.token.accessToken as string;
     }
 
-    test.each(SERVICES)('%s answers as its document says, whatever it is sent', async (service) => {
+    test.each(SERVICES)('%s conforms to its document for generated requests', async (service) => {
       const token = await credentialFor(service);
       const config = join(__dirname, 'schemathesis.toml');
       const checks = service === 'identity' ? CHECKS : [...CHECKS, ...METHOD_CHECKS];

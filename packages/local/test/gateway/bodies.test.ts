@@ -11,7 +11,7 @@ describe('an incomplete or unwanted body', () => {
   it.each([
     ['that its service refuses', '/mcp/refused', 413],
     ['for a service that is away', '/api/v1/mail/x', 503],
-  ])('a large body %s gets the answer, every time, and never a reset', async (_what, path, status) => {
+  ])('a large body %s always gets the response, and never a reset', async (_what, path, status) => {
     const body = 'x'.repeat(38_000_000);
     const headers = { 'content-type': 'application/json', 'content-length': body.length };
     const statuses = new Set<number>();
@@ -23,7 +23,7 @@ describe('an incomplete or unwanted body', () => {
   it.each([
     ['refuses', '/mcp/refused', '{"refused":true}'],
     ['can not take', '/api/v1/mail/x', '{"error":{"code":"SERVICE_UNAVAILABLE"'],
-  ])('what a service %s is answered whole before the body has ended', async (_what, path, expected) => {
+  ])('a response that a service %s is complete before the body has ended', async (_what, path, expected) => {
     const upload = request({ port: platform.port, path, method: 'POST', headers: { 'content-length': 100 } });
     upload.on('error', () => undefined);
     upload.write('x');

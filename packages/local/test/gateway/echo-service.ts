@@ -14,14 +14,17 @@ export interface EchoService {
   readonly url: string;
   readonly server: Server;
   isReady: boolean;
-  /** Requests that came in, health questions not counted. */
+  /** The targets of all requests except health checks. */
   readonly targets: string[];
-  /** Emits `streamClosed` when the client of a stream has gone, `cutOff` when a body came only in part. */
+  /** Emits `streamClosed` when the client of a stream disconnects, `cutOff` when a body arrived only in part. */
   readonly events: EventEmitter;
   stop(): Promise<void>;
 }
 
-/** A service that answers with what it was asked; `/mcp/stream` sends one event and stays open; `/mcp/refused` wants no body. */
+/**
+ * Starts a service that responds with the request; `/mcp/stream` sends one event and stays open, and `/mcp/refused`
+ * reads no body.
+ */
 export async function startEchoService(): Promise<EchoService> {
   const server = createServer((request, response) => {
     const url = request.url ?? '';
@@ -45,7 +48,7 @@ export async function startEchoService(): Promise<EchoService> {
       return;
     }
     if (url === '/mcp/refused') {
-      // As the services do it: the answer at once, and the rest is read and thrown away.
+      // Like the services: it responds at once, then reads and discards the rest.
       const [type, answer] = ['application/json', '{"refused":true}'];
       response.writeHead(413, { 'content-type': type, 'content-length': answer.length }).end(answer);
       request.resume();

@@ -14,7 +14,7 @@ async function sendRaw(bytes: string): Promise<string> {
   return text(socket);
 }
 
-describe('faults that are the gateway’s to answer', () => {
+describe('faults that the gateway answers', () => {
   it.each([
     ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],
@@ -26,7 +26,7 @@ describe('faults that are the gateway’s to answer', () => {
     ['a write to its own path', 'POST /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
     ['its own empty document', 'GET /docs/json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 404, 'NOT_FOUND'],
     ['a body that stops', 'POST /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 10\r\n\r\nhalf', 408, 'REQUEST_TIMEOUT'],
-  ])('%s is refused in the shape of every error, with a request id', async (_what, bytes, status, code) => {
+  ])('rejects %s in the common error format, with a request id', async (_what, bytes, status, code) => {
     const answer = await sendRaw(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i);
@@ -34,7 +34,7 @@ describe('faults that are the gateway’s to answer', () => {
     expect(/\r\nallow: \S+/i.test(answer)).toBe(status === 405);
   }); // prettier-ignore
 
-  it.each(['PROPFIND', 'PUT', 'OPTIONS', 'QUERY'])('%s is for the service to judge', async (method) => {
+  it.each(['PROPFIND', 'PUT', 'OPTIONS', 'QUERY'])('forwards %s to the service', async (method) => {
     const { status, body } = await send<Echo>(platform.port, '/mcp', { method });
     expect([status, body.method]).toEqual([200, method]);
   });
@@ -43,7 +43,7 @@ describe('faults that are the gateway’s to answer', () => {
 describe('a proxy in front', () => {
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-forwarded-proto': 'https' };
 
-  it('says who the client is and that it came by HTTPS when it is trusted', async () => {
+  it("supplies the client's address and HTTPS when it is trusted", async () => {
     const options = { localAddress: '127.0.0.5', headers };
     const { body } = await send<Echo>(platform.port, '/mcp', options);
     expect(body.headers).toMatchObject({ 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' });

@@ -11,9 +11,9 @@ interface Failure {
 
 const platform = useGateway();
 
-describe('what is passed on', () => {
+describe('forwarded requests', () => {
   it.each(['/mcp', '/mcp/', '/api/v1/users', '/api/v1/users/a%20b/%2Fc?x=%2e%2e&y=a/../b&y=2'])(
-    'the target %s reaches its service byte for byte',
+    'the target %s reaches its service unchanged',
     async (path) => {
       expect((await send<Echo>(platform.port, path)).body.url).toBe(path);
     },
@@ -66,7 +66,7 @@ describe('what is passed on', () => {
     expect(JSON.stringify(body.headers)).not.toContain('6.6.6.6');
   });
 
-  it('a sane request id is kept, any other replaced, and the service and the client see the same', async () => {
+  it('a plain request id is kept, any other is replaced, and service and client see the same id', async () => {
     const kept = await send<Echo>(platform.port, '/mcp', { headers: { 'x-request-id': 'abc-1' } });
     expect([kept.headers['x-request-id'], kept.body.headers['x-request-id']]).toEqual(['abc-1', 'abc-1']);
     const replaced = await send<Echo>(platform.port, '/mcp', { headers: { 'x-request-id': 'a b"<' } });
@@ -74,7 +74,7 @@ describe('what is passed on', () => {
     expect(replaced.body.headers['x-request-id']).toBe(replaced.headers['x-request-id']);
   });
 
-  it('a stream arrives event by event, and ends at the service when the client leaves', async () => {
+  it('a stream arrives event by event, and ends at the service when the client disconnects', async () => {
     const leave = new AbortController();
     const gone = once(platform.identity.events, 'streamClosed');
     const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/stream`, { signal: leave.signal });
@@ -84,14 +84,14 @@ describe('what is passed on', () => {
     expect(await gone).toEqual(['closed']);
   });
 
-  it("a service's own 503 is passed on at once, not retried", async () => {
+  it("a service's own 503 is forwarded at once, not retried", async () => {
     const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/unavailable`);
     expect([response.status, await response.text()]).toEqual([503, 'busy']);
     expect(platform.identity.targets).toHaveLength(1);
   });
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   it.each([
     '/nowhere',
     '/metrics',
@@ -125,7 +125,7 @@ describe('what is refused', () => {
     expect(platform.identity.targets).toEqual([]);
   });
 
-  it('a broken percent sequence is 400', async () => {
+  it('an invalid percent encoding fails with 400', async () => {
     expect(await send(platform.port, '/mcp/%zz')).toMatchObject({
       status: 400,
       body: { error: { code: 'BAD_REQUEST' } },
@@ -133,7 +133,7 @@ describe('what is refused', () => {
   });
 
   it.each([20_000, 100_000, 400_000])(
-    'headers of %d bytes are 431 in the shape of every error',
+    'headers of %d bytes fail with 431 in the common error format',
     async (bytes) => {
       const answer = await send<Failure>(platform.port, '/mcp', {
         headers: { authorization: 'x'.repeat(bytes) },
@@ -143,7 +143,7 @@ describe('what is refused', () => {
     },
   );
 
-  it('what is not HTTP is 400 in the shape of every error', async () => {
+  it('a request that is not HTTP fails with 400 in the common error format', async () => {
     const socket = connect(platform.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write('NONSENSE\r\n\r\n');
@@ -151,8 +151,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('when a service is away', () => {
-  it('its paths are 503 in the shape that its clients expect', async () => {
+describe('when a service is unavailable', () => {
+  it('its paths fail with 503 in the format that its clients expect', async () => {
     const mail = await send(platform.port, '/api/v1/mail/x', { method: 'POST' });
     expect(mail).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(mail.body).toEqual({
@@ -166,14 +166,14 @@ describe('when a service is away', () => {
     });
   });
 
-  it('a connection that it drops is 502', async () => {
+  it('a dropped connection fails with 502', async () => {
     expect(await send(platform.port, '/mcp/broken')).toMatchObject({
       status: 502,
       body: { error: { code: 'BAD_GATEWAY' } },
     });
   });
 
-  it('/health/ready is 503 and names it, while /health/live is 200', async () => {
+  it('/health/ready responds with 503 and names it, while /health/live responds with 200', async () => {
     const services = { identity: 'ready', mail: 'unreachable', crawl: 'unreachable' };
     expect(await send(platform.port, '/health/ready')).toMatchObject({
       status: 503,
@@ -192,7 +192,7 @@ describe('when a service is away', () => {
 });
 
 describe('the documentation', () => {
-  it('is one page over all services, each read from its own', async () => {
+  it('is one page over the documents of all services', async () => {
     const page = await fetch(`http://127.0.0.1:${platform.port}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const script = await fetch(`http://127.0.0.1:${platform.port}/docs/static/swagger-initializer.js`);

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { json } from 'node:stream/consumers';
 
-/** An answer as far as the tests look at it. */
+/** The parts of a response that the tests examine. */
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: Body;
 }
 
-/** Sends a request whose target goes out exactly as written: `fetch` would tidy it up first. */
+/** Sends a request with exactly this target, which `fetch` would normalise. */
 export async function send<Body>(
   port: number,
   path: string,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createGateway, type GatewayOptions } from '../../src/gateway/server.js';
 import { type EchoService, startEchoService } from './echo-service.js';
 
-/** A gateway for the tests of a file, in front of an identity that echoes; mail and crawl are away. */
+/** Starts a gateway for the tests of a file, in front of an identity that echoes; mail and crawl are unavailable. */
 export function useGateway(options: GatewayOptions = {}) {
   let identity: EchoService;
   let gateway: FastifyInstance;

@@ -18,7 +18,7 @@ const mail = (subject: string) => ({
 test('lists the received mails after a restart, newest first', async () => {
   const before = await openMailbox(folder);
   await before.add(mail('First'));
-  // Times in the list have milliseconds.
+  // Times in the list have millisecond precision.
   const [first] = before.list();
   while (new Date().toISOString() === first?.receivedAt) await Promise.resolve();
   await before.add(mail('Second'));

@@ -4,7 +4,7 @@ import { type Mailbox, openMailbox } from '../../src/inbox/mailbox.js';
 import { createInboxWeb } from '../../src/inbox/web.js';
 import { makeDataDir } from '../platform.js';
 
-/* The page of the inbox in a real browser, with a list that is longer than any window. */
+/* Tests the inbox page in a real browser, with a list that is longer than any window. */
 
 const MAILS = 60;
 const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -15,7 +15,7 @@ describeWith('chromium', 'the page of the inbox', () => {
   let mailbox: Mailbox;
   let web: Awaited<ReturnType<typeof createInboxWeb>>;
   let page: Page;
-  /** Errors of the page's script, and what its content policy refused. */
+  /** Errors of the page's script, and violations of its content policy. */
   let faults: string[];
 
   const addMail = (subject: string) => {
@@ -55,7 +55,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     page.getByRole('navigation').getByRole('button', { name: new RegExp(`^${subject}\\b`) });
   const heading = (subject: string) => page.getByRole('heading', { name: subject, exact: true });
 
-  /** Whether all of an element is in the window. */
+  /** Returns whether an element is completely inside the window. */
   async function isInWindow(subject: string): Promise<boolean> {
     const box = await heading(subject).boundingBox();
     const { height = 0 } = page.viewportSize() ?? {};
@@ -72,7 +72,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     expect(await page.evaluate('document.documentElement.scrollHeight <= window.innerHeight')).toBe(true);
   });
 
-  test('a mail that is opened after another begins at its top', async () => {
+  test('a mail opened after another one is shown from its top', async () => {
     await open('desk');
     await mailButton('Mail 60').click();
     await heading('Mail 60').waitFor();
@@ -84,7 +84,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     expect(await mailButton('Mail 60').getAttribute('aria-current')).toBe('false');
   });
 
-  test('a phone goes back to the place in the list that it came from', async () => {
+  test('going back on a phone returns to the same place in the list', async () => {
     await open('phone');
     await mailButton('Mail 1').click();
     await heading('Mail 1').waitFor();
@@ -95,7 +95,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Mail 1to@/);
   });
 
-  test('a new mail is shown by itself, and leaves the keyboard where it was', async () => {
+  test('a new mail appears in the list without moving the focus', async () => {
     await open('desk');
     await mailButton('Mail 60').focus();
     await page.keyboard.press('Enter');
@@ -106,7 +106,7 @@ describeWith('chromium', 'the page of the inbox', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Mail 60to@/);
   });
 
-  test('deleting all closes the mail that is open', async () => {
+  test('deleting all mails closes the open one', async () => {
     await open('phone');
     await mailButton('Mail 60').click();
     await heading('Mail 60').waitFor();

@@ -32,7 +32,7 @@ it('keeps the existing components and their names', () => {
   expect(paths).toEqual({ '/a': { get: [ref, item(1), { $ref: '#/components/schemas/List' }] } });
 });
 
-it('tells data that looks like a schema from a property whose name is a keyword', () => {
+it('distinguishes data that looks like a schema from a property named like a keyword', () => {
   const looksLike = { title: 'Wiki', type: 'page' };
   const data = { type: 'object', example: looksLike, examples: [looksLike], default: looksLike };
   const properties = { example: fault, properties: fault, choice: { enum: [looksLike], const: looksLike } };

@@ -14,7 +14,7 @@ test('removes a credential from any text, with and without its prefix, and keeps
 });
 
 test.each(['password', 'newPassword', 'clientSecret', 'token', 'accessToken', 'access_token', 'tokens', 'tokenHash', 'authorization', 'Authorization', 'cookie', 'set-cookie', 'privateKey', 'otp', 'smtpPassword'])(
-  'what is called %s is redacted, however deep', (key) => {
+  'redacts the key %s at any depth', (key) => {
     const line = logged((log) => {
       log.info({ [key]: 'hidden', list: [{ inner: { [key]: ['hidden'] } }], kept: 'shown' });
     });

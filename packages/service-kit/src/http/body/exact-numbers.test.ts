@@ -10,7 +10,7 @@ it.each([
 it.each([
   '1e400', '-1e400', '12345678901234567890', '9007199254740993', '1e-400', '0.1000000000000000055511151231257827',
   '3.14159265358979323846',
-])('refuses %s, which JavaScript would change', (number) => {
+])('rejects %s, which JavaScript would change', (number) => {
   expect(findInexactNumber(`{"n":[1,${number}]}`)).toEqual({
     field: 'body',
     message: expect.stringContaining(number) as unknown,

@@ -16,7 +16,7 @@ test.each([
   '{"a": "\\\\", "b": ":"}',
   '{"\\u0061": 1, "b": ""}',
   '{"é:": "ü{[,"}',
-])('%s is taken', (text) => {
+])('accepts %s', (text) => {
   expect(toFault(text)).toBeUndefined();
 });
 
@@ -25,11 +25,11 @@ test.each([
   '{"a": 1, "\\u0061": 2}',
   '[{"b": {"a": ":", "c": {}, "a": []}}]',
   '{"__proto__x": 1, "": 2, "": 3}',
-])('%s has a key twice', (text) => {
+])('rejects %s for a repeated key', (text) => {
   expect(toFault(text)).toBe('has a key twice');
 });
 
-test('a string ends where it ends, however long it is and whatever it holds', () => {
+test('finds the end of any string, however long it is', () => {
   for (const filler of ['x', '\\"', '\\\\', '\\\\\\"', ':{[,', 'é', '\\u003a'])
     for (let count = 0; count < 300; count += 1) {
       const text = `{"${filler.repeat(count)}": "${filler.repeat(count + 7)}", "b": {"c": 1}}`;
@@ -38,14 +38,14 @@ test('a string ends where it ends, however long it is and whatever it holds', ()
     }
 });
 
-test('64 levels are taken, 65 and 10,000 not', () => {
+test('accepts 64 levels, and rejects 65 and 10,000', () => {
   const nested = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
   expect(toFault(nested(64))).toBeUndefined();
   expect(toFault(`[${'[[]],'.repeat(100)}1]`)).toBeUndefined();
   for (const levels of [65, 10_000]) expect(toFault(nested(levels))).toMatch(/64 levels/);
 });
 
-test('10,000 values are taken, more are not', () => {
+test('accepts 10,000 values, and rejects more', () => {
   const names = (count: number) =>
     `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',')}}`;
   expect(toFault(names(10_000))).toBeUndefined();
@@ -54,7 +54,7 @@ test('10,000 values are taken, more are not', () => {
 });
 
 test.each(['"', '{"a', '{"a\\', '}}}]', '{"a":"\\"', '\\', ''])(
-  '%p, which is no JSON, has a shape all the same',
+  'returns a shape for %p, which is not JSON',
   (text) => {
     expect(readJsonShape(Buffer.from(text)).fault).toBeUndefined();
   },
