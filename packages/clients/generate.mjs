@@ -10,7 +10,7 @@ const generated = new URL('src/generated/', import.meta.url);
 
 const REFERENCE = '#/components/schemas/';
 
-/** The schema itself in place of each reference to it. */
+/** Replaces each reference by the schema itself. */
 function withoutReferences(value, schemas) {
   if (Array.isArray(value)) return value.map((item) => withoutReferences(item, schemas));
   if (value === null || typeof value !== 'object') return value;
@@ -25,7 +25,7 @@ const listOperations = ({ paths }) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 
-/** Parameters of one place as the schema of an object. */
+/** Returns the parameters of one location as the schema of an object. */
 function getParameters({ parameters = [] }, place) {
   const found = parameters.filter((parameter) => parameter.in === place);
   if (found.length === 0) return undefined;
@@ -44,7 +44,7 @@ function getParameters({ parameters = [] }, place) {
 
 const JSON_TYPE = 'application/json';
 
-/** What a client needs at run time. Forms, and answers that aren't JSON, are for other clients. */
+/** Describes what a client needs at run time. Forms and responses that are not JSON are left out. */
 function describe({ path, method, operation }) {
   const [status] = Object.keys(operation.responses).filter((code) => code.startsWith('2'));
   const body = operation.requestBody?.content;

@@ -1,7 +1,7 @@
-// Pictures of the mails that the platform sends, for services/mail/docs: starts the platform, causes each mail as a person
-// would, and photographs what arrives in the inbox. Needs Chromium: CHROMIUM names one that is not at the usual place.
+// Takes pictures of the mails that the platform sends, for services/mail/docs: starts the platform, causes each mail
+// as a user would, and captures it in the inbox. It needs Chromium; CHROMIUM names one in an unusual place.
 //
-//   npm run build && node packages/local/capture-mails.mjs
+// npm run build && node packages/local/capture-mails.mjs
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

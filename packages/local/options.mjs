@@ -1,5 +1,5 @@
-// The options of `npm start`. Plain JavaScript without dependencies: `--help` and faults are answered before anything
-// is installed or built.
+// The options of `npm start`. Plain JavaScript without dependencies: `--help` and invalid options are handled before
+// anything is installed or built.
 import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -85,7 +85,7 @@ export function parseOptions(args, environment) {
     faults.push(`--public-url (PUBLIC_URL) must be like https://platform.example.com, not "${publicUrl}"`);
   }
   if (databaseUrl !== undefined && !isDatabaseUrl(databaseUrl)) {
-    // Not shown: it may hold a password.
+    // The value is not shown, because it may contain a password.
     faults.push('--database-url (DATABASE_URL) must be like postgresql://user:password@host:5432/database');
   }
   if (databaseUrl !== undefined && flags.fresh) {
@@ -164,7 +164,7 @@ function readFlags(args) {
   }
 }
 
-/** The folder of --demo-knowledge can be left out, which parseArgs has no word for. */
+/** The folder of --demo-knowledge is optional, which parseArgs does not support. */
 function toOptionalValue(arg, index, args) {
   const next = args[index + 1];
   return arg === '--demo-knowledge' && (next === undefined || next.startsWith('-')) ? `${arg}=` : arg;
@@ -173,7 +173,7 @@ function toOptionalValue(arg, index, args) {
 const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
-/** An address or a CIDR range, but not one that is everybody. */
+/** Accepts an address or a CIDR range, but not one that contains every address. */
 function isProxyRange(value) {
   const [address, bits, ...rest] = value.split('/');
   const family = isIP(address);

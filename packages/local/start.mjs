@@ -1,10 +1,10 @@
-// `npm start`: answers --help and faults at once, sets the clone up, then hands over to the launcher.
+// `npm start`: handles --help and invalid options at once, prepares the clone, then runs the launcher.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { runMain, setUp, SetupError } from '../config/setup.mjs';
 import { HELP, OptionsError, parseOptions } from './options.mjs';
 
-/** @returns the options; undefined when the program has answered already */
+/** @returns the options; undefined when there is nothing more to do. */
 function readOptions() {
   try {
     const options = parseOptions(process.argv.slice(2), process.env);
@@ -18,7 +18,7 @@ function readOptions() {
   return undefined;
 }
 
-/** Asked again, for good, when each of them listens; here it saves a minute of installing for nothing. */
+/** The ports are checked again when the servers listen; checking them here can save a minute of installing. */
 async function checkPorts({ port, host, smtpCatcherPort, inboxPort }) {
   await checkPort('The gateway', 'port', port, host);
   await checkPort('The SMTP catcher', 'smtp-catcher-port', smtpCatcherPort, '127.0.0.1');

@@ -31,9 +31,11 @@ export interface AuthenticationHooks {
 
 /** A verification that overlaps with the query of its route. */
 export interface OverlappedAuthentication<T> {
-  /** Stands in the place of `authenticate`. Only routes without a body can have it. */
+  /** Replaces `authenticate`. Only routes without a body can use it. */
   readonly authenticate: onRequestHookHandler;
-  /** Returns what was loaded. A handler calls it, so that nobody gets it whom a hook before has refused. */
+  /**
+   * Returns the loaded value. Only a handler calls it, so that a request that an earlier hook refused never gets it.
+   */
   load(request: FastifyRequest): Promise<T>;
 }
 
@@ -50,8 +52,8 @@ export interface Authentication {
     load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
   ): OverlappedAuthentication<T>;
   /**
-   * Lets in only another service of the platform that has the scope. Its signed claims are checked at once; `verifyCaller`
-   * checks that the service is still active.
+   * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;
+   * `verifyCaller` checks that the service is still active.
    */
   authenticateService(scope: string): onRequestHookHandler;
 }
@@ -101,7 +103,7 @@ export function createAuthentication(deps: {
     return verification.verifyLocally(presented, audience) ?? refusal;
   }
 
-  /** A cookie never stands in for a header: a request with any `Authorization` is judged by that alone. */
+  /** A cookie never replaces a header: a request with an `Authorization` header is judged by that alone. */
   function readCredential(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -110,7 +112,8 @@ export function createAuthentication(deps: {
     const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
     const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
     if (session === undefined) return readBearerCredential(request, audience);
-    // Shared caches store the answer to a cookie unless they are told not to (RFC 9111 §3.5 is about bearers only).
+    // Shared caches store the response to a request with a cookie unless they are told not to (RFC 9111 §3.5 is about
+    // bearers only).
     reply.header('cache-control', 'no-store');
     const isProven =
       cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);
@@ -205,8 +208,8 @@ export function createAuthentication(deps: {
 }
 
 /**
- * Keeps with each route the scopes that its guards require, because a credential is verified before they run; an `onRoute`
- * hook.
+ * An `onRoute` hook that stores with each route the scopes that its guards require, because a credential is verified
+ * before they run.
  */
 export function keepRequiredScopes(route: RouteOptions): void {
   const requiredScopes = findRequiredScopes([route.onRequest ?? []].flat());
@@ -217,7 +220,7 @@ const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
 /**
- * Makes routes that authenticate and may have a body authenticate again after the body; an `onRoute` hook.
+ * An `onRoute` hook that makes routes with authentication and a possible body authenticate again after the body.
  *
  * @throws Error for a route that may have a body and loads something while it authenticates.
  */

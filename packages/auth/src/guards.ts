@@ -57,7 +57,7 @@ export const requireMember: onRequestHookHandler = (request, _reply, done) => {
 /** The scopes that each guard requires. */
 const scopesOfGuards = new WeakMap<object, readonly Scope[]>();
 
-/** Creates a guard for scopes; `findRequiredScopes` tells them of its routes. */
+/** Creates a guard for scopes. `findRequiredScopes` finds the scopes of a route's guards. */
 function createScopeGuard(
   scopes: readonly Scope[],
   messages: AuthErrorMessages,

@@ -17,9 +17,9 @@ export const JWKS_PATH = '/.well-known/jwks.json';
 /** The largest number of tokens in one batch. */
 export const MAX_INTROSPECTION_BATCH = 200;
 
-/** Longer addresses are none, and are left out. */
+/** A longer address is invalid and is omitted. */
 export const MAX_ADDRESS_LENGTH = 64;
-/** Longer user agents are cut. */
+/** Longer user agents are truncated. */
 export const MAX_USER_AGENT_LENGTH = 256;
 
 /** The client that presented a token, as the asking service knows it. */

@@ -43,7 +43,7 @@ declare module 'fastify' {
     authenticate: onRequestHookHandler;
     /** The same hook for routes that accept the access tokens of another audience than the service's own. */
     authenticateFor: (audience: string) => onRequestHookHandler;
-    /** Makes an `onRequest` hook that authenticates while a query of the route is on its way. */
+    /** Makes an `onRequest` hook that authenticates while a query of the route is running. */
     authenticateWhile: Authentication['authenticateWhile'];
     /**
      * An `onRequest` hook for requests of other services of the platform. It fails with 401 or 403 by the signed claims. The

@@ -51,7 +51,7 @@ export function createPublishedKeys(call: Call, onFailed: (error: unknown) => vo
   return {
     keySet,
     async start() {
-      // Identity may start after us: verification answers 503 until the keys are there.
+      // Identity may start later; verification fails with 503 until its keys are loaded.
       await refresh();
       void poll();
     },

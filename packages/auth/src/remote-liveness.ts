@@ -13,7 +13,7 @@ import {
 import type { LiveOwner, Liveness, Presentation } from './liveness.js';
 import type { ServiceToken } from './service-token.js';
 
-/** A few times as long as identity takes to answer. */
+/** How long requests are collected into a batch: a few times as long as identity takes to respond. */
 const MAX_WAIT_MS = 3;
 
 interface LivenessQuery {
@@ -31,7 +31,9 @@ const toIntrospectionClient = ({
   ...(requiredScopes && { requiredScopes: [...requiredScopes] }),
 });
 
-/** @param signedScope - of the credential's claims. Identity answers fewer scopes when some were removed since. */
+/**
+ * @param signedScope - the scopes in the credential's claims. Identity returns fewer if some have been removed since.
+ */
 function toLiveOwner(
   {
     active,

@@ -11,13 +11,13 @@ export interface FoundFile {
 
 export interface FolderListing {
   readonly files: readonly FoundFile[];
-  /** Whether there are more than are indexed. */
+  /** Whether there are more files than are indexed. */
   readonly isCut: boolean;
 }
 
 const MAX_FILES = 5_000;
 export const MAX_FILE_BYTES = 1_048_576;
-/** Folders of tools, not of people. */
+/** Returns whether a folder belongs to tools rather than users. */
 const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
 
 /**
@@ -85,7 +85,7 @@ export async function withFile<T>(
       fingerprint: [ino, size, mtimeMs, ctimeMs].join(' '),
       readText: async () => {
         if (size > MAX_FILE_BYTES) return undefined;
-        // What it grows by meanwhile is read at the next pass.
+        // Text that is appended in the meantime is read in the next pass.
         const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
         return buffer.toString('utf8', 0, bytesRead);
       },

@@ -45,7 +45,7 @@ export function createIndexer(deps: {
       if (await indexFile(file, fingerprints.get(file.path))) fingerprints.delete(file.path);
       else skipped.push(file.path);
     }
-    // What is left was not found again, or is no longer readable.
+    // The remaining files were not found again, or are no longer readable.
     if (fingerprints.size > 0) await store.removeFiles([...fingerprints.keys()]);
     if (isCut) skipped.push('… and all files after the first 5,000');
     if (skipped.join() !== state.skipped.join() && skipped.length > 0)
@@ -59,7 +59,7 @@ export function createIndexer(deps: {
         lastFault = '';
       },
       (error: Error) => {
-        // The index stays as it is, and searches go on.
+        // The index stays as it is, and searches continue.
         if (error.message !== lastFault) log(`the folder can't be indexed; retrying: ${error.message}`);
         lastFault = error.message;
       },

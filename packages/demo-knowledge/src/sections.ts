@@ -1,8 +1,8 @@
 /** A part of a page: a heading and the text up to the next one. */
 export interface Section {
-  /** Without its `#`. Empty for text before the first heading. */
+  /** The heading without its `#`; empty for text before the first heading. */
   readonly heading: string;
-  /** As written, with the line of the heading. */
+  /** The text as written, including the line of the heading. */
   readonly text: string;
 }
 
@@ -18,7 +18,7 @@ const MAX_TITLE_CHARACTERS = 200;
 const headingForm = /^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$/;
 const fenceForm = /^ {0,3}(`{3,}|~{3,})/;
 
-/** Splits Markdown at its headings. Those inside a block of code are none. */
+/** Splits Markdown at its headings, except those inside code blocks. */
 function splitAtHeadings(markdown: string): Section[] {
   const sections: { heading: string; lines: string[] }[] = [{ heading: '', lines: [] }];
   let fence: string | undefined;
@@ -47,7 +47,7 @@ function splitLong({ heading, text }: Section): Section[] {
 
 /** @param fallbackTitle - for a page without a heading. */
 export function parsePage(markdown: string, fallbackTitle: string): Page {
-  // PostgreSQL stores no NUL.
+  // PostgreSQL cannot store NUL.
   const sections = splitAtHeadings(markdown.replaceAll('\0', ''));
   const title = sections.find(({ heading }) => heading !== '')?.heading ?? fallbackTitle;
   return { title: title.slice(0, MAX_TITLE_CHARACTERS), sections: sections.flatMap(splitLong) };

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 
-/** What the server is started with, all of it from the environment. */
+/** The server's configuration, read from the environment. */
 export interface Settings {
   readonly host: string;
   readonly port: number;

@@ -14,8 +14,8 @@ const toEntry = ({ path, title, heading, snippet }: Hit): string =>
   `- ${heading === '' || heading === title ? title : `${title} › ${heading}`} (${path})\n  ${snippet.replaceAll(/\s+/g, ' ')}`;
 
 /**
- * Creates the server of one request. Every tool checks the scope in the assertion as well: the platform has checked it,
- * and two locks are better than one.
+ * Creates the server of one request. Every tool checks the scope in the assertion as well: the platform has checked
+ * it, but a server should not rely on that alone.
  */
 export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer {
   const server = new McpServer({ name: 'demo-knowledge', version: '0.1.0' });

@@ -19,11 +19,11 @@ export interface RestartableServer {
   /** Suspends the server: connections stay open, but nothing answers. */
   pause(): void;
   resume(): void;
-  /** Stops it for good; removes its directory if that is temporary. */
+  /** Stops it for good, and removes its directory if that is temporary. */
   close(): Promise<void>;
 }
 
-/** Wraps a way to launch a server; it has been launched once when this returns. */
+/** Wraps a function that launches a server. The server has been launched once when this returns. */
 export async function makeRestartable(options: {
   readonly port: number;
   readonly launch: () => Promise<ChildServer>;

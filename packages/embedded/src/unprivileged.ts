@@ -19,10 +19,10 @@ export interface UnprivilegedRunner {
 /**
  * Chooses how PostgreSQL can run on a data directory.
  *
- * An ordinary user runs it directly. For root, a user namespace is the first choice: the program believes
- * itself to be somebody else, while files stay root's, so it also works below a directory that only root may
- * enter. Where namespaces are forbidden (most containers), or the directory already is somebody's, it runs as
- * that user (or `nobody`) with the one capability that lets it pass through such directories.
+ * An ordinary user runs it directly. For root, a user namespace is the first choice: the program sees itself as
+ * another user while its files still belong to root, so it also works below a directory that only root may enter.
+ * Where namespaces are forbidden (most containers), or the directory belongs to another user, it runs as that user
+ * (or `nobody`) with the one capability that lets it pass through such directories.
  */
 export async function chooseRunner(dataDir: string): Promise<UnprivilegedRunner> {
   if (process.geteuid?.() !== 0) return { prefix: [], own: () => Promise.resolve() };

@@ -1,4 +1,4 @@
-/** Came after {@link outboxSql}, in a migration of its own: the trace that the event belongs to, where there is one. */
+/** Adds the trace that an event belongs to; a later migration than {@link outboxSql}. */
 export const outboxTraceSql = 'alter table sync_events.outbox add column traceparent text;\n';
 
 /**

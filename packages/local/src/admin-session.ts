@@ -1,4 +1,4 @@
-/** A session of the first admin, with which the launcher sets up what a newcomer would. */
+/** A session of the first admin, which the launcher uses to set up the first organisation. */
 export interface AdminSession {
   readonly orgId: string;
   call(method: string, path: string, body?: object): Promise<Response>;
@@ -12,8 +12,8 @@ interface LoginResponse {
 /**
  * Signs the admin in, runs `use`, and signs the admin out.
  *
- * @returns undefined when identity doesn't accept the password alone, which is so after it was changed, or once the
- *   admin has a second factor.
+ * @returns undefined when identity does not accept the password alone: it was changed, or the admin has a second
+ * factor.
  */
 export async function withAdminSession<T>(
   identityUrl: string,

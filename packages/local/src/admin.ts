@@ -1,7 +1,7 @@
 import type { Options } from '../options.mjs';
 import { generatePassword, hashPassword, isPassword, type Secrets } from './secrets.js';
 
-/** The first admin as this start knows it: for identity, for the kept secrets, and for the output. */
+/** The first admin, for identity, for the stored secrets, and for the output of this start. */
 export interface AdminChoice {
   readonly email: string;
   /** Undefined when it was given at an earlier start and not again. */
@@ -13,7 +13,10 @@ export interface AdminChoice {
 
 const DEFAULT_EMAIL = 'admin@example.com';
 
-/** The admin is made once, at the first start that comes to its end; from then on only the kept values count. */
+/**
+ * Chooses the admin. It is created once, at the first start that completes; from then on only the stored values
+ * count.
+ */
 export function chooseAdmin(
   options: Pick<Options, 'adminEmail' | 'adminPassword'>,
   kept: Secrets['admin'] | undefined,

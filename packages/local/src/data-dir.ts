@@ -22,7 +22,7 @@ export async function openDataDir(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, MARKER), MARKER_TEXT);
 }
 
-/** Deletes what earlier runs left, except the names to keep. The folder has been opened and locked before. */
+/** Deletes the data of earlier runs, except the names to keep. The folder must have been opened and locked before. */
 export async function clearDataDir(dataDir: string, keep: readonly string[]): Promise<void> {
   for (const entry of await readdir(dataDir)) {
     if (entry !== MARKER && !keep.includes(entry))

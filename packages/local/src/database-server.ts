@@ -15,7 +15,10 @@ interface DatabaseContext {
   onCrash(error: LaunchError): void;
 }
 
-/** A server that outlived its launcher still writes to the folder: starting one on it ends the other first. */
+/**
+ * Deletes the database. A server that outlived its launcher still writes to the folder; starting one on it stops the
+ * other first.
+ */
 export async function deleteData(dataDir: string): Promise<void> {
   const postgresDir = join(dataDir, 'postgres');
   if (existsSync(join(postgresDir, 'postmaster.pid'))) {
@@ -46,7 +49,7 @@ export async function startDatabase(
         name: 'PostgreSQL',
         stop: () => database.stop(),
         kill: async () => {
-          // Immediate shutdown: its processes go at once, and the next start recovers.
+          // Immediate shutdown: its processes exit at once, and the next start recovers.
           process.kill(database.pid, 'SIGQUIT');
           await database.exited;
         },

@@ -37,8 +37,8 @@ export interface LaunchContext {
 }
 
 /**
- * Starts everything: the lock, then the inbox and the stores, then the services, and the gateway while they start. What
- * has been opened is in `teardown`, also when a later step fails.
+ * Starts everything: the lock, then the inbox and the stores, then the services, and the gateway while they start.
+ * Everything that was opened is registered with `teardown`, even if a later step fails.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
   const { options, services, teardown, signal } = context;
@@ -98,12 +98,12 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   };
 }
 
-/** Chooses the URL of the demo server before the services start: identity is told that it may be called. */
+/** Chooses the URL of the demo server before the services start, because identity has to allow it. */
 async function planDemoUrl(): Promise<URL> {
   return new URL(`http://127.0.0.1:${await findFreePort()}/mcp`);
 }
 
-/** Starts embedded stores for those that no option names. */
+/** Starts an embedded server for each store that no option names. */
 async function startStores(context: LaunchContext, logsDir: string): Promise<Stores> {
   const { options } = context;
   const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));

@@ -13,7 +13,10 @@ const FOLLOW_MS = 250;
 /** The log of one process. */
 export interface LogFile {
   readonly path: string;
-  /** The process writes to this file rather than to a pipe, so that the output of one that outlives its launcher is kept. */
+  /**
+   * The process writes to this file rather than to a pipe, so that the output of one that outlives its launcher is
+   * not lost.
+   */
   readonly fd: number;
   write(line: string): void;
   /** Calls back with each line that is added from now on, a moment later. */
@@ -23,7 +26,7 @@ export interface LogFile {
   close(): void;
 }
 
-/** Opens `<logsDir>/<name>.log`; the log of the run before stays beside it as `<name>.log.1`. */
+/** Opens `<logsDir>/<name>.log`; the log of the previous run is kept as `<name>.log.1`. */
 export async function openLogFile(logsDir: string, name: string): Promise<LogFile> {
   const path = join(logsDir, `${name}.log`);
   await mkdir(logsDir, { recursive: true });

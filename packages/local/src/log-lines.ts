@@ -4,7 +4,10 @@ interface LogEntry {
   readonly err?: { readonly message?: string };
 }
 
-/** A line of a service's log for people: JSON entries become `level: message (cause)`, anything else stays as it is. */
+/**
+ * Formats a line of a service's log for people: JSON entries become `level: message (cause)`, anything else stays as
+ * it is.
+ */
 export function readableLine(line: string): string {
   const entry = parseEntry(line);
   if (entry?.level === undefined) return line;

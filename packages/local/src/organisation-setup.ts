@@ -28,7 +28,7 @@ type Result = Pick<ReadyFacts, 'notes' | 'knowledge'>;
 
 const DEFAULT_ISSUER = 'workspace-platform';
 
-/** Sets up in the first organisation, as its admin, what only this machine needs: the inbox, and the demo server. */
+/** Sets up, as the first organisation's admin, what only this machine needs: the inbox, and the demo server. */
 export async function setUpOrganisation(context: Context, setup: Setup): Promise<Result> {
   const { dataDir, knowledgeFolder, smtpCatcherPort: smtpPort } = context.options;
   const { email, password } = setup.admin;
@@ -38,7 +38,7 @@ export async function setUpOrganisation(context: Context, setup: Setup): Promise
       ...(knowledgeFolder === undefined ? [] : [`${reason}, so that --demo-knowledge has no effect.`]),
     ],
   });
-  // The start that knew the password has set the SMTP server already.
+  // An earlier start, which knew the password, has configured the SMTP server already.
   if (password === undefined)
     return knowledgeFolder === undefined
       ? { notes: [] }

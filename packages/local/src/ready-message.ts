@@ -10,7 +10,7 @@ export interface ReadyFacts {
   readonly dataDir: string;
   readonly logsDir: string;
   readonly notes: readonly string[];
-  /** What agents can search; absent without --demo-knowledge. */
+  /** The folder that agents can search; absent without --demo-knowledge. */
   readonly knowledge?: { readonly folder: string; readonly files: number };
   readonly seconds: string;
 }

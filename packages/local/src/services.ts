@@ -9,7 +9,10 @@ export interface ServiceContext {
   readonly clientSecrets: Readonly<Record<string, string>>;
   /** Additional SERVICE_CLIENTS of identity from the launcher's environment. */
   readonly otherClients: string | undefined;
-  /** Where MCP servers may be that are mounted, beyond public addresses: as the operator says, and the demo server. */
+  /**
+   * The addresses besides public ones at which mounted MCP servers may be: those that the operator names, and the
+   * demo server.
+   */
   readonly mcpServerTargets: string;
   /** When undefined, the queues are kept in PostgreSQL. */
   readonly redisUrl: string | undefined;
@@ -72,7 +75,7 @@ const identity: ServiceDefinition = {
     '/.well-known',
     '/sign-in',
     '/sign-out',
-    // The console
+    // The console's files.
     '/assets',
     '/account',
     '/crawls',
@@ -114,12 +117,12 @@ const mail: ServiceDefinition = {
   prefixes: ['/api/v1/mail'],
   internal: ['/api/v1/mail/internal'],
   errorShape: 'standard',
-  // A mail with 25 MiB of attachments takes about 70 MiB of it while its body is read.
+  // A mail with 25 MiB of attachments uses about 70 MiB of the heap while its body is read.
   heapMb: 512,
   defaults: {
-    // Less than the launcher gives a service to stop.
+    // Less than the time that the launcher allows a service to stop.
     SEND_DEADLINE_MS: '15000',
-    // The catcher, and whatever SMTP server runs on this machine or beside it.
+    // The catcher, and any SMTP server on this machine or its local network.
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
   },
   env: (context) => getClient('mail', context),

@@ -13,17 +13,20 @@ interface SmtpConfiguration {
   readonly port: number;
 }
 
-/** Holds the port that an earlier start has set, so that a server that somebody chose is never taken for the catcher. */
+/**
+ * The file that stores the port that an earlier start configured, so that a server that a user chose is never
+ * mistaken for the catcher.
+ */
 const PORT_FILE = 'smtp-catcher-port';
-/** The configuration that every start sets, except for the port. */
+/** The catcher's configuration, except for the port. */
 const CATCHER = { host: '127.0.0.1', fromEmail: 'noreply@example.com', tls: 'none' } as const;
 const CONFIG_PATH = '/api/v1/configurationManager/smtpConfig';
 
 /**
- * Makes the SMTP catcher the server of the first organisation, when that has none, or the catcher on another port of an
- * earlier start. Never replaces what somebody chose.
+ * Configures the SMTP catcher for the first organisation if it has no SMTP server, or has the catcher of an earlier
+ * start on another port. Never replaces a configuration that a user chose.
  *
- * @returns what the person at the terminal should know, if anything
+ * @returns a note for the user, if there is one.
  */
 export async function setSmtpDefault(
   { call }: AdminSession,

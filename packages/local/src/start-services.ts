@@ -27,11 +27,11 @@ interface StartContext {
   readonly teardown: Teardown;
   /** Aborted when the platform has to stop. */
   readonly signal: AbortSignal;
-  /** Called when a process that has to run has ended by itself. */
+  /** Called when a required process has ended by itself. */
   onCrash(error: LaunchError): void;
 }
 
-/** Chooses all ports before anything starts: services are told of one another by their URLs. */
+/** Chooses all ports before anything starts, because the services are configured with one another's URLs. */
 export async function planServices(
   services: readonly ServiceDefinition[],
 ): Promise<readonly PlannedService[]> {
@@ -44,8 +44,8 @@ export async function planServices(
 }
 
 /**
- * Migrates the databases that are new, then starts all services at once: they wait for one another by themselves. A
- * service whose database lacks a migration says so by its exit code; it is migrated and started again.
+ * Migrates the new databases, then starts all services at once, as they wait for one another by themselves. A service
+ * that exits because its database lacks a migration is migrated and started again.
  *
  * @returns when every process has been started; `ready` resolves when all services are ready.
  */

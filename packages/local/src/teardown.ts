@@ -1,17 +1,17 @@
-/** A running thing that has to be stopped with the platform. */
+/** A running part of the platform that has to be stopped with it. */
 export interface Stoppable {
   readonly name: string;
-  /** Stops it in order; never rejects for a thing that has ended already. */
+  /** Shuts it down in order; does not reject if it has ended already. */
   stop(): Promise<void>;
   /** Stops it at once, even if data is lost; for a second signal. */
   kill(): Promise<void> | void;
 }
 
-/** The things that were opened so far. They are closed in reverse, so each outlives everything opened after it. */
+/** The parts that were opened so far. They are closed in reverse order, so each outlives everything opened after it. */
 export interface Teardown {
   add(stoppable: Stoppable): void;
   readonly isEmpty: boolean;
-  /** Stops everything; a step that fails is reported and doesn't keep the others from being stopped. */
+  /** Stops everything. A step that fails is reported and does not prevent the others. */
   run(onStep: (name: string) => void): Promise<void>;
   killAll(): Promise<void>;
 }

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const FILE = new URL('durations.json', import.meta.url);
-/** Shorter ones make no difference to the order. */
+/** Shorter files make no difference to the order. */
 const SECONDS_MIN = 3;
 
-/** With UPDATE_DURATIONS=1, notes how long the files of this run took, for the order of later ones. */
+/** With UPDATE_DURATIONS=1, stores how long the files of this run took, for the order of later ones. */
 export default class DurationReporter {
   onRunComplete(contexts, { testResults }) {
     if (process.env.UPDATE_DURATIONS !== '1') return;

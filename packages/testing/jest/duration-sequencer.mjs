@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import TestSequencer from '@jest/test-sequencer';
 
-/** About how many seconds the longer test files take, by their path; UPDATE_DURATIONS=1 notes those of a run. */
+/** The approximate durations of the longer test files, in seconds; UPDATE_DURATIONS=1 renews those of a run. */
 const SECONDS = JSON.parse(readFileSync(new URL('durations.json', import.meta.url), 'utf8'));
 
 /**
- * Starts the longest test files first, so that no worker is left alone with one of them at the end: also in a fresh
- * clone, where Jest itself has no times to go by. Among files that are not in the list, Jest's own order stays.
+ * Starts the longest test files first, so that no worker is left alone with one at the end, even in a fresh clone,
+ * where Jest has no durations of its own. Files that are not in the list keep Jest's order.
  */
 export default class DurationSequencer extends TestSequencer {
   sort(tests) {

@@ -1,4 +1,4 @@
-// Jest imports this file natively, outside its loader, and so the built packages: build before the tests.
+// Jest imports this file natively, outside its loader, and therefore the built packages: build before testing.
 import {
   ADMIN_URL_VARIABLE,
   findMissing,
@@ -7,7 +7,10 @@ import {
   writeMissing,
 } from '@platform/testing';
 
-/** Starts the one server of the run, and tells the workers by environment where it is and what this machine lacks. */
+/**
+ * Starts the PostgreSQL server of the run, and passes its address, and what this machine lacks, to the workers by
+ * environment variables.
+ */
 export default async function setUp() {
   const [server, services, missing] = await Promise.all([
     startTestPostgres(),

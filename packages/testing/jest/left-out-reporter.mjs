@@ -2,8 +2,8 @@
 import { describeLeftOut, readMissing } from '@platform/testing';
 
 /**
- * Collects what was left out of a run, and how to have it. The global teardown prints it: Jest's own summary comes after
- * every other reporter, and these have to be the last lines.
+ * Collects which tests were left out of a run, and how to include them. The global teardown prints it: Jest's own
+ * summary comes after every other reporter, and these have to be the last lines.
  */
 export default class LeftOutReporter {
   /** @param {{others: {path: string, reason: string}[]}} options files that the configuration has left out */

@@ -45,7 +45,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await server.exited;
     },
     pause: async () => {
-      // The parent first, so that it can't start another child meanwhile.
+      // The parent is stopped first, so that it cannot start another child in the meantime.
       sendSignal(server.pid, 'SIGSTOP');
       for (const pid of await listChildren(server.pid)) sendSignal(pid, 'SIGSTOP');
     },

@@ -17,7 +17,7 @@ async function install(folder: string): Promise<void> {
 /**
  * Returns a Python that has the official MCP SDK, which is installed the first time.
  *
- * @throws Error when there is no Python, or the package can't be had.
+ * @throws Error when there is no Python, or the package cannot be installed.
  */
 export async function ensurePythonMcp(): Promise<string> {
   return installOnce(`python-mcp-${VERSION}`, 'bin/python', (folder) => {

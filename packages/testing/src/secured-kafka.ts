@@ -11,7 +11,7 @@ export interface SecuredKafka {
   readonly account: { readonly username: string; readonly password: string };
   /** The certificate of the authority that has signed the broker's, as PEM. */
   readonly authority: string;
-  /** The same, as a file. */
+  /** The path of a file with the same certificate. */
   readonly authorityFile: string;
   close(): Promise<void>;
 }
@@ -21,7 +21,10 @@ const account = { username: 'crawl', password: 'kept-in-a-file' };
 const login = (module: string) =>
   `org.apache.kafka.common.security.${module} required username="${account.username}" password="${account.password}"`;
 
-/** Starts a broker that speaks TLS alone, with a certificate of an authority of its own, and asks for SCRAM-SHA-512 or PLAIN. */
+/**
+ * Starts a broker that accepts only TLS, with a certificate of its own authority, and requires SCRAM-SHA-512 or
+ * PLAIN.
+ */
 export async function startSecuredKafka(): Promise<SecuredKafka> {
   const { authority, certificate } = await issueCertificate('broker', ['127.0.0.1']);
   const folder = await makeTemporaryDir('platform-kafka-tls-');

@@ -8,9 +8,9 @@ const TICK_MS = 5;
 const MAX_COUNTED_MS = 2 * TICK_MS;
 
 /**
- * Starts a clock that runs only while the machine lets this process run, for tests of a promised time: on an idle machine
- * it counts like any other clock; where other work makes the process wait for a processor, it counts two ticks at most
- * for each wait, however long that takes.
+ * Starts a clock that runs only while the machine lets this process run, for tests of a promised time: on an idle
+ * machine it counts like any other clock; when the process has to wait for a processor, it counts at most two ticks
+ * per wait, however long the wait is.
  */
 export function startStopwatch(): Stopwatch {
   let countedMs = 0;

@@ -6,8 +6,8 @@ const MEMORY_DIR = '/dev/shm';
 const MEMORY_FREE_BYTES_MIN = 2 * 1024 ** 3;
 
 /**
- * An empty directory of the caller's own, in memory where there is room: a database is some 300 files, and
- * cloning one took 15 ms there and 265 ms on a virtual machine's disk. Containers have 64 MB, which is too little.
+ * Creates an empty directory, in memory if there is room: a database has about 300 files, and cloning one took 15 ms
+ * in memory and 265 ms on a virtual machine's disk. The 64 MB of containers are too little.
  */
 export async function makeTemporaryDir(prefix: string): Promise<string> {
   const parent = (await hasRoomInMemory()) ? MEMORY_DIR : await realpath(tmpdir());

@@ -26,8 +26,8 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 /**
- * The directory with Apache Kafka's jars. Maven fetches them the first time (43 MB), with the user's own settings;
- * several processes at once are safe: a complete directory is renamed into place.
+ * Returns the directory with Apache Kafka's jars. Maven downloads them the first time (43 MB), with the user's own
+ * settings. Several processes may do so at once: a complete directory is renamed into place.
  */
 export async function ensureKafkaJars(cacheDir: string): Promise<string> {
   const libs = join(cacheDir, `kafka-${KAFKA_VERSION}`);

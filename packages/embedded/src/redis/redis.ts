@@ -9,7 +9,10 @@ import { ensureRedisServer, readDataFormat } from './distribution.js';
 
 /** Options of {@link startEmbeddedRedis}. */
 export interface EmbeddedRedisOptions {
-  /** Made when missing; holds a folder for each kind and major version of the server, with its append-only file. */
+  /**
+   * Created when missing. It contains a folder for each kind and major version of the server, with its append-only
+   * file.
+   */
   readonly dataDir: string;
   /** Default: any free port. */
   readonly port?: number;
@@ -39,13 +42,13 @@ const HOST = '127.0.0.1';
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const dataDir = resolve(options.dataDir);
   const program = await ensureRedisServer(options.cacheDir);
-  // The server on the PATH can be another one at the next start, and could not read what this one wrote.
+  // The server on the PATH may be another one at the next start, which could not read this one's data.
   const serverDir = join(dataDir, await readDataFormat(program));
   await mkdir(serverDir, { recursive: true });
   const port = options.port ?? (await findFreePort(HOST));
   const temporaryDir = options.isTemporary ? dataDir : undefined;
   const configuration = join(dataDir, 'redis.conf');
-  // A file, because every user of the machine can read a command line.
+  // A file is used because every user of the machine can read a command line.
   await writeFile(configuration, toConfiguration(options, port), { mode: 0o600 });
   const server = await makeRestartable({
     port,

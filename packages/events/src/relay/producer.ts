@@ -4,16 +4,16 @@ import type { EventRelayOptions } from './options.js';
 
 export const REQUEST_TIMEOUT_MS = 5_000;
 
-/** Quick to fail: waiting and trying again is the relay's. */
+/** The client fails quickly, because the relay itself waits and retries. */
 const RETRY = { retries: 1, initialRetryTime: 50, maxRetryTime: 200 };
 
-/** A client that fails soon and speaks at debug level only; it connects to nothing yet. */
+/** Creates a client that fails quickly and logs at debug level only. It does not connect yet. */
 export const createKafka = ({ kafka, log }: Pick<EventRelayOptions, 'kafka' | 'log'>): Kafka =>
   new Kafka({
     ...kafka,
     connectionTimeout: 2_000,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // The list is gone through once: any broker of it can be the one that is left.
+    // Each broker of the list is tried once, because any of them may be the only one left.
     retry: {
       ...RETRY,
       retries: Math.max(RETRY.retries, Array.isArray(kafka.brokers) ? kafka.brokers.length - 1 : 0),
@@ -22,7 +22,7 @@ export const createKafka = ({ kafka, log }: Pick<EventRelayOptions, 'kafka' | 'l
     logCreator: createQuietLog(log),
   });
 
-/** A producer with an id of its own, for the broker to tell its retries from new batches. */
+/** Connects a producer with an id of its own, by which the broker distinguishes its retries from new batches. */
 export async function connectProducer(kafka: Kafka): Promise<Producer> {
   const producer = kafka.producer({
     idempotent: true,
@@ -41,8 +41,8 @@ export async function connectProducer(kafka: Kafka): Promise<Producer> {
 }
 
 /**
- * Lets go of a producer, at once: its end may take as long as a broker that hangs is given to answer. kafkajs connects
- * again for what is still under way, so the end needs a second disconnect.
+ * Disconnects a producer without waiting, because that may take as long as the timeout of a broker that hangs.
+ * kafkajs reconnects for sends in progress, so a second disconnect follows them.
  */
 export function retire(producer: Producer, sends: Iterable<Promise<unknown>>): void {
   const disconnect = () => producer.disconnect().catch(() => undefined);

@@ -2,9 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdminSession } from '../admin-session.js';
 
-/** The mount's name is the first part of its tools' names. */
+/** The mount's name, which is the first part of its tools' names. */
 export const MOUNT_NAME = 'knowledge';
-/** Holds the id of the mount, so that a server that somebody else has mounted is never touched. */
+/** The file that stores the id of the mount, so that a server that a user has mounted is never touched. */
 const ID_FILE = 'demo-knowledge-mount';
 const SERVERS = '/api/v1/mcp-servers';
 const SCOPES: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ async function assertOk(response: Response): Promise<Response> {
   return response;
 }
 
-/** @returns the id of the mount, which now leads to `url`. @throws Error. */
+/** Creates the mount, or points the existing one to `url`. @returns its id. @throws Error. */
 async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
   const fields = { url, credential: { kind: 'assertion' }, isEnabled: true };
   const known = await readMountId(dataDir);
@@ -48,10 +48,10 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
 }
 
 /**
- * Mounts the demo server and puts its tools in effect: what an administrator does by hand with a server of their own.
- * A tool that the administrator has mapped otherwise since stays as it is.
+ * Mounts the demo server and enables its tools, as an administrator would do by hand. A tool that the administrator
+ * has mapped differently since then is not changed.
  *
- * @throws Error that says what the platform answered.
+ * @throws Error with the platform's response.
  */
 export async function mountDemoServer(session: AdminSession, dataDir: string, url: string): Promise<void> {
   const { call } = session;
@@ -59,14 +59,14 @@ export async function mountDemoServer(session: AdminSession, dataDir: string, ur
   await assertOk(await call('POST', `${SERVERS}/${id}/refresh`));
   const listed = await assertOk(await call('GET', `${SERVERS}/${id}/tools?limit=100`));
   const { data } = (await listed.json()) as { data: ListedTool[] };
-  // The definitions come with this version of the platform, so that nobody has to look at them.
+  // The definitions belong to this version of the platform, so they need no review.
   const tools = data
     .filter(({ name, state }) => name in SCOPES && (state === 'new' || state === 'changed'))
     .map(({ name, state, hash }) => ({ name, approve: hash, ...(state === 'new' && { scope: SCOPES[name] }) }));
   if (tools.length > 0) await assertOk(await call('PATCH', `${SERVERS}/${id}/tools`, { tools }));
 } // prettier-ignore
 
-/** Disables the mount of an earlier start, whose server doesn't run now. */
+/** Disables the mount of an earlier start, whose server is not running now. */
 export async function disableDemoMount({ call }: AdminSession, dataDir: string): Promise<void> {
   const id = await readMountId(dataDir);
   if (id === undefined) return;

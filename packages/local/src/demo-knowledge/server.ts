@@ -11,11 +11,11 @@ const DATABASE = 'demo_knowledge';
 const HEAP_MB = 128;
 const PROGRAM = fileURLToPath(new URL('../../../demo-knowledge/dist/main.js', import.meta.url));
 
-/** What the server is told of the platform, as any foreign server is. */
+/** The server's configuration. It knows no more of the platform than any other server would. */
 interface DemoServer {
-  /** Of Markdown files. */
+  /** A folder of Markdown files. */
   readonly folder: string;
-  /** The URL that it is mounted with. */
+  /** The URL under which it is mounted. */
   readonly url: URL;
   readonly identityUrl: string;
   readonly issuer: string;

@@ -1,10 +1,9 @@
 /**
- * Whether a request target can be passed to a service as it came.
- *
- * The gateway chooses the service by the prefix it reads, and the URL parser of the HTTP client below it resolves dot
- * segments, turns `\` into `/`, drops control characters and cuts at `#`. So a target that the two could read
- * differently is refused, not repaired: absolute form, empty segments, dot segments in any spelling, and characters
- * that don't belong in a target (RFC 9112 §3.2.1, RFC 3986 §3.3).
+ * Returns whether a request target can be forwarded unchanged. The gateway chooses the service by the prefix that it
+ * reads, and the URL parser of the HTTP client below it resolves dot segments, turns `\` into `/`, drops control
+ * characters and cuts at `#`. A target that the two could read differently is therefore rejected, not repaired:
+ * absolute form, empty segments, dot segments in any spelling, and characters that are not allowed in a target (RFC
+ * 9112 §3.2.1, RFC 3986 §3.3).
  */
 export function isForwardable(target: string): boolean {
   if (!/^\/[\x21-\x7e]*$/.test(target) || /[\\#]/.test(target)) return false;

@@ -5,8 +5,8 @@ import { BODY_STALLED } from './errors.js';
 const ignore = (): void => undefined;
 
 /**
- * Returns a copy of the body to forward, because the proxy destroys it when the service is away or responds before its end.
- * A body that pauses for `stallMs` ends with an error of the request.
+ * Returns a copy of the body to forward, because the proxy destroys it when the service is unavailable or responds
+ * before its end. A body that pauses for `stallMs` ends with an error of the request.
  */
 const copyBody =
   (stallMs: number): preParsingHookHandler =>
@@ -40,8 +40,8 @@ const copyBody =
   };
 
 /**
- * The answer goes out as it comes, and by its length is whole to the client. To Node it doesn't end before the request does:
- * with its end Node would close a connection.
+ * Sends the response at once, complete by its length for the client, but ends it for Node only after the request:
+ * Node would otherwise close the connection.
  */
 const holdEnd: onSendHookHandler = (request, reply, payload, done) => {
   const { raw, body } = request;

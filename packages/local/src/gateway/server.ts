@@ -23,7 +23,7 @@ import type { Upstream } from './upstream.js';
 const KIB = 1024;
 /** Below Node's limit of 16 KiB in the services, with room for the headers that the gateway adds. */
 const MAX_HEADER_BYTES = 15 * KIB;
-/** Headers up to here are read to their end, so that the client gets an answer and not a closed connection. */
+/** Headers up to this size are read completely, so that the client gets a response instead of a closed connection. */
 const HEADER_BYTES_READ = 256 * KIB;
 
 /** The time limits of a whole request and of a pause in it, longer than those of the services, which send better errors. */
@@ -99,7 +99,10 @@ export async function createGateway(
 
 /** Every method that Node's parser knows; the services decide which of them a path accepts. */
 const PASSED_METHODS = METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE');
-/** The methods that the gateway refuses: CONNECT, and TRACE, which would reveal the headers that the gateway adds. */
+/**
+ * The methods that the gateway allows; it refuses CONNECT, and TRACE, which would reveal the headers that the gateway
+ * adds.
+ */
 const OWN_ALLOW = 'DELETE, GET, HEAD, PATCH, POST';
 
 /** The services send the same header themselves, only where the client used TLS (RFC 6797 §7.2). */

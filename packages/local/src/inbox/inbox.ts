@@ -9,7 +9,7 @@ import { createInboxWeb } from './web.js';
 const HOST = '127.0.0.1';
 
 interface InboxOptions {
-  /** The mails are kept in its folder `inbox`. */
+  /** The mails are stored in its folder `inbox`. */
   readonly dataDir: string;
   readonly smtpCatcherPort: number;
   readonly inboxPort: number;
@@ -26,7 +26,7 @@ export async function startInbox(options: InboxOptions, teardown: Teardown): Pro
   await once(catcher.server, 'listening').catch(explain('smtp-catcher-port', options.smtpCatcherPort));
   teardown.add({
     name: 'SMTP catcher',
-    // It waits for its clients, whose pools have ended with the services, and then closes their connections.
+    // Waits for the clients, whose pools were closed with the services, and then closes their connections.
     stop: () => new Promise((done) => catcher.close(done)),
     kill: () => undefined,
   });

@@ -24,10 +24,10 @@ export function describeWith(requirement: Requirement, title: string, body: () =
 }
 
 /**
- * Called by everything that starts or uses such a thing.
+ * Called by everything that starts or uses a requirement.
  *
- * @throws when no group around the test has declared it, also where it can be had: a test that forgets would fail on
- *   the machines that lack it.
+ * @throws when no group around the test has declared it, even if it is available here: otherwise the test would fail
+ * on machines that lack it.
  */
 export function assertDeclared(requirement: Requirement): void {
   if (declared.includes(requirement)) return;

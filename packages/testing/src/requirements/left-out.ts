@@ -7,7 +7,10 @@ export interface TestOutcome {
   readonly ancestorTitles: readonly string[];
 }
 
-/** Says which tests of a run were left out, and how to have them: nothing, or lines that end the run's report. */
+/**
+ * Describes which tests of a run were left out, and how to include them. @returns nothing, or the lines that end the
+ * run's report.
+ */
 export function describeLeftOut(
   outcomes: readonly TestOutcome[],
   missing: Missing,

@@ -15,7 +15,7 @@ const thousand = { organisations: 1, members: 100, tokens: 0, used: 1_000 };
 export const million = { organisations: 10, members: 10_000, tokens: 100_000, used: 10_000 };
 /** Both identities get the same load. The cost of a larger working set is a separate figure. */
 export const USED_AT_ONCE = thousand.used;
-/** As many ranges as a token can have; the load comes from the last. */
+/** The largest number of ranges; the load comes from an address in the last one. */
 const ALLOW_LIST = [
   ...Array.from({ length: 19 }, (_value, index) =>
     index % 2 ? `2001:db8:${index}::/48` : `10.${index}.0.0/16`,

@@ -15,7 +15,7 @@ interface Measured {
   readonly ms: readonly number[];
 }
 
-/** A figure for each screen, and the slowest one against the bar. */
+/** Returns a figure for each screen, and a ratio of the slowest one to its limit. */
 function toResult(name: string, measured: readonly Measured[], maxMs: number, note: string): SuiteResult {
   const figures = measured.map(({ name: screen, ms }) => ({
     name: `${name}_${screen}`,

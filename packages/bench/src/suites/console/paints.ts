@@ -4,7 +4,7 @@ import { openFreshPage } from './session.js';
 
 const TIMES = 5;
 
-/** Reads what the browser itself reports, once nothing larger can come. */
+/** Reads the browser's own measurement once no larger element can follow. */
 const READ_PAINT = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
     .observe({ type: 'largest-contentful-paint', buffered: true });
@@ -20,7 +20,10 @@ async function measurePaint(browser: Browser, url: string): Promise<number> {
   return paint;
 }
 
-/** The largest contentful paint of each screen, in milliseconds since the navigation began, with nothing cached. */
+/**
+ * Measures the largest contentful paint of each screen, in milliseconds since the navigation began, with nothing
+ * cached.
+ */
 export async function measurePaints(browser: Browser, url: string) {
   const measured: { name: string; ms: number[] }[] = [];
   for (const [name, { path }] of Object.entries(screens)) {

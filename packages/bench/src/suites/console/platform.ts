@@ -9,7 +9,7 @@ import { findFreePort } from '@platform/embedded';
 const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
 export const PASSWORD = 'correct-horse-battery';
 
-/** The platform as `npm start` runs it, with an empty organisation. */
+/** Starts the platform as `npm start` does, with an empty organisation. */
 export async function startPlatform(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-console-'));
   const port = await findFreePort();

@@ -4,7 +4,7 @@ import { openFreshPage } from './session.js';
 
 const TIMES = 5;
 
-/** From the press to the frame after the new heading: what the person sees. */
+/** Measures the time from the click to the frame after the new heading appears, as a user sees it. */
 const measureChange = (link: string) => `new Promise((resolve) => {
   const heading = () => document.querySelector('main h1')?.textContent;
   const before = heading();
@@ -19,13 +19,13 @@ const measureChange = (link: string) => `new Promise((resolve) => {
 })`;
 
 async function visit(page: Page, link: string): Promise<number> {
-  // A pointer is upon a link before it is pressed: that is when the code of its screen is loaded.
+  // The pointer hovers over a link before the click, which is when the code of its screen is loaded.
   await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).hover();
   await page.waitForLoadState('networkidle');
   return page.evaluate<number>(measureChange(link));
 }
 
-/** The first visit of each screen from another one, in milliseconds. */
+/** Measures the first visit to each screen from another one, in milliseconds. */
 export async function measureRouteChanges(browser: Browser, url: string) {
   const names = Object.keys(screens) as (keyof typeof screens)[];
   const measured = names.map((name) => ({ name, ms: [] as number[] }));

@@ -1,4 +1,4 @@
-/** What is measured, by the name of its figure: one screen of each kind. */
+/** The measured screens by the names of their figures: one screen of each kind. */
 export const screens = {
   start: { path: '/', link: 'Getting started' },
   tokens: { path: '/account/tokens', link: 'My tokens' },

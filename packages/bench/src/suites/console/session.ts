@@ -4,7 +4,7 @@ import { PASSWORD } from './platform.js';
 type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 let state: State | undefined;
 
-/** Signs in once; each measurement then begins with the cookies and nothing else. */
+/** Signs in once; each measurement then starts with the cookies only. */
 export async function openSession(browser: Browser, url: string): Promise<void> {
   const page = await browser.newPage();
   await page.goto(`${url}/sign-in`);
@@ -16,7 +16,7 @@ export async function openSession(browser: Browser, url: string): Promise<void> 
   await page.context().close();
 }
 
-/** A page of a browser that knows the session and has cached nothing. */
+/** Opens a page of a browser that has the session and an empty cache. */
 export async function openFreshPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext({
     ...(state && { storageState: state }),

@@ -6,12 +6,12 @@ import type { RawQueue } from './raw.js';
 
 const ROUNDS = 3;
 const CALLERS = 16;
-/** The first thousands are slower by a third: V8 compiles what it sees used. */
+/** The first few thousand are slower by a third, until V8 has compiled the hot code. */
 const WARM_UP_SECONDS = 8;
 
 /**
- * Each caller is the administrator of an organisation and replaces its schedules in turn, one per connector: so every request
- * changes another schedule, and the queue hears of each change. @returns schedules per second.
+ * Each caller is the administrator of an organisation and replaces its schedules in turn, one per connector: so every
+ * request changes another schedule, and the queue receives each change. @returns schedules per second.
  */
 async function measureSchedules(
   address: string,

@@ -4,8 +4,8 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 /*
- * A server to mount, made with the official SDK: 20 tools with zod schemas and descriptions of the usual length. It
- * checks no credential and searches nothing, so that what stands before it is all that differs.
+ * A server to mount, built with the official SDK: 20 tools with zod schemas and descriptions of usual length. It
+ * checks no credential and does no search, so that only the hop in front of it is measured.
  */
 const TOOLS = 20;
 const description =

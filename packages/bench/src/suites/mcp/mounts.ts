@@ -7,14 +7,14 @@ const ROUNDS = 3;
 const WARM_UP_SECONDS = 2;
 const MOUNTS = 10;
 const TOOLS = 20;
-/** Those of the twelve tools of the platform that an administrator's agent has without sending mail. */
+/** The scopes of those of the platform's twelve tools that an administrator's agent has, except sending mail. */
 const OWN_SCOPES = ['user:read', 'pat:read', 'pat:write', 'crawl:read', 'crawl:write', 'crawl:delete'];
 const OWN_TOOLS = 12;
 const TOKENS = 100;
-/** Calls at the same time on one connected client. */
+/** Concurrent calls on one connected client. */
 const CALLERS = 8;
 
-/** Mounts the server under ten names and puts all of its tools in effect. */
+/** Mounts the server under ten names and enables all of its tools. */
 async function mount({ identity }: Fixture, url: string): Promise<void> {
   const call = async (method: string, path: string, body?: object) =>
     (await send(`${identity.url}/api/v1/mcp-servers${path}`, method, identity.session, body)).body;
@@ -104,12 +104,12 @@ async function measureCalls({ identity }: Fixture, upstreamUrl: string, { second
   };
 } // prettier-ignore
 
-/** Measures what mounted servers cost: in lists beside the platform's own tools, and as a hop in calls. */
+/** Measures the cost of mounted servers: in lists beside the platform's own tools, and as a hop in calls. */
 export async function* measureMounts(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (part: string) => options.only.size === 0 || options.only.has(part);
   const fixture = await startFixture({ MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' });
   try {
-    // Where everything runs that is not measured.
+    // The core on which everything runs that is not measured.
     const upstream = await startProgram('mounted-upstream', 'load');
     try {
       await mount(fixture, `${upstream.url}/mcp`);

@@ -1,8 +1,9 @@
 import type { FaultDetail } from '../../errors.js';
 
 /*
- * Numbers in JSON have any size, those in JavaScript have 64 bits: 1e400 is read as Infinity, and 12345678901234567890 as
- * another number, which would be stored as if the client had sent it. A body with such a number is therefore refused.
+ * Numbers in JSON have any size, those in JavaScript 64 bits: 1e400 is read as Infinity, and 12345678901234567890 as
+ * a different number, which would be stored as if the client had sent it. A body with such a number is therefore
+ * rejected.
  */
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

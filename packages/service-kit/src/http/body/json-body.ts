@@ -4,7 +4,10 @@ import { type FaultDetail, validationError } from '../../errors.js';
 import { findInexactNumber } from './exact-numbers.js';
 import { findRepeatedName, type JsonShape, readJsonShape } from './json-limits.js';
 
-/** Finds the first string that PostgreSQL's text and jsonb can't hold: NUL or an unpaired surrogate; only an escape can bring one in. */
+/**
+ * Finds the first string that PostgreSQL's text and jsonb cannot store: one with NUL or an unpaired surrogate. Only
+ * an escape can contain one.
+ */
 function findUnstorableText(root: unknown): FaultDetail | undefined {
   const pending: [value: unknown, field: string][] = [[root, '']];
   for (let entry = pending.pop(); entry; entry = pending.pop()) {
@@ -25,7 +28,7 @@ function findUnstorableText(root: unknown): FaultDetail | undefined {
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-/** The parser refuses these, wherever they are: who merges such an object changes what all objects have. */
+/** The parser rejects these keys at any depth: merging such an object would change the properties of all objects. */
 const PROTOTYPE_KEY = 'must not have the key "__proto__", nor "constructor" with "prototype" in it';
 
 function isJson(text: string): boolean {
@@ -38,10 +41,10 @@ function isJson(text: string): boolean {
 }
 
 /**
- * JSON bodies: what is no UTF-8 is no JSON (RFC 8259 §8.1), prototype keys and names that an object has twice are refused, an
- * empty body is no body (clients often set the content type anyway), text that the database can't hold is a 400 rather than a
- * 500, and so is a number that would be stored as another one. How many values there may be is decided before the parser sees
- * them.
+ * Registers the parser of JSON bodies. It rejects a body that is not UTF-8 (RFC 8259 §8.1), has prototype keys or
+ * repeated names, or contains text or numbers that the database would refuse or change: that is a 400 rather than a
+ * 500. An empty body counts as none, as clients often set the content type anyway. The number of values is checked
+ * before the body is parsed.
  */
 export function registerJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -73,11 +76,11 @@ export function registerJsonBody(app: FastifyInstance): void {
   });
 }
 
-/** What the parser lets through and no route takes. */
+/** Finds the fault of a parsed body that no route accepts. */
 export function findValueFault(shape: JsonShape, text: string, value: unknown): FaultDetail | undefined {
-  // A route whose body may be left out would take it for none.
+  // A route with an optional body would take `null` for a missing one.
   if (value === null) return { field: 'body', message: 'must not be null' };
-  // Only an escape can bring unpaired surrogates in; NUL as a byte is no JSON.
+  // Only an escape can contain an unpaired surrogate, and a raw NUL byte is not valid JSON.
   const unstorable = text.includes('\\u') ? findUnstorableText(value) : undefined;
   return unstorable ?? findRepeatedName(shape.memberCount, value);
 }

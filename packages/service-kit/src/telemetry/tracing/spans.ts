@@ -8,7 +8,9 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/* What the code of the platform knows of tracing. Without a started SDK nothing of it is more than a question to a variable. */
+/*
+ * The tracing functions that the platform's code uses. Until the SDK is started, each of them only checks a variable.
+ */
 
 let isOn = false;
 
@@ -51,7 +53,8 @@ export interface PublishSpan {
 
 /**
  * @param parent - the `traceparent` that was stored with the message; without one, the message belongs to no trace.
- * @returns undefined without a parent; otherwise a span, even while this process records nothing, so that the trace goes on.
+ * @returns undefined without a parent; otherwise a span, even while this process records nothing, so that the trace
+ * continues.
  */
 export function startPublishSpan(destination: string, parent: string | null): PublishSpan | undefined {
   if (parent === null) return undefined;
