@@ -5,6 +5,7 @@ import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@pla
 import pg from 'pg';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
+import type { ResolveTxt } from '../src/features/identity-provider/dns.js';
 import { createExpiryJob } from '../src/features/maintenance/expiry.job.js';
 import { createOrganisationService } from '../src/features/provisioning/organisations.js';
 import { createPasswords } from '../src/passwords.js';
@@ -67,11 +68,21 @@ export const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 /** The default in production. */
 const IMPATIENT = { DATABASE_TIMEOUT_MS: '1000' };
 
+/** What stands in for the network, and where to listen. */
+export interface StartOptions {
+  /** The port to listen on, for clients that follow PUBLIC_URL. */
+  readonly port?: number;
+  /** Stands in for the network that documents of OAuth clients are fetched from. */
+  readonly fetchDocument?: typeof fetch;
+  /** Stands in for the name servers that know the domains of organisations. */
+  readonly resolveTxt?: ResolveTxt;
+}
+
 /** Starts the service with a database, on a port of its own. */
 export async function start(
   databaseUrl: string,
   environment: NodeJS.ProcessEnv,
-  { fetchDocument, port: wantedPort = 0 }: { fetchDocument?: typeof fetch; port?: number } = {},
+  { fetchDocument, resolveTxt, port: wantedPort = 0 }: StartOptions = {},
 ) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
@@ -97,6 +108,7 @@ export async function start(
     shutdown,
     clock,
     ...(fetchDocument && { fetchDocument }),
+    ...(resolveTxt && { resolveTxt }),
   });
   shutdown.on('http', 'listener', () => service.app.close());
   await service.app.listen({ host: '127.0.0.1', port: wantedPort });
@@ -151,11 +163,7 @@ export async function startIdentity(
   options: {
     readonly environment?: NodeJS.ProcessEnv;
     readonly adminUrl?: string;
-    /** The port to listen on, for clients that follow PUBLIC_URL. */
-    readonly port?: number;
-    /** Stands in for the network that documents of OAuth clients are fetched from. */
-    readonly fetchDocument?: typeof fetch;
-  } = {},
+  } & StartOptions = {},
 ): Promise<IdentityUnderTest> {
   const database = await createIdentityDatabase(options.adminUrl);
   // A database that the test breaks has the time-outs of production; on a busy machine, another only seems broken.

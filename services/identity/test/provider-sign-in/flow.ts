@@ -8,7 +8,7 @@ import { createLogger, createShutdown, systemClock } from '@platform/service-kit
 
 /** The default of PUBLIC_URL, where the provider sends the browsers of tests back to. */
 export const REDIRECT_URI = 'http://127.0.0.1:8080/sign-in/provider/callback';
-const SETTINGS = '/api/v1/organisation/identity-provider';
+export const SETTINGS = '/api/v1/organisation/identity-provider';
 export const environment = { IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8' };
 
 /** Verifies a domain as the operator's command does. */
