@@ -1,11 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { type EmbeddedPostgres, findFreePort } from '@platform/embedded';
-import pg from 'pg';
-import { nodeFlags, type ServiceProcess, startProcess } from './service-process.js';
+import type { EmbeddedPostgres } from '@platform/embedded';
+import { setUpService } from './built-service.js';
+import type { Core, ServiceProcess } from './service-process.js';
 
-const program = (name: string) =>
-  fileURLToPath(new URL(`../../../services/identity/dist/${name}`, import.meta.url));
 const admin = { email: 'admin@example.com', password: 'benchmark-password' };
 const CREATE_CONCURRENCY = 16;
 
@@ -43,14 +39,6 @@ export async function send(
   return { status: response.status, body: answer };
 }
 
-export async function createDatabase(postgres: EmbeddedPostgres, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: postgres.url() });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  return postgres.url(name);
-}
-
 async function createTokens(
   url: string,
   session: string,
@@ -77,33 +65,19 @@ async function createTokens(
  */
 export async function startBenchIdentity(
   postgres: EmbeddedPostgres,
-  name: string,
+  database: string,
   more: NodeJS.ProcessEnv = {},
-  core: 'server' | 'load' = 'server',
+  core?: Core,
 ): Promise<BenchIdentity> {
-  const databaseUrl = await createDatabase(postgres, name);
-  const port = await findFreePort();
-  const environment = {
-    PATH: process.env.PATH,
-    DATABASE_URL: databaseUrl,
-    HOST: '127.0.0.1',
-    PORT: String(port),
+  const service = await setUpService(postgres, 'identity', database, {
     ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
-    NODE_ENV: 'production',
     // As in its image.
     MALLOC_ARENA_MAX: '2',
     ...more,
-  };
-  execFileSync(process.execPath, [program('cli.js'), 'migrate'], { env: environment, stdio: 'ignore' });
-  const running = await startProcess(
-    [...nodeFlags(256), program('server.js')],
-    port,
-    '/health/ready',
-    environment,
-    core,
-  );
+  });
+  const running = await service.start(core);
   async function login(credentials: typeof admin): Promise<string> {
     const { body } = await send(`${running.url}/api/v1/auth/login`, 'POST', undefined, credentials);
     return (body as { accessToken: string }).accessToken;
@@ -112,13 +86,12 @@ export async function startBenchIdentity(
   let organisations = 1;
   return {
     ...running,
-    databaseUrl,
+    databaseUrl: service.databaseUrl,
     session,
     async createOrganisation() {
       const email = `admin-${(organisations += 1)}@example.com`;
-      const args = [program('cli.js'), 'create-organisation', '--name', 'Another', '--admin-email', email];
-      const env = { ...environment, ADMIN_PASSWORD: admin.password };
-      execFileSync(process.execPath, args, { env, stdio: 'ignore' });
+      const args = ['create-organisation', '--name', 'Another', '--admin-email', email];
+      service.runCommand(args, { ADMIN_PASSWORD: admin.password });
       return login({ ...admin, email });
     },
     createTokens: (count, scopes = ['user:read', 'pat:read'], allowList = []) =>

@@ -2,15 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@platform/embedded';
 import { onServerCore } from './cores.js';
 
 const READY_TIMEOUT_MS = 120_000;
 
-/** The Node flags of a service's image. @param heapMib - the limit of the old generation, in MiB. */
-export const nodeFlags = (heapMib: number): readonly string[] => [
-  `--max-old-space-size=${heapMib}`,
-  '--max-semi-space-size=8',
-];
+export type Core = 'server' | 'load';
 
 export interface ServiceProcess {
   readonly url: string;
@@ -46,7 +44,7 @@ export async function startProcess(
   port: number,
   readyPath: string,
   environment: NodeJS.ProcessEnv,
-  core: 'server' | 'load' = 'server',
+  core: Core = 'server',
 ): Promise<ServiceProcess> {
   const nodeProgram = [process.execPath, ...program];
   const [command = '', ...args] = core === 'server' ? onServerCore(nodeProgram) : nodeProgram;
@@ -71,3 +69,14 @@ export async function startProcess(
     },
   };
 }
+
+/** Starts a program that takes its port as an argument and responds to `GET /`. */
+export async function startProgram(file: URL, core?: Core): Promise<ServiceProcess> {
+  const port = await findFreePort();
+  const environment = { PATH: process.env.PATH, NODE_ENV: 'production' };
+  return startProcess([fileURLToPath(file), String(port)], port, '/', environment, core);
+}
+
+/** Starts the bare Fastify server that services are compared with, on the server's core. */
+export const startBaseline = (): Promise<ServiceProcess> =>
+  startProgram(new URL('baseline.js', import.meta.url));

@@ -1,10 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { findFreePort, startEmbeddedPostgres } from '@platform/embedded';
+import { openFixture } from '../../fixture.js';
 import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
-import { type ServiceProcess, startProcess } from '../../service-process.js';
+import { type ServiceProcess, startBaseline } from '../../service-process.js';
 import type { SuiteOptions } from '../../suite.js';
 import { fill } from './dataset.js';
 
@@ -37,32 +33,26 @@ export interface Environment {
   readonly largeTokens: readonly string[];
 }
 
-export async function prepare(progress: SuiteOptions['progress'], isLargeNeeded: boolean) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
-  // An fsync per commit would measure the disk. Everything else is configured as in production.
-  const settings = { synchronous_commit: 'off', shared_buffers: '512MB', max_wal_size: '4GB' };
-  const postgres = await startEmbeddedPostgres({ dataDir, settings, isTemporary: true });
-  const small = await startBenchIdentity(postgres, 'bench_thousand');
-  const large = isLargeNeeded ? await startBenchIdentity(postgres, 'bench_million') : small;
-  const createManyTokens = async (identity: BenchIdentity, count: number, allowList?: readonly string[]) =>
-    (await identity.createTokens(count, undefined, allowList)).map(({ accessToken }) => accessToken);
-  progress('creating the tokens of the load through the API');
-  const smallTokens = await createManyTokens(small, thousand.used);
-  const listedTokens = await createManyTokens(small, thousand.used, ALLOW_LIST);
-  await fill(small.databaseUrl, { ...thousand });
-  const largeTokens = isLargeNeeded ? await createManyTokens(large, million.used) : smallTokens;
-  if (isLargeNeeded) {
-    progress('filling a database with 1,000,000 tokens of 100,000 members');
-    await fill(large.databaseUrl, million);
-  }
-  const baselinePort = await findFreePort();
-  const baselineProgram = fileURLToPath(new URL('baseline.js', import.meta.url));
-  const baseline = await startProcess([baselineProgram, String(baselinePort)], baselinePort, ME, {
-    PATH: process.env.PATH,
-  });
-  const stop = async () => {
-    await Promise.all([...new Set([small, large, baseline])].map((process) => process.stop()));
-    await postgres.stop();
-  };
-  return { environment: { small, large, baseline, smallTokens, listedTokens, largeTokens }, stop };
+async function createTokens(identity: BenchIdentity, count: number, allowList?: readonly string[]) {
+  const tokens = await identity.createTokens(count, undefined, allowList);
+  return tokens.map(({ accessToken }) => accessToken);
 }
+
+export const prepare = (progress: SuiteOptions['progress'], isLargeNeeded: boolean) =>
+  openFixture(
+    async ({ postgres, keep }): Promise<Environment> => {
+      const small = keep(await startBenchIdentity(postgres, 'bench_thousand'));
+      const large = isLargeNeeded ? keep(await startBenchIdentity(postgres, 'bench_million')) : small;
+      progress('creating the tokens of the load through the API');
+      const smallTokens = await createTokens(small, thousand.used);
+      const listedTokens = await createTokens(small, thousand.used, ALLOW_LIST);
+      await fill(small.databaseUrl, thousand);
+      const largeTokens = isLargeNeeded ? await createTokens(large, million.used) : smallTokens;
+      if (isLargeNeeded) {
+        progress('filling a database with 1,000,000 tokens of 100,000 members');
+        await fill(large.databaseUrl, million);
+      }
+      return { small, large, baseline: keep(await startBaseline()), smallTokens, listedTokens, largeTokens };
+    },
+    { shared_buffers: '512MB', max_wal_size: '4GB' },
+  );

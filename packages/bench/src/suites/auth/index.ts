@@ -51,7 +51,7 @@ async function measureGrowth(
 async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (part: string) => options.only.size === 0 || options.only.has(part);
   const isLarge = isWanted('million_vs_thousand') || isWanted('growth_p99');
-  const { environment, stop } = await prepare(options.progress, isLarge);
+  const environment = await prepare(options.progress, isLarge);
   try {
     if (['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
       const withLarge = isWanted('million_vs_thousand');
@@ -59,7 +59,7 @@ async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
     }
     if (isWanted('growth_p99')) yield await measureGrowth(environment, options.progress);
   } finally {
-    await stop();
+    await environment.stop();
   }
 }
 

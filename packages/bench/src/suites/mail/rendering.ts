@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { SuiteOptions, SuiteResult } from '../../suite.js';
-import { mailFile } from './processes.js';
+import { serviceFile } from '../../built-service.js';
 import { letter } from './submission.js';
 
 const WARM_UP = 20_000;
@@ -8,10 +8,10 @@ const RENDERINGS = 200_000;
 
 export async function measureRendering({ progress }: SuiteOptions): Promise<SuiteResult> {
   progress('rendering');
-  const { renderTemplate } = (await import(mailFile('features/templates/render.js'))) as {
+  const { renderTemplate } = (await import(serviceFile('mail', 'features/templates/render.js'))) as {
     renderTemplate(type: string, view: object): { html: string; text: string };
   };
-  const { createView } = (await import(mailFile('features/templates/view.js'))) as {
+  const { createView } = (await import(serviceFile('mail', 'features/templates/view.js'))) as {
     createView(type: string, data: object, productName: string): { view: object };
   };
   const renderMany = (count: number) => {

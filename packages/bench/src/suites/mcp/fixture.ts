@@ -1,11 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { findFreePort, startEmbeddedPostgres } from '@platform/embedded';
+import { openFixture } from '../../fixture.js';
 import { type BenchIdentity, startBenchIdentity } from '../../identity.js';
 import { load, type LoadResult } from '../../load.js';
-import { type ServiceProcess, startProcess } from '../../service-process.js';
+import type { ServiceProcess } from '../../service-process.js';
 
 /** The scopes of an administrator's agent, which sees nine tools. */
 const SCOPES = ['user:read', 'crawl:read', 'crawl:write', 'crawl:delete'];
@@ -31,38 +27,18 @@ export interface Fixture {
  *
  * @param more - additional environment variables.
  */
-export async function startFixture(more: NodeJS.ProcessEnv = {}): Promise<Fixture> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'platform-bench-'));
-  // An fsync per commit would measure the disk. Everything else is configured as in production.
-  const postgres = await startEmbeddedPostgres({
-    dataDir,
-    settings: { synchronous_commit: 'off' },
-    isTemporary: true,
+export const startFixture = (more: NodeJS.ProcessEnv = {}): Promise<Fixture> =>
+  openFixture(async ({ postgres, keep }) => {
+    const environment = {
+      CRAWL_URL: NO_SERVICE,
+      // Requests are counted against the limit, but never reach it.
+      MCP_REQUESTS_PER_MINUTE: '10000000',
+      ...more,
+    };
+    const identity = keep(await startBenchIdentity(postgres, 'bench_identity', environment));
+    const tokens = (await identity.createTokens(TOKENS, SCOPES)).map(({ accessToken }) => accessToken);
+    return { identity, tokens };
   });
-  const identity = await startBenchIdentity(postgres, 'bench_identity', {
-    CRAWL_URL: NO_SERVICE,
-    // Requests are counted against the limit, but never reach it.
-    MCP_REQUESTS_PER_MINUTE: '10000000',
-    ...more,
-  });
-  const tokens = (await identity.createTokens(TOKENS, SCOPES)).map(({ accessToken }) => accessToken);
-  return {
-    identity,
-    tokens,
-    async stop() {
-      await identity.stop();
-      await postgres.stop();
-    },
-  };
-}
-
-/** Starts a program of this folder, by default on the server's core. */
-export async function startProgram(name: string, core?: 'server' | 'load'): Promise<ServiceProcess> {
-  const port = await findFreePort();
-  const program = fileURLToPath(new URL(`${name}.js`, import.meta.url));
-  const environment = { PATH: process.env.PATH, NODE_ENV: 'production' };
-  return startProcess([program, String(port)], port, '/', environment, core);
-}
 
 /** Requests one list of tools, as the load does. */
 export async function requestList(

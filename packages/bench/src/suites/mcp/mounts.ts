@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { send } from '../../identity.js';
+import { startProgram } from '../../service-process.js';
 import { median, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { type Fixture, loadWith, requestList, startFixture, startProgram } from './fixture.js';
+import { type Fixture, loadWith, requestList, startFixture } from './fixture.js';
 
 const ROUNDS = 3;
 const WARM_UP_SECONDS = 2;
@@ -110,7 +111,7 @@ export async function* measureMounts(options: SuiteOptions): AsyncGenerator<Suit
   const fixture = await startFixture({ MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' });
   try {
     // The core on which everything runs that is not measured.
-    const upstream = await startProgram('mounted-upstream', 'load');
+    const upstream = await startProgram(new URL('mounted-upstream.js', import.meta.url), 'load');
     try {
       await mount(fixture, `${upstream.url}/mcp`);
       if (isWanted('mounted_list_vs_own')) yield await measureLists(fixture, options);

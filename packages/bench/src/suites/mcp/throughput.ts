@@ -1,5 +1,6 @@
 import { type Figure, median, type Ratio, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { loadWith, messages, startFixture, startProgram } from './fixture.js';
+import { startBaseline, startProgram } from '../../service-process.js';
+import { loadWith, messages, startFixture } from './fixture.js';
 
 /*
  * Identity, the common pattern and a bare echo share one core; PostgreSQL and the load share the other. The loads
@@ -14,8 +15,8 @@ const kinds = Object.keys(messages) as readonly Message[];
 async function startServers() {
   const fixture = await startFixture();
   const servers = {
-    echo: await startProgram('raw'),
-    per_request_server: await startProgram('per-request-server'),
+    echo: await startBaseline(),
+    per_request_server: await startProgram(new URL('per-request-server.js', import.meta.url)),
     identity: fixture.identity,
   };
   const stop = async () => {
