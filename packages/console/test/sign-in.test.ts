@@ -16,6 +16,7 @@ describeWith('chromium', 'how people sign in', () => {
     await row.getByText('You have none.').waitFor();
     await row.getByRole('link', { name: 'Set up' }).click();
     await page.waitForURL(/\/sign-in\/security/);
+    await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
     await page.getByLabel('Your password').fill(mary.password);
     await page.keyboard.press('Enter');
     const key = ((await page.locator('code').first().textContent()) ?? '').replaceAll(' ', '');

@@ -7,6 +7,7 @@ const scalarTypes: Readonly<Record<string, string>> = {
   Int: 'int4',
   BigInt: 'int8',
   Boolean: 'bool',
+  Bytes: 'bytea',
   Json: 'jsonb',
 };
 const nativeTypes: Readonly<Record<string, string>> = {

@@ -456,7 +456,9 @@ export const en = {
     adminHint: 'Also manages members, tokens of others, crawls, mail and the settings.',
     demoteHint:
       'They can no longer manage anything. What only administrators may do stops working for their tokens at once.',
-    columns: { name: 'Name', role: 'Role', state: 'State' },
+    columns: { name: 'Name', role: 'Role', state: 'State', secondFactor: 'Second factor' },
+    secondFactors: { totp: 'App', passkey: 'Passkey' },
+    noSecondFactor: 'None',
     you: (name: string) => `${name} (you)`,
     joined: 'Joined',
     invitations: { pending: 'Invited', undeliverable: 'Not delivered', unknown: 'Delivery unknown' },

@@ -40,14 +40,15 @@ export type Phone = ReturnType<typeof createPhone>;
 
 const OWN = '/api/v1/auth/second-factor';
 
-/** Sets an authenticator app up for the member of the session. In place of an earlier one, it takes a code of that. */
+/** Sets an authenticator app up for the member of the session. An account with a factor proves it by a code, or by `proof`. */
 export async function enrol(
   { call }: Client,
   phone: Phone,
   token: string,
   code?: string,
+  proof: object = {},
 ): Promise<{ app: Authenticator; firstCode: string; recoveryCodes: string[] }> {
-  const body = { currentPassword: admin.password, ...(code !== undefined && { code }) };
+  const body = { currentPassword: admin.password, ...(code !== undefined && { code }), ...proof };
   const begun = await call('POST', `${OWN}/totp`, { token, body });
   if (begun.status !== 200) throw new Error(`enrolment answered ${begun.status}: ${begun.text}`);
   const { secret, enrolment } = begun.body as { secret: string; enrolment: string };

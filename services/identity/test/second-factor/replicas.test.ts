@@ -1,6 +1,16 @@
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { startReplica } from '../replica.js';
 import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import {
+  addPasskey,
+  askPasskey,
+  beginPasskey,
+  confirmPasskey,
+  createPasskey,
+  prove,
+  removePasskey,
+  sendPasskey,
+} from './passkey.js';
 
 const OWN = '/api/v1/auth/second-factor';
 let identity: IdentityUnderTest;
@@ -109,5 +119,47 @@ test('AUTH-32 of a reset and a sign-in at the same time, no session is left that
     // Either the sign-in came first, and its session was ended, or it found no second factor any more.
     const token = signedIn.status === 200 ? (signedIn.body.accessToken as string) : 'none';
     expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(401);
+  }
+}); // prettier-ignore
+
+test('AUTH-37 a challenge of one replica is answered at another, and of two answers at the same time one opens a session', async () => {
+  const member = await identity.createMember(session);
+  const { passkey } = await addPasskey(identity, member.session);
+  for (let round = 0; round < 5; round += 1) {
+    const challenge = await begin(member);
+    const options = (await askPasskey(identity, challenge)).body as { challenge: string };
+    const assertion = passkey.use(options);
+    const answers = await Promise.all(sites().map((site) => sendPasskey(site, challenge, assertion)));
+    expect(statusesOf(answers)).toEqual([200, 401]);
+  }
+});
+
+test('AUTH-37 of one set-up at two replicas at the same time, one adds the passkey', async () => {
+  const member = await identity.createMember(session);
+  const { body } = await beginPasskey(identity, member.session);
+  const registration = createPasskey().register(body as { challenge: string });
+  const answers = await Promise.all(
+    sites().map((site) => confirmPasskey(site, member.session, { registration })),
+  );
+  expect(statusesOf(answers)).toEqual([200, 400]);
+});
+
+test('AUTH-39 of a removal and a sign-in with the passkey at the same time, the account has a factor and its codes, or neither', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const member = await identity.createMember(session);
+    const { passkey } = await addPasskey(identity, member.session);
+    const [{ id }] = (await identity.call('GET', OWN, { token: member.session })).body.secondFactor.passkeys as [{ id: string }];
+    const challenge = await begin(member);
+    const assertion = passkey.use((await askPasskey(identity, challenge)).body as { challenge: string });
+    const proof = await prove(identity, member.session, passkey);
+    const [signedIn, removed] = await Promise.all([
+      sendPasskey(replica, challenge, assertion),
+      removePasskey(identity, member, id, proof),
+    ]);
+    // The counter of the proof is the higher one. Where it was seen first, the sign-in came too late.
+    expect(removed.status).toBe(200);
+    expect([200, 401]).toContain(signedIn.status);
+    const { secondFactor } = (await identity.call('GET', OWN, { token: member.session })).body;
+    expect(secondFactor).toMatchObject({ passkeys: [], recoveryCodesLeft: 0 });
   }
 }); // prettier-ignore

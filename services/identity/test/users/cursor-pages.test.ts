@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { findAccounts } from '../../src/features/service-accounts/queries.js';
-import { findMembers } from '../../src/features/users/queries.js';
+import { findMembers } from '../../src/features/users/list.queries.js';
 import { PrismaClient } from '../../src/generated/prisma/client.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 

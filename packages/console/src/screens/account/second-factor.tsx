@@ -23,8 +23,8 @@ export function SecondFactor() {
     <Setting
       title={t.title}
       action={
-        <a className="button plain" href="/sign-in/security">
-          {data && !data.totp ? t.setUp : t.change}
+        <a className="button plain" href="/sign-in/security?returnTo=/account">
+          {data && !data.totp && data.passkeys.length === 0 ? t.setUp : t.change}
         </a>
       }
     >
@@ -33,11 +33,17 @@ export function SecondFactor() {
   );
 }
 
-const Summary = ({ state: { totp, recoveryCodesLeft, isRequired } }: { state: State }) =>
-  totp ? (
+function Summary({ state: { totp, passkeys, recoveryCodesLeft, isRequired } }: { state: State }) {
+  if (!totp && passkeys.length === 0) return `${t.off}${isRequired ? ` ${t.required}` : ''}`;
+  return (
     <>
-      {t.on} <Time at={totp.createdAt} as="day" />. {t.codesLeft(recoveryCodesLeft)}
+      {totp && (
+        <>
+          {t.app} <Time at={totp.createdAt} as="day" />.{' '}
+        </>
+      )}
+      {passkeys.length > 0 && `${t.passkeys(passkeys.map(({ name }) => name))} `}
+      {t.codesLeft(recoveryCodesLeft)}
     </>
-  ) : (
-    `${t.off}${isRequired ? ` ${t.required}` : ''}`
   );
+}

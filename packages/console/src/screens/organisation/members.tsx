@@ -60,6 +60,15 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
     isSecondary: true,
     render: (member) => <Invitation {...member} />,
   },
+  {
+    id: 'secondFactor',
+    label: t.columns.secondFactor,
+    isSecondary: true,
+    render: ({ secondFactors }) =>
+      secondFactors.length === 0
+        ? t.noSecondFactor
+        : secondFactors.map((kind) => t.secondFactors[kind]).join(', '),
+  },
   createMenuColumn({
     getName: ({ fullName }) => fullName,
     listActions: (member) => [

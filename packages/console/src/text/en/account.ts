@@ -24,7 +24,9 @@ export const account = {
   },
   secondFactor: {
     title: 'Second factor',
-    on: 'An authenticator app, since',
+    app: 'An authenticator app, since',
+    passkeys: (names: readonly string[]) =>
+      `${names.length === 1 ? 'A passkey' : `${names.length} passkeys`}: ${names.join(', ')}.`,
     codesLeft: (count: number) =>
       count === 0
         ? 'No recovery code is left: create new ones.'

@@ -7,6 +7,7 @@ import {
   deleteGrants,
   deleteAuditEntries,
   deleteMails,
+  deletePasskeyChallenges,
   deletePendingSignIns,
   deleteProviderSignIns,
   deleteSecrets,
@@ -50,6 +51,7 @@ export function createExpiryJob(deps: {
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteProviderSignIns(deps.pool, now, BATCH)) === BATCH);
+    while ((await deletePasskeyChallenges(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);

@@ -93,6 +93,8 @@ export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
 /** Deletes sign-ins that nobody completed in time. */
 export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);
 export const deleteProviderSignIns = createDeletion<Date>('provider_sign_ins', 'state_hash', expired);
+/** Deletes challenges that no passkey has answered in time. */
+export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges', 'holder', expired);
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
 export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);

@@ -25,6 +25,11 @@ input.code { max-width: 12rem; font-size: 1.125rem; letter-spacing: .2em; font-v
 .check { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
 .qr { width: 13rem; margin: 1rem 0; background: #fff; border-radius: 6px; }
 .qr svg { display: block; }
+.or { text-align: center; color: var(--quiet); }
+.entries { margin: 0; padding: 0; list-style: none; }
+.entry { display: flex; flex-wrap: wrap; gap: 0 1.25rem; justify-content: space-between; align-items: baseline; padding: .25rem 0;
+  border-bottom: 1px solid var(--line); }
+.entry .links { margin: .25rem 0; }
 .codes { columns: 2; padding: 0; list-style: none; }
 code { font: .9375rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
 small { display: block; margin-top: .25rem; }

@@ -1,13 +1,20 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
+import type { Prisma, Transaction } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { createSetUpOptions } from '../passkeys/ceremonies.js';
+import { issueChallenge } from '../passkeys/challenges.js';
+import { checkNewPasskey } from '../passkeys/check-passkey.js';
+import { passkeyInvalid, passkeysUnavailable } from '../passkeys/errors.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
-import type { AddFactor } from './add-factor.js';
+import type { AddFactor, ConfirmedFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
 import { signInExpired } from './errors.js';
+import { type NewPasskey, toName } from './own-passkeys.js';
 import { type Pending, type PendingSignIns, toMemberOf, toUser } from './pending.js';
 import { consumePendingSignIn } from './queries.js';
 
@@ -25,6 +32,10 @@ export interface EnrolAtSignIn {
     sent: { readonly enrolment: string; readonly code: string },
     client: ClientAddress,
   ): Promise<EnrolledSession>;
+  /** Begins to set a passkey up. @throws AppError 401 SIGN_IN_EXPIRED; 409 PASSKEYS_UNAVAILABLE. */
+  beginPasskey(challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  /** @throws AppError 401 SIGN_IN_EXPIRED; 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS; 429. */
+  confirmPasskey(challenge: string, made: NewPasskey, client: ClientAddress): Promise<EnrolledSession>;
 }
 
 export interface EnrolAtSignInDeps {
@@ -32,6 +43,7 @@ export interface EnrolAtSignInDeps {
   readonly pending: PendingSignIns;
   readonly enrolments: Enrolments;
   readonly addFactor: AddFactor;
+  readonly relyingParty: RelyingParty | undefined;
   readonly limits: AttemptLimits;
   readonly outbox: Outbox;
   readonly openSession: OpenSession;
@@ -43,12 +55,36 @@ export interface EnrolAtSignInDeps {
 const toHolder = ({ account, tokenHash }: Pending) => ({ userId: account.id, holder: tokenHash });
 
 export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
-  const { prisma, pending, enrolments, addFactor, limits, outbox, openSession, findName, clock } = deps;
+  const { prisma, pending, enrolments, addFactor, relyingParty } = deps;
+  const { limits, outbox, openSession, findName, clock } = deps;
 
   async function find(challenge: string): Promise<Pending> {
     const found = await pending.find(challenge);
     if (found.step !== 'enrol') throw signInExpired();
     return found;
+  }
+
+  /** Completes the sign-in with the factor that `confirm` returns; undefined changes nothing but what that has used up. */
+  async function complete(
+    challenge: string,
+    client: ClientAddress,
+    confirm: (tx: Transaction, locked: Pending, at: Date) => Promise<ConfirmedFactor | undefined>,
+  ): Promise<EnrolledSession | undefined> {
+    const opened = await prisma.$transaction(async (tx) => {
+      const locked = await pending.lock(tx, challenge);
+      const { account, method, tokenHash, step } = locked;
+      if (step !== 'enrol') throw signInExpired();
+      const at = new Date(clock());
+      const confirmed = await confirm(tx, locked, at);
+      if (!confirmed) return undefined;
+      if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
+      const actor = { actorId: account.id, credential: null, client };
+      const recoveryCodes = (await addFactor(tx, toMemberOf(locked), confirmed, { actor, at })) ?? [];
+      const proof = { method, secondFactor: confirmed.factor };
+      return { ...(await openSession(tx, toUser(account), client, proof)), recoveryCodes };
+    });
+    outbox.wake();
+    return opened;
   }
 
   return {
@@ -65,17 +101,31 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
       const found = await find(challenge);
       await limits.begin(found.account.id, client.address);
       const confirmed = enrolments.confirm(toHolder(found), sent);
-      const opened = await prisma.$transaction(async (tx) => {
-        const locked = await pending.lock(tx, challenge);
-        const { account, method, tokenHash, step } = locked;
-        const at = new Date(clock());
-        if (step !== 'enrol' || !(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
-        const actor = { actorId: account.id, credential: null, client };
-        const recoveryCodes = (await addFactor(tx, toMemberOf(locked), confirmed, { actor, at })) ?? [];
-        const proof = { method, secondFactor: 'totp' } as const;
-        return { ...(await openSession(tx, toUser(account), client, proof)), recoveryCodes };
+      const opened = await complete(challenge, client, () =>
+        Promise.resolve({ factor: 'totp', ...confirmed }),
+      );
+      if (!opened) throw signInExpired();
+      await limits.succeed(found.account.id, client.address);
+      return opened;
+    },
+
+    async beginPasskey(challenge) {
+      if (!relyingParty) throw passkeysUnavailable();
+      const { account, tokenHash } = await find(challenge);
+      const setUp = { purpose: 'set_up', holder: tokenHash } as const;
+      const issued = await issueChallenge(prisma, account.id, setUp, clock());
+      return createSetUpOptions(relyingParty, { ...account, userId: account.id }, [], issued);
+    },
+
+    async confirmPasskey(challenge, { name, registration }, client) {
+      const found = await find(challenge);
+      await limits.begin(found.account.id, client.address);
+      const opened = await complete(challenge, client, async (tx, { account, tokenHash }, at) => {
+        const request = { holder: tokenHash, at };
+        const credential = await checkNewPasskey(tx, relyingParty, account.id, registration, request);
+        return credential && { factor: 'passkey', credential, name: toName(name, client) };
       });
-      outbox.wake();
+      if (!opened) throw passkeyInvalid();
       await limits.succeed(found.account.id, client.address);
       return opened;
     },

@@ -1,23 +1,26 @@
 import { AppError, conflict, tooManyRequests } from '@platform/service-kit';
 import { unauthorised } from '../sessions/errors.js';
 
-/** The code of an authenticator app or a recovery code is wrong or was used before; both are the same. */
-export const wrongSecondFactor = (): AppError =>
-  unauthorised('SECOND_FACTOR_INVALID', 'This code is wrong or was used before');
+const wrongCode = 'This code is wrong or was used before';
+const wrongPasskey = 'This passkey was not accepted: try again';
+type Fault = 'refused' | 'wrong' | 'lastWrong';
 
-/** A code at a change of the own second factor. It is no 401: the session is good. */
-export const wrongOwnCode = (): AppError =>
+export const wrongSecondFactor = (fault: Fault): AppError =>
+  unauthorised('SECOND_FACTOR_INVALID', fault === 'refused' ? wrongPasskey : wrongCode);
+
+/** A factor at a change of the own second factor. It is no 401: the session is good. */
+export const wrongOwnFactor = (fault: Fault): AppError =>
   new AppError({
     status: 400,
     code: 'SECOND_FACTOR_INVALID',
-    message: 'This code is wrong or was used before',
+    message: fault === 'refused' ? wrongPasskey : wrongCode,
   });
 
-export const ownCodeRequired = (): AppError =>
+export const ownFactorRequired = (): AppError =>
   new AppError({
     status: 400,
     code: 'SECOND_FACTOR_REQUIRED',
-    message: 'A code of your authenticator app or a recovery code is required',
+    message: 'A passkey, a code of your authenticator app or a recovery code is required',
   });
 
 /** The challenge is unknown, expired or used, or the password has changed since. */

@@ -1,5 +1,6 @@
 import type { Prisma, Transaction } from '../../resources.js';
-import { deleteRecoveryCodes, findTotp, insertRecoveryCodes } from './queries.js';
+import { findPasskeys, type StoredPasskey } from '../passkeys/queries.js';
+import { deleteRecoveryCodes, findTotp, insertRecoveryCodes, type StoredTotp } from './queries.js';
 import { generateRecoveryCodes, toRecoveryDigest } from './recovery-codes.js';
 
 interface Member {
@@ -7,8 +8,21 @@ interface Member {
   readonly userId: string;
 }
 
+/** What the member can prove themselves with, beside recovery codes. */
+export interface Factors {
+  readonly totp: StoredTotp | null;
+  readonly passkeys: readonly StoredPasskey[];
+}
+
+export async function findFactors(db: Prisma | Transaction, member: Member): Promise<Factors> {
+  const totp = await findTotp(db, member);
+  return { totp, passkeys: await findPasskeys(db, member) };
+}
+
+export const isEmpty = ({ totp, passkeys }: Factors): boolean => totp === null && passkeys.length === 0;
+
 export const hasSecondFactor = async (db: Prisma | Transaction, member: Member): Promise<boolean> =>
-  (await findTotp(db, member)) !== null;
+  !isEmpty(await findFactors(db, member));
 
 /** Replaces the recovery codes. @returns the new ones, which are stored as digests only. */
 export async function renewRecoveryCodes(tx: Transaction, userId: string, at: Date): Promise<string[]> {

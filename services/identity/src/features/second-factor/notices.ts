@@ -13,9 +13,22 @@ const notices = {
     headline: 'A second factor was added to your account',
     message: 'An authenticator app was set up: signing in needs its code from now on.',
   },
+  passkeyEnrolled: {
+    headline: 'A passkey was added to your account',
+    message: 'Signing in needs a second factor from now on, and the passkey is one.',
+  },
+  passkeyRemoved: {
+    headline: 'A passkey of your account was removed',
+    message: 'It does not work any more.',
+  },
+  counterFell: {
+    headline: 'A passkey of your account may have been copied',
+    message:
+      'It was refused, because it counts its uses and counted backwards: two devices seem to have it. Remove it, and set up a new one.',
+  },
   removed: {
-    headline: 'The second factor of your account was removed',
-    message: 'Signing in needs no code of your authenticator app any more.',
+    headline: 'The authenticator app of your account was removed',
+    message: 'Its codes do not work any more.',
   },
   reset: {
     headline: 'The second factor of your account was reset',

@@ -6,16 +6,19 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { ConfirmPassword } from '../own-password/confirm-password.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import { userNotFound } from '../users/errors.js';
-import type { CheckResult } from './check.js';
-import { codesExhausted, ownCodeRequired, wrongOwnCode } from './errors.js';
-import { findTotp, lockFactors, type StoredTotp } from './queries.js';
-import type { VerifyCode } from './verify.js';
+import type { PasskeyAssertion } from '../passkeys/schemas.js';
+import { codesExhausted, ownFactorRequired, wrongOwnFactor } from './errors.js';
+import { type Factors, findFactors, isEmpty } from './factors.js';
+import { lockFactors } from './queries.js';
+import { type FactorCheck, toPresented, type VerifyFactor } from './verify.js';
 
 /** What a person enters again before the own second factor changes. */
 export interface Proof {
   readonly currentPassword: string;
   /** A code of the app or a recovery code; an account without a second factor needs none. */
   readonly code?: string | undefined;
+  /** What a passkey has signed for the session, in place of a code. */
+  readonly passkey?: PasskeyAssertion | undefined;
 }
 
 /**
@@ -27,13 +30,13 @@ export interface Proof {
 export type ChangeWithProof = <T>(
   caller: Caller,
   proof: Proof,
-  run: (tx: Transaction, at: Date, totp: StoredTotp | null) => Promise<T>,
+  run: (tx: Transaction, at: Date, factors: Factors) => Promise<T>,
 ) => Promise<T>;
 
 export interface ProofDeps {
   readonly prisma: Prisma;
   readonly confirmPassword: ConfirmPassword;
-  readonly verifyCode: VerifyCode;
+  readonly verifyFactor: VerifyFactor;
   /** The limits of sign-ins: a guess here counts like a guess there. */
   readonly limits: AttemptLimits;
   readonly failures: Pick<FailedSignIns, 'record'>;
@@ -41,33 +44,36 @@ export interface ProofDeps {
   readonly clock: Clock;
 }
 
-type Outcome<T> = { readonly value: T } | Extract<CheckResult, { readonly fault: string }>;
+type Outcome<T> = { readonly value: T } | Extract<FactorCheck, { readonly fault: string }>;
 
 export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
-  const { prisma, confirmPassword, verifyCode, limits, failures, outbox, clock } = deps;
-  return async (caller, { currentPassword, code = '' }, run) => {
+  const { prisma, confirmPassword, verifyFactor, limits, failures, outbox, clock } = deps;
+  return async (caller, { currentPassword, ...sent }, run) => {
     type Changed = Awaited<ReturnType<typeof run>>;
-    const { userId, email, client } = caller;
+    const { userId, email, client, credentialId: holder } = caller;
+    const presented = toPresented(sent);
     await confirmPassword(caller, currentPassword);
-    if (code !== '') await limits.begin(userId, client.address);
+    if (presented) await limits.begin(userId, client.address);
     // A wrong code is counted in the transaction, so it is thrown only afterwards.
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {
       if (!(await lockFactors(tx, caller))) throw userNotFound();
       const at = new Date(clock());
-      const totp = await findTotp(tx, caller);
-      if (totp) {
-        if (code === '') throw ownCodeRequired();
-        const checked = await verifyCode(tx, caller, code, { client, at });
+      const factors = await findFactors(tx, caller);
+      if (!isEmpty(factors)) {
+        if (!presented) throw ownFactorRequired();
+        const checked = await verifyFactor(tx, caller, presented, { client, at, holder });
         if ('fault' in checked) return checked;
       }
-      return { value: await run(tx, at, totp) };
+      return { value: await run(tx, at, factors) };
     });
     outbox.wake();
     if ('fault' in outcome) {
       failures.record({ email, method: 'second_factor', client });
-      throw outcome.fault === 'exhausted' ? codesExhausted(outcome.retryAfterMs / 1_000) : wrongOwnCode();
+      throw outcome.fault === 'exhausted'
+        ? codesExhausted(outcome.retryAfterMs / 1_000)
+        : wrongOwnFactor(outcome.fault);
     }
-    if (code !== '') await limits.succeed(userId, client.address);
+    if (presented) await limits.succeed(userId, client.address);
     return outcome.value;
   };
 }

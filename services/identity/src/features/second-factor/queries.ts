@@ -124,4 +124,5 @@ export const endSessionsWithoutSecondFactor = (
   where users.org_id = ${orgId}::uuid and users.removed_at is null and sessions.user_id = users.id
     and sessions.ended_at is null and sessions.expires_at > ${at.toISOString()}::timestamptz
     and sessions.id <> ${keptId}::uuid
-    and not exists (select from totp_factors where totp_factors.user_id = users.id)`;
+    and not exists (select from totp_factors where totp_factors.user_id = users.id)
+    and not exists (select from passkeys where passkeys.user_id = users.id)`;

@@ -10,6 +10,8 @@ import { userNotFound } from '../users/errors.js';
 import { findUserByEmail } from '../users/queries.js';
 import { noSecondFactor, ownSecondFactor } from './errors.js';
 import type { AddNotice } from './notices.js';
+import { deleteChallenges } from '../passkeys/challenges.js';
+import { deletePasskeys } from '../passkeys/queries.js';
 import { deleteRecoveryCodes, deleteTotp, lockFactors } from './queries.js';
 
 /** Removes the second factor of an account, and ends its sessions: whoever lost a device may have lost it to somebody. */
@@ -20,7 +22,10 @@ async function removeFactors(
 ): Promise<void> {
   const { orgId, userId } = member;
   if (!(await lockFactors(tx, member))) throw userNotFound();
-  if (!(await deleteTotp(tx, member))) throw noSecondFactor();
+  const hadTotp = await deleteTotp(tx, member);
+  const passkeys = await deletePasskeys(tx, member);
+  if (!hadTotp && passkeys === 0) throw noSecondFactor();
+  await deleteChallenges(tx, userId);
   await deleteRecoveryCodes(tx, userId);
   const sessionsEnded = String(await endSessions(tx, userId, by.at));
   const entry = { orgId, subjectId: userId, ...by, detail: { sessionsEnded } };

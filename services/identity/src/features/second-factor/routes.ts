@@ -3,79 +3,21 @@ import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { bearer, errorResponses } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { getClient } from '../known-devices/client.js';
-import { LoginResponse } from '../sessions/schemas.js';
 import type { ResetSecondFactor } from './reset.js';
 import {
-  ChallengeBody,
-  ConfirmAtSignInBody,
   ConfirmBody,
   Confirmed,
-  EnrolledSession,
   EnrolmentResponse,
   MemberPath,
   Message,
   ProofBody,
   RenewedCodes,
-  SecondFactorBody,
   SecondFactorResponse,
 } from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
-import type { SignInSteps } from './sign-in.js';
 
-const LOGIN = '/api/v1/auth/login/second-factor';
-const OWN = '/api/v1/auth/second-factor';
-const noStore = { 'cache-control': 'no-store' };
-
-/** Open to everyone; each request proves its authority by the challenge of a pending sign-in. */
-export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
-  const tags = ['Sessions'];
-  app.post(
-    LOGIN,
-    {
-      schema: {
-        operationId: 'loginSecondFactor',
-        tags,
-        summary: 'Complete a login with a code of the authenticator app, or a recovery code',
-        body: SecondFactorBody,
-        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
-      },
-    },
-    async (request, reply) => {
-      const { challenge, code } = request.body;
-      return reply.headers(noStore).send(await steps.passSecondFactor(challenge, code, getClient(request)));
-    },
-  );
-  app.post(
-    `${LOGIN}/totp`,
-    {
-      schema: {
-        operationId: 'enrolAtLogin',
-        tags,
-        summary: 'Set up an authenticator app during a login that requires one',
-        body: ChallengeBody,
-        response: { 200: EnrolmentResponse, ...errorResponses(400, 401) },
-      },
-    },
-    async (request, reply) => reply.headers(noStore).send(await steps.enrol(request.body.challenge)),
-  );
-  app.post(
-    `${LOGIN}/totp/confirm`,
-    {
-      schema: {
-        operationId: 'confirmEnrolmentAtLogin',
-        tags,
-        summary: 'Confirm the authenticator app with its first code, and log in',
-        body: ConfirmAtSignInBody,
-        response: { 200: EnrolledSession, ...errorResponses(400, 401, 429) },
-      },
-    },
-    async (request, reply) => {
-      const { challenge, ...sent } = request.body;
-      return reply.headers(noStore).send(await steps.confirmEnrolment(challenge, sent, getClient(request)));
-    },
-  );
-}
+export const OWN = '/api/v1/auth/second-factor';
+export const noStore = { 'cache-control': 'no-store' };
 
 /** For members with a session: their own second factor. */
 export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { PasskeyAssertion, PasskeyRegistration } from '../passkeys/schemas.js';
 import { LoginResponse } from '../sessions/schemas.js';
 
 const Challenge = Type.String({
@@ -21,10 +22,13 @@ const strict = { additionalProperties: false };
 export const SecondFactorBody = Type.Object(
   {
     challenge: Challenge,
-    code: Type.String({
-      ...codeLength,
-      description: 'Six digits from the authenticator app, or a recovery code.',
-    }),
+    code: Type.Optional(
+      Type.String({
+        ...codeLength,
+        description: 'Six digits from the authenticator app, or a recovery code.',
+      }),
+    ),
+    passkey: Type.Optional(PasskeyAssertion),
   },
   strict,
 );
@@ -40,12 +44,22 @@ export const ProofBody = Type.Object(
       Type.String({
         ...codeLength,
         description:
-          'Required of an account with a second factor: six digits from the authenticator app, or a recovery code.',
+          'Required of an account with a second factor, unless `passkey` is sent: six digits from the authenticator app, or a recovery code.',
       }),
     ),
+    passkey: Type.Optional(PasskeyAssertion),
   },
   strict,
 );
+const PasskeyName = Type.String({ minLength: 1, maxLength: 60, format: 'display-name' });
+const newPasskey = {
+  name: Type.Optional(PasskeyName),
+  registration: PasskeyRegistration,
+};
+export const NewPasskeyBody = Type.Object(newPasskey, strict);
+export const NewPasskeyAtSignInBody = Type.Object({ challenge: Challenge, ...newPasskey }, strict);
+export const RenameBody = Type.Object({ name: PasskeyName }, strict);
+export const PasskeyPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const ConfirmBody = Type.Object({ enrolment: EnrolmentText, code: TotpCode }, strict);
 
 export const EnrolmentResponse = Type.Object(
@@ -66,10 +80,25 @@ export const EnrolledSession = Type.Object(
   { title: 'EnrolledSession' },
 );
 
+const Passkey = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    createdAt: Type.String({ format: 'date-time' }),
+    lastUsedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+  },
+  { title: 'Passkey' },
+);
+
 export const SecondFactorState = Type.Object(
   {
     totp: Type.Union([Type.Object({ createdAt: Type.String({ format: 'date-time' }) }), Type.Null()], {
       description: 'The authenticator app; null when there is none.',
+    }),
+    passkeys: Type.Array(Passkey, { description: 'Oldest first.' }),
+    canAddPasskey: Type.Boolean({
+      description:
+        'False when the account has as many as it can, or the platform is reached without HTTPS or a host name.',
     }),
     recoveryCodesLeft: Type.Integer(),
     isRequired: Type.Boolean({ description: 'Whether the organisation requires a second factor.' }),

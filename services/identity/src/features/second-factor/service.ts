@@ -1,25 +1,19 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { MAX_PASSKEYS } from '../passkeys/queries.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
 import { userNotFound } from '../users/errors.js';
 import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
-import { noSecondFactor, lastSecondFactor } from './errors.js';
-import { renewRecoveryCodes } from './factors.js';
+import type { ConcludeRemoval } from './conclude-removal.js';
+import { noSecondFactor } from './errors.js';
+import { type Factors, findFactors, isEmpty, renewRecoveryCodes } from './factors.js';
 import type { AddNotice } from './notices.js';
 import type { ChangeWithProof, Proof } from './proof.js';
-import {
-  countRecoveryCodes,
-  deleteRecoveryCodes,
-  deleteTotp,
-  findTotp,
-  holdSecondFactorRequired,
-  isSecondFactorRequired,
-  lockFactors,
-  type StoredTotp,
-} from './queries.js';
+import { countRecoveryCodes, deleteTotp, isSecondFactorRequired, lockFactors } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
 
 /** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
@@ -53,6 +47,8 @@ export interface OwnSecondFactorDeps {
   readonly enrolments: Enrolments;
   readonly addFactor: AddFactor;
   readonly changeWithProof: ChangeWithProof;
+  readonly concludeRemoval: ConcludeRemoval;
+  readonly relyingParty: RelyingParty | undefined;
   readonly outbox: Outbox;
   readonly addNotice: AddNotice;
   readonly findName: (orgId: string) => Promise<string>;
@@ -60,35 +56,32 @@ export interface OwnSecondFactorDeps {
 }
 
 export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFactor {
-  const { prisma, enrolments, addFactor, changeWithProof, outbox, addNotice, findName, clock } = deps;
+  const { prisma, enrolments, addFactor, changeWithProof, concludeRemoval } = deps;
+  const { outbox, addNotice, findName, relyingParty, clock } = deps;
 
-  /** An enrolment takes the place of the app that the proof was given for, or of none: never of one that came later. */
-  const toHolder = ({ userId, credentialId }: Caller, totp: StoredTotp | null) => ({
+  /** An enrolment belongs to the factors that the proof was given for: none that came later is gone round by it. */
+  const toHolder = ({ userId, credentialId }: Caller, { totp, passkeys }: Factors) => ({
     userId,
-    holder: totp ? `${credentialId}:${totp.createdAt.toISOString()}` : credentialId,
+    holder: [
+      credentialId,
+      ...(totp ? [totp.createdAt.toISOString()] : []),
+      ...passkeys.map(({ id }) => id),
+    ].join(':'),
   });
   const getLabel = async ({ orgId, email }: Caller) => ({ issuer: await findName(orgId), account: email });
 
-  const record = (
-    tx: Transaction,
-    caller: Caller,
-    action: 'second_factor.removed' | 'second_factor.codes_renewed',
-    at: Date,
-  ) =>
-    insertAuditEntry(tx, {
-      orgId: caller.orgId,
-      action,
-      actor: toActor(caller),
-      subjectId: caller.userId,
-      detail: action === 'second_factor.removed' ? { factor: 'totp' } : {},
-      at,
-    });
-
   return {
     async get(caller) {
-      const totp = await findTotp(prisma, caller);
+      const { totp, passkeys } = await findFactors(prisma, caller);
       return {
         totp: totp && { createdAt: totp.createdAt.toISOString() },
+        passkeys: passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+          id,
+          name,
+          createdAt: createdAt.toISOString(),
+          lastUsedAt: lastUsedAt?.toISOString() ?? null,
+        })),
+        canAddPasskey: relyingParty !== undefined && passkeys.length < MAX_PASSKEYS,
         recoveryCodesLeft: await countRecoveryCodes(prisma, caller.userId),
         isRequired: await isSecondFactorRequired(prisma, caller.orgId),
       };
@@ -96,22 +89,22 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
 
     async enrol(caller, proof) {
       const label = await getLabel(caller);
-      return changeWithProof(caller, proof, (_tx, _at, totp) =>
-        Promise.resolve(enrolments.begin(toHolder(caller, totp), label)),
+      return changeWithProof(caller, proof, (_tx, _at, factors) =>
+        Promise.resolve(enrolments.begin(toHolder(caller, factors), label)),
       );
     },
 
     async showEnrolment(caller, enrolment) {
-      const totp = await findTotp(prisma, caller);
-      return enrolments.reopen(toHolder(caller, totp), enrolment, await getLabel(caller));
+      const factors = await findFactors(prisma, caller);
+      return enrolments.reopen(toHolder(caller, factors), enrolment, await getLabel(caller));
     },
 
     async confirm(caller, sent) {
       const recoveryCodes = await prisma.$transaction(async (tx) => {
         if (!(await lockFactors(tx, caller))) throw userNotFound();
         const at = new Date(clock());
-        const confirmed = enrolments.confirm(toHolder(caller, await findTotp(tx, caller)), sent);
-        return addFactor(tx, caller, confirmed, { actor: toActor(caller), at });
+        const confirmed = enrolments.confirm(toHolder(caller, await findFactors(tx, caller)), sent);
+        return addFactor(tx, caller, { factor: 'totp', ...confirmed }, { actor: toActor(caller), at });
       });
       outbox.wake();
       return recoveryCodes;
@@ -120,17 +113,20 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
     disable: (caller, proof) =>
       changeWithProof(caller, proof, async (tx, at) => {
         if (!(await deleteTotp(tx, caller))) throw noSecondFactor();
-        if (await holdSecondFactorRequired(tx, caller.orgId)) throw lastSecondFactor();
-        await deleteRecoveryCodes(tx, caller.userId);
-        await record(tx, caller, 'second_factor.removed', at);
-        await addNotice(tx, caller.userId, 'removed', { client: caller.client, at });
+        await concludeRemoval(tx, caller, { factor: 'totp' }, at);
       }),
 
     renewCodes: (caller, proof) =>
-      changeWithProof(caller, proof, async (tx, at, totp) => {
-        if (!totp) throw noSecondFactor();
+      changeWithProof(caller, proof, async (tx, at, factors) => {
+        if (isEmpty(factors)) throw noSecondFactor();
         const codes = await renewRecoveryCodes(tx, caller.userId, at);
-        await record(tx, caller, 'second_factor.codes_renewed', at);
+        await insertAuditEntry(tx, {
+          orgId: caller.orgId,
+          action: 'second_factor.codes_renewed',
+          actor: toActor(caller),
+          subjectId: caller.userId,
+          at,
+        });
         await addNotice(tx, caller.userId, 'renewed', { client: caller.client, at });
         return codes;
       }),

@@ -1,33 +1,47 @@
 import type { Clock } from '@platform/service-kit';
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { createUseOptions } from '../passkeys/ceremonies.js';
+import { issueChallenge } from '../passkeys/challenges.js';
+import { noPasskey, passkeysUnavailable } from '../passkeys/errors.js';
+import { findPasskeys } from '../passkeys/queries.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import type { OpenSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
 import type { PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
-import type { CheckResult } from './check.js';
 import type { EnrolAtSignIn } from './enrol-at-sign-in.js';
 import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
-import { hasSecondFactor } from './factors.js';
+import { findFactors, hasSecondFactor } from './factors.js';
 import { type PendingSignIns, toMemberOf, toUser } from './pending.js';
 import { consumePendingSignIn, holdSecondFactorRequired } from './queries.js';
-import type { VerifyCode } from './verify.js';
+import type { FactorCheck, Presented, VerifyFactor } from './verify.js';
 
 /*
  * A sign-in of an account with a second factor, or of an organisation that requires one:
  *
- *   first factor ──> pending ──(code)──> session
- *                       └──(no factor yet: set an app up, confirm it)──> session and recovery codes
+ *   first factor ──> pending ──(code or passkey)──> session
+ *                       └──(no factor yet: set an app or a passkey up)──> session and recovery codes
  */
 
 export interface SignInSteps extends EnrolAtSignIn {
   readonly passFirstFactor: PassFirstFactor;
   /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
-  describe(challenge: string): Promise<{ readonly step: PendingSignIn['step']; readonly email: string }>;
+  describe(challenge: string): Promise<SignInState>;
+  /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+  askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
   /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
-  passSecondFactor(challenge: string, code: string, client: ClientAddress): Promise<LoginResponse>;
+  passSecondFactor(challenge: string, presented: Presented, client: ClientAddress): Promise<LoginResponse>;
+}
+
+export interface SignInState {
+  readonly step: PendingSignIn['step'];
+  readonly email: string;
+  readonly hasTotp: boolean;
+  readonly hasPasskey: boolean;
 }
 
 export interface SignInStepDeps {
@@ -36,22 +50,25 @@ export interface SignInStepDeps {
   readonly enrolAtSignIn: EnrolAtSignIn;
   readonly limits: AttemptLimits;
   readonly outbox: Outbox;
-  readonly verifyCode: VerifyCode;
+  readonly relyingParty: RelyingParty | undefined;
+  readonly verifyFactor: VerifyFactor;
   readonly openSession: OpenSession;
   readonly failures: Pick<FailedSignIns, 'record'>;
   readonly clock: Clock;
 }
 
 export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
-  const { prisma, pending, enrolAtSignIn, limits, outbox, verifyCode, openSession, failures, clock } = deps;
+  const { prisma, pending, enrolAtSignIn, limits, outbox, openSession, failures, clock } = deps;
+  const { relyingParty, verifyFactor } = deps;
 
-  async function passWithCode(challenge: string, code: string, client: ClientAddress) {
-    return prisma.$transaction(async (tx): Promise<{ checked: CheckResult; session?: LoginResponse }> => {
+  async function passWith(challenge: string, presented: Presented, client: ClientAddress) {
+    return prisma.$transaction(async (tx): Promise<{ checked: FactorCheck; session?: LoginResponse }> => {
       const locked = await pending.lock(tx, challenge);
       const { account, method, tokenHash, step } = locked;
       if (step !== 'verify') throw signInExpired();
       const at = new Date(clock());
-      const checked = await verifyCode(tx, toMemberOf(locked), code, { client, at });
+      const request = { client, at, holder: tokenHash };
+      const checked = await verifyFactor(tx, toMemberOf(locked), presented, request);
       if ('fault' in checked) return { checked };
       if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
       const proof = { method, secondFactor: checked.factor };
@@ -74,20 +91,37 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
     },
 
     async describe(challenge) {
-      const { step, account } = await pending.find(challenge);
-      return { step, email: account.email };
+      const found = await pending.find(challenge);
+      const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
+      const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
+      return { step: found.step, email: found.account.email, hasTotp: totp !== null, hasPasskey };
     },
 
-    async passSecondFactor(challenge, code, client) {
+    async askPasskey(challenge) {
+      if (!relyingParty) throw passkeysUnavailable();
+      const found = await pending.find(challenge);
+      const member = toMemberOf(found);
+      const passkeys = await findPasskeys(prisma, member);
+      if (passkeys.length === 0) throw noPasskey();
+      const use = { purpose: 'use', holder: found.tokenHash } as const;
+      return createUseOptions(
+        relyingParty,
+        passkeys,
+        await issueChallenge(prisma, member.userId, use, clock()),
+      );
+    },
+
+    async passSecondFactor(challenge, presented, client) {
       const { account } = await pending.find(challenge);
       await limits.begin(account.id, client.address);
-      const { checked, session } = await passWithCode(challenge, code, client);
+      const { checked, session } = await passWith(challenge, presented, client);
       outbox.wake();
-      if (session === undefined) {
+      if ('fault' in checked || session === undefined) {
         failures.record({ email: account.email, method: 'second_factor', client });
-        throw 'fault' in checked && checked.fault === 'exhausted'
-          ? codesExhausted(checked.retryAfterMs / 1_000)
-          : wrongSecondFactor();
+        const fault = 'fault' in checked ? checked : ({ fault: 'wrong' } as const);
+        throw fault.fault === 'exhausted'
+          ? codesExhausted(fault.retryAfterMs / 1_000)
+          : wrongSecondFactor(fault.fault);
       }
       await limits.succeed(account.id, client.address);
       return session;

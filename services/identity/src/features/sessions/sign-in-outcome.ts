@@ -7,7 +7,7 @@ import type { LoginResponse } from './schemas.js';
 export type FirstFactor = 'password' | 'code' | 'invitation' | 'provider';
 
 /** How a member proves it a second time. */
-export type SecondFactor = 'totp' | 'recovery_code' | 'provider';
+export type SecondFactor = 'totp' | 'recovery_code' | 'passkey' | 'provider';
 
 /** A sign-in whose first factor was right. It is no session: all that it can do is to present the second factor. */
 export interface PendingSignIn {

@@ -3,13 +3,14 @@ import { toCaller } from '../audit/actor.js';
 import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
 import { registerPages } from '../pages/scope.js';
-import type { OwnSecondFactor } from '../second-factor/service.js';
 import type { SessionService } from '../sessions/service.js';
 import { linkRoutes, oldLinkRoutes } from './link-routes.js';
 import { signedOutPage, signOutPage } from './pages.js';
 import { SIGN_OUT_PATH } from './paths.js';
-import { secondFactorRoutes, setUpRoutes } from './second-factor-routes.js';
+import { secondFactorRoutes } from './second-factor-routes.js';
 import { securityRoutes } from './security-routes.js';
+import type { SecurityDeps } from './security-visits.js';
+import { setUpRoutes } from './set-up-routes.js';
 import { codeRoutes, forgotPasswordRoutes, passwordRoutes, type SignInPageDeps } from './sign-in-routes.js';
 
 function signOutRoutes(app: App, sessions: SessionService): void {
@@ -27,10 +28,7 @@ function signOutRoutes(app: App, sessions: SessionService): void {
 }
 
 /** Open to everyone: the pages on which people sign in and out. They work without JavaScript and aren't part of the API. */
-export function signInPageRoutes(
-  app: App,
-  deps: SignInPageDeps & { readonly ownSecondFactor: OwnSecondFactor },
-): void {
+export function signInPageRoutes(app: App, deps: SignInPageDeps & SecurityDeps): void {
   oldLinkRoutes(app);
   registerPages(app, (scope) => {
     passwordRoutes(scope, deps);
@@ -39,7 +37,7 @@ export function signInPageRoutes(
     linkRoutes(scope, deps);
     secondFactorRoutes(scope, deps);
     setUpRoutes(scope, deps);
-    securityRoutes(scope, deps.ownSecondFactor);
+    securityRoutes(scope, deps);
     signOutRoutes(scope, deps.sessions);
   });
 }

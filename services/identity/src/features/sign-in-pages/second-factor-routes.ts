@@ -1,113 +1,58 @@
-import { type App, AppError } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getClient } from '../known-devices/client.js';
 import { requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
-import {
-  getFormState,
-  openBrowserSession,
-  PENDING_COOKIE,
-  setBrowserSession,
-  showAgain,
-} from './browser-session.js';
-import { signInPage } from './pages.js';
+import { PasskeyAssertion } from '../passkeys/schemas.js';
+import { ownFactorRequired } from '../second-factor/errors.js';
+import { toPresented } from '../second-factor/verify.js';
+import { getFormState, openBrowserSession, showAgain } from './browser-session.js';
+import { readPasskey } from './passkey-forms.js';
 import { readReturnTo, toSignInPath } from './paths.js';
-import {
-  recoveryCodesPage,
-  SECOND_FACTOR_PATH,
-  secondFactorPage,
-  SET_UP_PATH,
-  setUpPage,
-} from './second-factor-pages.js';
+import { getChallenge, orRestart, orShowAgain, PasskeyText, ReturnTo, type Shown } from './pending-visits.js';
+import { SECOND_FACTOR_PATH, secondFactorPage, SET_UP_PATH } from './second-factor-pages.js';
 import type { SignInPageDeps } from './sign-in-routes.js';
 
 const hide = true;
-const ReturnTo = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 4_096 })) });
-const CodeForm = Type.Object({ ...ReturnTo.properties, code: Type.String({ maxLength: 64 }) });
-const ConfirmForm = Type.Object({ ...CodeForm.properties, enrolment: Type.String({ maxLength: 1_024 }) });
+const FactorForm = Type.Object({
+  ...ReturnTo.properties,
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+  passkey: Type.Optional(PasskeyText),
+});
 
-const REASON = 'Your organisation requires a second factor to sign in.';
-
-const getChallenge = (request: FastifyRequest): string =>
-  request.server.sessionCookies.readCookie(request.raw, PENDING_COOKIE) ?? '';
-
-const isExpired = (error: unknown): boolean => error instanceof AppError && error.code === 'SIGN_IN_EXPIRED';
-
-/** Shows the sign-in from its beginning when it has expired, or else the form again. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: unknown,
-  toPage: Parameters<typeof showAgain>[2],
-): FastifyReply {
-  const state = getFormState(request, reply, request.body as { returnTo?: string });
-  return showAgain(reply, error, (fault) =>
-    isExpired(error) ? signInPage({ ...state, fault }) : toPage(fault),
-  );
-}
-
-/** The second step of a sign-in. The browser keeps its challenge in a cookie, which opens nothing else. */
+/** The second step of a sign-in. */
 export function secondFactorRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
-  app.get(SECOND_FACTOR_PATH, { schema: { hide, querystring: ReturnTo } }, async (request, reply) => {
-    const { returnTo } = request.query;
-    const restart = () => reply.redirect(toSignInPath(readReturnTo(returnTo)), 303);
-    try {
-      const { step, email } = await signInSteps.describe(getChallenge(request));
-      if (step === 'enrol')
-        return await reply.redirect(toSignInPath(readReturnTo(returnTo), SET_UP_PATH), 303);
-      return await sendPage(reply, secondFactorPage(getFormState(request, reply, { returnTo, email })));
-    } catch (error) {
-      if (isExpired(error)) return restart();
-      throw error;
-    }
+  async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
+    const challenge = getChallenge(request);
+    const { step, email, ...factors } = await signInSteps.describe(challenge);
+    if (step === 'enrol') return reply.redirect(toSignInPath(shown.returnTo, SET_UP_PATH), 303);
+    const options = factors.hasPasskey ? await signInSteps.askPasskey(challenge) : undefined;
+    const state = { ...getFormState(request, reply, shown), email };
+    const toPage = (fault?: string) => secondFactorPage({ ...state, fault }, factors, options);
+    return shown.error === undefined ? sendPage(reply, toPage()) : showAgain(reply, shown.error, toPage);
+  }
+
+  app.get(SECOND_FACTOR_PATH, { schema: { hide, querystring: ReturnTo } }, (request, reply) => {
+    const returnTo = readReturnTo(request.query.returnTo);
+    return orRestart(request, reply, returnTo, () => show(request, reply, { returnTo }));
   });
   app.post(
     SECOND_FACTOR_PATH,
-    { preHandler: requireFormToken, schema: { hide, body: CodeForm } },
-    async (request, reply) => {
-      const challenge = getChallenge(request);
-      const state = getFormState(request, reply, request.body);
-      try {
-        const opened = await signInSteps.passSecondFactor(challenge, request.body.code, getClient(request));
-        return await openBrowserSession(request, reply, sessions, opened, state.returnTo);
-      } catch (error) {
-        return refuse(request, reply, error, (fault) => secondFactorPage({ ...state, fault }));
-      }
-    },
-  );
-}
-
-/** The set-up of an authenticator app during a sign-in that requires one. */
-export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
-  app.get(SET_UP_PATH, { schema: { hide, querystring: ReturnTo } }, async (request, reply) => {
-    const { returnTo } = request.query;
-    try {
-      const enrolment = await signInSteps.enrol(getChallenge(request));
-      const state = getFormState(request, reply, { returnTo });
-      return await sendPage(reply, setUpPage(enrolment, SET_UP_PATH, { ...state, reason: REASON }));
-    } catch (error) {
-      if (isExpired(error)) return reply.redirect(toSignInPath(readReturnTo(returnTo)), 303);
-      throw error;
-    }
-  });
-  app.post(
-    SET_UP_PATH,
-    { preHandler: requireFormToken, schema: { hide, body: ConfirmForm } },
-    async (request, reply) => {
-      const challenge = getChallenge(request);
-      const { enrolment, code } = request.body;
-      const state = getFormState(request, reply, request.body);
-      try {
-        const opened = await signInSteps.confirmEnrolment(challenge, { enrolment, code }, getClient(request));
-        await setBrowserSession(request, reply, sessions, opened);
-        return await sendPage(reply, recoveryCodesPage(opened.recoveryCodes, state.returnTo));
-      } catch (error) {
-        if (isExpired(error))
-          return refuse(request, reply, error, (fault) => signInPage({ ...state, fault }));
-        const shown = await signInSteps.enrol(challenge, enrolment);
-        return showAgain(reply, error, (fault) => setUpPage(shown, SET_UP_PATH, { ...state, fault }));
-      }
+    { preHandler: requireFormToken, schema: { hide, body: FactorForm } },
+    (request, reply) => {
+      const returnTo = readReturnTo(request.body.returnTo);
+      const pass = async () => {
+        const passkey = readPasskey(PasskeyAssertion, request.body.passkey);
+        const presented = toPresented({ code: request.body.code, passkey });
+        if (!presented) throw ownFactorRequired();
+        const client = getClient(request);
+        const opened = await signInSteps.passSecondFactor(getChallenge(request), presented, client);
+        return openBrowserSession(request, reply, sessions, opened, returnTo);
+      };
+      return orRestart(request, reply, returnTo, () =>
+        orShowAgain(pass, (error) => show(request, reply, { returnTo, error })),
+      );
     },
   );
 }

@@ -1,107 +1,93 @@
-import type { UserPrincipal } from '@platform/auth';
 import { type App, AppError } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { type Caller, toCaller } from '../audit/actor.js';
-import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
-import type { OwnSecondFactor } from '../second-factor/service.js';
+import { PasskeyAssertion } from '../passkeys/schemas.js';
+import type { Proof } from '../second-factor/proof.js';
 import { showAgain } from './browser-session.js';
-import { toSignInPath } from './paths.js';
+import { ownPasskeyPageRoutes } from './own-passkey-routes.js';
+import { readPasskey } from './passkey-forms.js';
+import { PasskeyText } from './pending-visits.js';
+import { setUpPage } from './second-factor-pages.js';
+import { type Change, changes, CONFIRM_PATH, SECURITY_PATH } from './security-pages.js';
 import {
-  recoveryCodesPage,
-  securityActions,
-  SECURITY_PATH,
-  securityPage,
-  setUpPage,
-} from './second-factor-pages.js';
+  createSecurityVisits,
+  getPage,
+  postForm,
+  type SecurityDeps,
+  showCodes,
+  toFormState,
+  type Visit,
+  VisitFields,
+} from './security-visits.js';
 
-const hide = true;
 const ProofForm = Type.Object({
+  ...VisitFields.properties,
   password: Type.String({ maxLength: 256 }),
   code: Type.Optional(Type.String({ maxLength: 64 })),
+  passkey: Type.Optional(PasskeyText),
 });
 type ProofForm = Type.Static<typeof ProofForm>;
-const toProof = ({ password, code }: ProofForm) => ({ currentPassword: password, code });
 const ConfirmForm = Type.Object({
+  ...VisitFields.properties,
   code: Type.String({ maxLength: 64 }),
   enrolment: Type.String({ maxLength: 1_024 }),
 });
-
-type Handle<F> = (
-  caller: Caller,
-  form: F,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<FastifyReply>;
+const toProof = ({ password, code, passkey }: ProofForm): Proof => ({
+  currentPassword: password,
+  code,
+  passkey: readPasskey(PasskeyAssertion, passkey),
+});
 
 /** For a browser that is signed in: the pages of the own second factor. */
-export function securityRoutes(app: App, factor: OwnSecondFactor): void {
-  const toSignIn = (reply: FastifyReply) => reply.redirect(toSignInPath(SECURITY_PATH), 303);
+export function securityRoutes(app: App, deps: SecurityDeps): void {
+  const { ownSecondFactor: factor } = deps;
+  const { show, prove } = createSecurityVisits(deps);
 
-  async function show(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    member: UserPrincipal,
-    what: { readonly error?: unknown; readonly done?: string } = {},
-  ): Promise<FastifyReply> {
-    const caller = toCaller(member, request);
-    const state = await factor.get(caller);
-    const token = createFormToken(request, reply);
-    const toPage = (fault?: string) => securityPage(state, member.email, { token, fault, ...what });
-    return what.error === undefined ? sendPage(reply, toPage()) : showAgain(reply, what.error, toPage);
+  /** Registers the page that asks for the proof of a change, and what follows it. */
+  function change(name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>): void {
+    const { path } = changes[name];
+    getPage(app, path, (visit) => prove(visit, name));
+    postForm<ProofForm>(
+      app,
+      path,
+      ProofForm,
+      (visit, form) => run(visit, toProof(form)),
+      (visit, error) => prove(visit, name, error),
+    );
   }
 
-  /** Registers an action, whose errors are shown on the page that it was asked for on. */
-  function post<F>(path: string, body: typeof ProofForm | typeof ConfirmForm, handle: Handle<F>): void {
-    app.post(path, { preHandler: requireFormToken, schema: { hide, body } }, async (request, reply) => {
-      const member = await app.findBrowserSession(request);
-      if (!member) return toSignIn(reply);
-      try {
-        return await handle(toCaller(member, request), request.body as F, request, reply);
-      } catch (error) {
-        return show(request, reply, member, { error });
-      }
-    });
-  }
+  getPage(app, SECURITY_PATH, (visit) => show(visit));
 
-  app.get(SECURITY_PATH, { schema: { hide } }, async (request, reply) => {
-    const member = await app.findBrowserSession(request);
-    return member ? show(request, reply, member) : toSignIn(reply);
+  change('setUp', async (visit, proof) => {
+    const enrolment = await factor.enrol(visit.caller, proof);
+    return sendPage(visit.reply, setUpPage(enrolment, CONFIRM_PATH, toFormState(visit)));
   });
-
-  post<ProofForm>(securityActions.setUp, ProofForm, async (caller, form, request, reply) => {
-    const enrolment = await factor.enrol(caller, toProof(form));
-    const state = { token: createFormToken(request, reply), returnTo: SECURITY_PATH };
-    return sendPage(reply, setUpPage(enrolment, securityActions.confirm, state));
-  });
-
-  post<{ enrolment: string; code: string }>(
-    securityActions.confirm,
+  postForm<Type.Static<typeof ConfirmForm>>(
+    app,
+    CONFIRM_PATH,
     ConfirmForm,
-    async (caller, form, request, reply) => {
+    async (visit, form) => {
       try {
-        const codes = await factor.confirm(caller, form);
-        return codes === null
-          ? await show(request, reply, caller, { done: 'The new app is set up.' })
-          : await sendPage(reply, recoveryCodesPage(codes, SECURITY_PATH));
+        const codes = await factor.confirm(visit.caller, form);
+        return codes ? await showCodes(visit, codes) : await show(visit, { done: 'The app is set up.' });
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'SECOND_FACTOR_INVALID') throw error;
-        const shown = await factor.showEnrolment(caller, form.enrolment);
-        const state = { token: createFormToken(request, reply), returnTo: SECURITY_PATH };
-        return showAgain(reply, error, (fault) =>
-          setUpPage(shown, securityActions.confirm, { ...state, fault }),
+        const shown = await factor.showEnrolment(visit.caller, form.enrolment);
+        return showAgain(visit.reply, error, (fault) =>
+          setUpPage(shown, CONFIRM_PATH, { ...toFormState(visit), fault }),
         );
       }
     },
+    (visit, error) => show(visit, { error }),
   );
-
-  post<ProofForm>(securityActions.renewCodes, ProofForm, async (caller, form, _request, reply) =>
-    sendPage(reply, recoveryCodesPage(await factor.renewCodes(caller, toProof(form)), SECURITY_PATH)),
+  change('renewCodes', async (visit, proof) =>
+    showCodes(visit, await factor.renewCodes(visit.caller, proof)),
   );
-
-  post<ProofForm>(securityActions.remove, ProofForm, async (caller, form, request, reply) => {
-    await factor.disable(caller, toProof(form));
-    return show(request, reply, caller, { done: 'The app is removed.' });
+  change('remove', async (visit, proof) => {
+    await factor.disable(visit.caller, proof);
+    return show(visit, { done: 'The app is removed.' });
   });
+
+  ownPasskeyPageRoutes(app, deps, { change, show });
 }

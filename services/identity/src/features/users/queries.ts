@@ -1,5 +1,4 @@
 import type { Role } from '@platform/auth';
-import type { ListWindow } from '@platform/service-kit';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 import { auditIdPrefix } from '../audit/queries.js';
@@ -62,7 +61,7 @@ export async function insertUser(db: Client | Transaction, user: NewUser): Promi
 export interface Account extends User {
   readonly passwordHash: string | null;
 }
-const accountFields = { ...userFields, passwordHash: true } as const;
+export const accountFields = { ...userFields, passwordHash: true } as const;
 
 /** Finds a member of the organisation, unless they were removed. */
 export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<Account | null> =>
@@ -129,34 +128,6 @@ export async function setAdministrator(db: Transaction, id: string, passwordHash
   const where = { id, removedAt: null };
   const { count } = await db.user.updateMany({ where, data: { role: 'admin', passwordHash } });
   return count > 0;
-}
-
-export async function countMembers(db: Client, orgId: string): Promise<number> {
-  const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });
-  return Number(counters?.members ?? 0);
-}
-
-/** A member with the fields of the administrators' list. */
-export interface MemberRow extends Account {
-  readonly undeliverableReason: string | null;
-  readonly isDeliveryUnknown: boolean;
-}
-const memberFields = { ...accountFields, undeliverableReason: true, isDeliveryUnknown: true } as const;
-
-/** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
-export async function findMembers(db: Client, orgId: string, window: ListWindow): Promise<MemberRow[]> {
-  const page = await db.user.findMany({
-    where: { orgId, removedAt: null, ...(window.beforeId !== undefined && { id: { lt: window.beforeId } }) },
-    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
-    skip: window.offset,
-    take: window.count,
-    select: { id: true },
-  });
-  return db.user.findMany({
-    where: { orgId, id: { in: page.map(({ id }) => id) } },
-    orderBy: { id: 'desc' },
-    select: memberFields,
-  });
 }
 
 export const updateUser = (

@@ -32,6 +32,9 @@ export const Member = Type.Object(
       ],
       { description: 'Null when the member has accepted, or never needed one.' },
     ),
+    secondFactors: Type.Array(Type.Union([Type.Literal('totp'), Type.Literal('passkey')]), {
+      description: 'The kinds of second factor that the member has.',
+    }),
   },
   { title: 'Member' },
 );

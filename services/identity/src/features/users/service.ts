@@ -16,16 +16,8 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Passwords } from '../../passwords.js';
 import { lockAdministration } from './administration.js';
 import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
-import {
-  type Account,
-  countMembers,
-  findMember,
-  findMembers,
-  insertUser,
-  markRemoved,
-  type MemberRow,
-  updateUser,
-} from './queries.js';
+import { countMembers, findMembers, type MemberRow } from './list.queries.js';
+import { type Account, findMember, insertUser, markRemoved, updateUser } from './queries.js';
 import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
 export interface UserService {
@@ -61,8 +53,14 @@ function toMember({
   passwordHash,
   undeliverableReason: reason,
   isDeliveryUnknown,
-  ...user
+  totpFactor,
+  passkeys,
+  ...account
 }: MemberRow): Member {
+  const secondFactors: Member['secondFactors'] = [];
+  if (totpFactor) secondFactors.push('totp');
+  if (passkeys.length > 0) secondFactors.push('passkey');
+  const user = { ...account, secondFactors };
   if (passwordHash !== null) return { ...user, invitation: null };
   if (reason === null) return { ...user, invitation: { state: 'pending' } };
   return { ...user, invitation: { state: isDeliveryUnknown ? 'unknown' : 'undeliverable', reason } };
