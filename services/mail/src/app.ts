@@ -166,7 +166,8 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET);
+  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'resend');
+  const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
   const emails = createEmailService({
     journal,
     deliver,
@@ -174,6 +175,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     sendLimiter,
     backgroundSends,
     cipher,
+    contentCipher,
     onOutcome,
   });
   const runtime = {
@@ -185,7 +187,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
   // For administrators
-  recordRoutes(app, createRecordService(resources));
+  recordRoutes(app, createRecordService({ ...resources, contentCipher }));
   const resend = createResend({ pool: resources.pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, preview);

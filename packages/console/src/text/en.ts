@@ -350,11 +350,12 @@ export const en = {
       pending: 'It is being sent.',
     },
     content: {
-      kept: 'What was in it is kept encrypted, only so that it can be sent again. The template shows what it looked like:',
-      notKept:
-        'What was in it is not kept: mails hold codes and links that let people in. The template shows what it looked like:',
-      pending:
-        'What is in it is not shown: mails hold codes and links that let people in. The template shows what it looks like:',
+      title: 'The mail as it went out',
+      rendered:
+        'Rendered again from its template and its data. Codes and links are replaced, because they let people in: they are not kept, and attachments are not either.',
+      keptForResend: 'The request itself is kept encrypted, only so that it can be sent again.',
+      notKept: 'What was in it is not kept, or no longer. The template shows what it looked like:',
+      pending: 'It is shown once it is sent. The template shows what it looks like:',
     },
     resend: 'Send again…',
     resendTitle: (to: string) => `Send it to ${to} again?`,

@@ -6,6 +6,7 @@ import { createLogger, createShutdown, systemClock } from '@platform/service-kit
 import { waitFor } from '@platform/testing';
 import { buildMail } from '../../src/app.js';
 import { loadMailConfig } from '../../src/config.js';
+import { createRequestCipher } from '../../src/features/journal/request-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { openResources } from '../../src/resources.js';
 import { createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
@@ -82,7 +83,8 @@ beforeAll(async () => {
     log,
     shutdown,
   });
-  records = createRecordService(resources);
+  const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
+  records = createRecordService({ ...resources, contentCipher });
   const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
   await waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, {
     what: 'the mail runtime',

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
@@ -9,8 +9,8 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { Facts, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MailContent } from './mail-content.tsx';
 import { type MailRecord, MailState } from './mails.tsx';
-import { fieldsOf, type TemplateType } from './template-fields.ts';
 
 const t = text.mails;
 
@@ -30,26 +30,12 @@ export function Screen() {
       actions={record?.canResend && <Button onPress={() => setResending(true)}>{t.resend}</Button>}
     >
       <QueryView query={query}>{(found) => <MailFacts record={found} />}</QueryView>
-      {record && <Content record={record} />}
       {record && isOver(record) && !record.canResend && <p className="hint">{t.notResendable}</p>}
+      {record && <MailContent record={record} />}
       {isResending && record && <Resend record={record} onClose={() => setResending(false)} />}
     </Page>
   );
 }
-
-/** What it looked like; its content is stored only for sending it again, and encrypted. */
-const Content = ({ record: { emailTemplateType: type, state, canResend } }: { record: MailRecord }) => (
-  <p className="hint">
-    {state === 'pending' ? t.content.pending : canResend ? t.content.kept : t.content.notKept}{' '}
-    {type in fieldsOf ? (
-      <Link to="/mails/templates" search={{ template: type }}>
-        {text.templates.types[type as TemplateType]}
-      </Link>
-    ) : (
-      type
-    )}
-  </p>
-);
 
 /** Whether somebody may wish to send it again. */
 const isOver = ({ state }: MailRecord): boolean => state === 'failed' || state === 'unknown';

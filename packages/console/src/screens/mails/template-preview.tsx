@@ -4,11 +4,10 @@ import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
-import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useSettled } from '../../ui/use-settled.ts';
-import { MailFrame } from './mail-frame.tsx';
+import { RenderedMail } from './rendered-mail.tsx';
 import { fieldsOf, type TemplateType, templateTypes } from './template-fields.ts';
 
 const t = text.templates;
@@ -49,40 +48,8 @@ export function TemplatePreview() {
         ))}
       </div>
       <div>
-        <FilterBar>
-          <FilterToggle
-            label={t.theme}
-            name="theme"
-            options={[
-              ['light', t.light],
-              ['dark', t.dark],
-            ]}
-          />
-          <FilterToggle
-            label={t.size}
-            name="size"
-            options={[
-              ['desk', t.desk],
-              ['phone', t.phone],
-              ['text', t.text],
-            ]}
-          />
-        </FilterBar>
         <QueryView query={query}>
-          {(rendered) =>
-            filters['size'] === 'text' ? (
-              <pre className="mail-text" tabIndex={0} aria-label={t.text}>
-                {rendered.text}
-              </pre>
-            ) : (
-              <MailFrame
-                title={t.types[type]}
-                html={rendered.html}
-                isDark={filters['theme'] === 'dark'}
-                isPhone={filters['size'] === 'phone'}
-              />
-            )
-          }
+          {(rendered) => <RenderedMail title={t.types[type]} mail={rendered} />}
         </QueryView>
       </div>
     </div>

@@ -7,6 +7,7 @@ import type { EarlierMail } from '../journal/entry.js';
 import type { RequestCipher } from '../journal/request-cipher.js';
 import type { Journal } from '../journal/service.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { toKeptContent } from '../templates/kept-content.js';
 import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
 import type { BackgroundSends } from './background-sends.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
@@ -97,9 +98,10 @@ export function createEmailService(deps: {
   readonly sendLimiter: FairLimiter;
   readonly backgroundSends: BackgroundSends;
   readonly cipher: RequestCipher;
+  readonly contentCipher: RequestCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
 }): EmailService {
-  const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, onOutcome } = deps;
+  const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, contentCipher, onOutcome } = deps;
 
   async function replay(
     orgId: string,
@@ -151,7 +153,9 @@ export function createEmailService(deps: {
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     const problem = 'problem' in outcome ? outcome.problem : undefined;
     const encryptedRequest = outcome.state === 'sent' ? undefined : encryptForResend(request, id);
-    await journal.recordOutcome({ id, state: outcome.state, refused, problem, encryptedRequest });
+    const encryptedContent = contentCipher.encrypt(toKeptContent(request.body), id);
+    const { state } = outcome;
+    await journal.recordOutcome({ id, state, refused, problem, encryptedRequest, encryptedContent });
     onOutcome(outcome.state);
     return outcome;
   }

@@ -27,6 +27,8 @@ export interface MailOutcome {
   readonly problem?: SmtpProblem | undefined;
   /** The request of a mail that failed or is unknown, when it may be resent. */
   readonly encryptedRequest?: string | undefined;
+  /** What of its content is kept. */
+  readonly encryptedContent?: string;
 }
 
 /** An earlier mail with the same idempotency key. */

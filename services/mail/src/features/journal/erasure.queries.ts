@@ -27,6 +27,7 @@ const eraseSql = (found: string): string => `
   ), kept as (
     update mails set
       letter_sealed = null,
+      content_sealed = null,
       can_resend = false,
       recipient_erased = true,
       addresses_to_erase = '{}',

@@ -17,7 +17,7 @@ interface Waiting {
 function getNextBatch(waiting: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0;
   const end = waiting.findIndex(({ outcome }, index) => {
-    bytes += outcome.encryptedRequest?.length ?? 0;
+    bytes += (outcome.encryptedRequest?.length ?? 0) + (outcome.encryptedContent?.length ?? 0);
     return index >= MAX_BATCH || (index > 0 && bytes > MAX_BATCH_REQUEST_BYTES);
   });
   return waiting.slice(0, end < 0 ? waiting.length : end);

@@ -60,6 +60,7 @@ const storeOutcomesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
     letter_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedRequest' end,
+    content_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedContent' end,
     can_resend = not recipient_erased and ($2::jsonb -> id::text ->> 'encryptedRequest') is not null,
     problem = $2::jsonb -> id::text -> 'problem',
     refused_addresses = array(
@@ -197,6 +198,16 @@ export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
     [before],
   );
   return rowCount ?? 0;
+}
+
+/** Deletes the contents of up to a thousand mails. Their records stay. */
+export async function expireContents(db: pg.Pool, createdBefore: Date): Promise<void> {
+  await db.query(
+    `update mails set content_sealed = null
+     where id in (select id from mails where content_sealed is not null and created_at < $1
+                  order by created_at limit 1000 for update skip locked)`,
+    [createdBefore],
+  );
 }
 
 /** Removes the keys of up to a thousand mails, so that they can be used again. The mails stay. */

@@ -4,8 +4,9 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts the requests that are stored for a resend (AES-256-GCM), because they contain codes and links. The mail's id is
- * authenticated with each, so a stored request can't be moved to another mail.
+ * Encrypts the requests that are stored for a resend, because they contain codes and links, and the contents that are
+ * kept for administrators (AES-256-GCM). The mail's id is authenticated with each, so that none can be moved to another
+ * mail.
  */
 export interface RequestCipher {
   encrypt(request: object, mailId: string): string;
@@ -13,10 +14,12 @@ export interface RequestCipher {
   decrypt(encrypted: string, mailId: string): unknown;
 }
 
-/** @param secret - this service's secret. Requests that were encrypted with an earlier one can't be decrypted any more. */
-export function createRequestCipher(secret: string): RequestCipher {
-  // The purpose is part of the key derivation: stored requests can only be read while it stays the same.
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'letters of mails that failed', 32));
+/** What is stored, and with it part of the key derivation: it can only be read while the purpose stays the same. */
+const purposes = { resend: 'letters of mails that failed', content: 'contents of mails' } as const;
+
+/** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */
+export function createRequestCipher(secret: string, purpose: keyof typeof purposes): RequestCipher {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', purposes[purpose], 32));
   return {
     encrypt(request, mailId) {
       const iv = randomBytes(IV_BYTES);

@@ -15,6 +15,7 @@ import type { EarlierMail, JournalEntry, MailOutcome } from './entry.js';
 import {
   abandonEntries,
   deleteUnsent,
+  expireContents,
   deleteOld,
   type EarlierKey,
   findByKeys,
@@ -77,7 +78,7 @@ export function createJournal(deps: {
   readonly heartbeatPool: pg.Pool;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The retention of mails that failed or are unknown. It must not be shorter than that of idempotency keys. */
+  /** The retention of mails that failed or are unknown, and of the contents of all mails. It must not be shorter than that of idempotency keys. */
   readonly unsentKeptDays: number;
   /** The retention of all mails; 0 keeps them for ever. */
   readonly recordsKeptDays: number;
@@ -168,6 +169,7 @@ export function createJournal(deps: {
     await eraseMarked(pool);
     await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
     await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
+    await expireContents(pool, new Date(clock() - unsentKeptDays * DAY_MS));
     if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
   }
 

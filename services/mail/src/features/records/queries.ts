@@ -50,5 +50,18 @@ export const findByIds = (db: Client, orgId: string, ids: readonly string[]): Pr
     select: columns,
   });
 
+/** @returns undefined when there is no such mail. */
+export async function findContent(
+  db: Client,
+  orgId: string,
+  id: string,
+): Promise<{ readonly encrypted: string | null; readonly templateType: string } | undefined> {
+  const row = await db.mail.findFirst({
+    where: { id, orgId },
+    select: { encryptedContent: true, templateType: true },
+  });
+  return row ? { encrypted: row.encryptedContent, templateType: row.templateType } : undefined;
+}
+
 export const findRecord = (db: Client, orgId: string, id: string) =>
   db.mail.findFirst({ where: { id, orgId }, select: columns });

@@ -1,7 +1,8 @@
-import { getAccount, requireScopes } from '@platform/auth';
+import { getAccount, requireScopes, requireSession } from '@platform/auth';
 import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import {
+  ContentResponse,
   ErasureResponse,
   ErasureQuery,
   MailRecord,
@@ -45,6 +46,24 @@ export function recordRoutes(app: App, service: RecordService): void {
       },
     },
     async (request) => ({ data: await service.get(getAccount(request).orgId, request.params.id) }),
+  );
+  app.get(
+    '/api/v1/mail/records/:id/content',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'getMailContent',
+        tags,
+        summary: 'Render a mail again, without its codes and links; for a session of an administrator',
+        security: bearer,
+        params: RecordPath,
+        response: { 200: ContentResponse, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      return { data: await service.getContent(getAccount(request).orgId, request.params.id) };
+    },
   );
   app.delete(
     '/api/v1/mail/records',

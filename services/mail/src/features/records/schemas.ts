@@ -48,6 +48,20 @@ export type MailRecord = Type.Static<typeof MailRecord>;
 export const RecordPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const RecordResponse = Type.Object({ data: MailRecord });
 
+export const ContentResponse = Type.Object({
+  data: Type.Union(
+    [
+      Type.Object(
+        { html: Type.String(), text: Type.String() },
+        { title: 'MailContent', description: 'Without codes, links and attachments, which are not kept.' },
+      ),
+      Type.Null(),
+    ],
+    { description: 'Null when the content is not kept, or no longer.' },
+  ),
+});
+export type MailContent = Type.Static<typeof ContentResponse>['data'];
+
 const Recipient = Type.String({ minLength: 3, maxLength: 320, description: 'An address in To or Cc.' });
 
 export const RecordQuery = Type.Object(

@@ -3,7 +3,10 @@ import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
 import { firstIdAt } from '../journal/service.js';
-import { internalTemplateTypes } from '../templates/view.js';
+import type { RequestCipher } from '../journal/request-cipher.js';
+import type { KeptContent } from '../templates/kept-content.js';
+import { renderTemplate } from '../templates/render.js';
+import { createView, internalTemplateTypes, isInternalTemplateType } from '../templates/view.js';
 import { type Erased, eraseRecipient } from '../journal/erasure.queries.js';
 import {
   countMatches,
@@ -15,8 +18,8 @@ import {
   type RecordFilter,
 } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
-import { countRecords, findByIds, findRecord, findRecords, type RecordRow } from './queries.js';
-import type { MailRecord, RecordQuery } from './schemas.js';
+import { countRecords, findByIds, findContent, findRecord, findRecords, type RecordRow } from './queries.js';
+import type { MailContent, MailRecord, RecordQuery } from './schemas.js';
 
 export interface RecordService {
   /**
@@ -26,6 +29,12 @@ export interface RecordService {
   list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>>;
   /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
   get(orgId: string, id: string): Promise<MailRecord>;
+  /**
+   * Renders a mail again, from its template and what is kept of its data.
+   *
+   * @returns null when nothing is kept. @throws AppError 404 when the organisation has no such mail.
+   */
+  getContent(orgId: string, id: string): Promise<MailContent>;
   /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */
   erase(orgId: string, recipient: string): Promise<Erased>;
 }
@@ -67,7 +76,19 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
 const isFiltered = ({ page: _page, limit: _limit, cursor: _cursor, ...filter }: RecordQuery): boolean =>
   Object.values(filter).some((value) => value !== undefined);
 
-export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' | 'pool'>): RecordService {
+function renderContent(type: string, kept: unknown): MailContent {
+  if (!isInternalTemplateType(type) || kept === undefined) return null;
+  const { templateData, productName } = kept as KeptContent;
+  const viewed = createView(type, templateData, productName);
+  // An earlier version may have kept less than the template needs now.
+  return 'faults' in viewed ? null : renderTemplate(type, viewed.view);
+}
+
+export function createRecordService({
+  prisma,
+  pool,
+  contentCipher,
+}: Pick<Resources, 'prisma' | 'pool'> & { readonly contentCipher: RequestCipher }): RecordService {
   const listSent = (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
     readListPage(query, {
       count: () => countRecords(prisma, orgId),
@@ -99,6 +120,13 @@ export function createRecordService({ prisma, pool }: Pick<Resources, 'prisma' |
       const row = await findRecord(prisma, orgId, id);
       if (!row) throw notFound('Mail record not found');
       return describe(row);
+    },
+    async getContent(orgId, id) {
+      const found = await findContent(prisma, orgId, id);
+      if (!found) throw notFound('Mail record not found');
+      return found.encrypted === null
+        ? null
+        : renderContent(found.templateType, contentCipher.decrypt(found.encrypted, id));
     },
     erase: (orgId, recipient) => eraseRecipient(pool, orgId, toStored(recipient)),
   };

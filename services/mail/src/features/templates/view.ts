@@ -33,11 +33,13 @@ type Item = View['tokens'][number];
 /** The keys of `templateData` that may provide a value. The first one that is present is used. */
 interface Source {
   readonly keys: readonly string[];
-  readonly kind: 'text' | 'link';
+  /** Codes and links let their holder in: what is kept of a mail never contains them. */
+  readonly kind: 'text' | 'code' | 'link';
   readonly maxLength: number;
 }
 
 const text = (maxLength: number, ...keys: string[]): Source => ({ keys, kind: 'text', maxLength });
+const code = (maxLength: number, ...keys: string[]): Source => ({ keys, kind: 'code', maxLength });
 const link = (...keys: string[]): Source => ({ keys: [...keys, 'link'], kind: 'link', maxLength: 2_048 });
 
 const common = {
@@ -56,6 +58,15 @@ const facts = {
   ipAddress: text(64, 'ipAddress'),
 } as const;
 
+export const listSources = (type: InternalTemplateType): Readonly<Record<string, Source>> => ({
+  ...common,
+  ...sources[type].optional,
+});
+
+/** Finds the key that provides a value. */
+export const findKey = (data: Readonly<Record<string, unknown>>, { keys }: Source): string | undefined =>
+  keys.find((name) => Object.hasOwn(data, name) && data[name] !== null && data[name] !== '');
+
 /** The values of each template in addition to the common ones, and the names of those that it requires. */
 const sources: Readonly<
   Record<
@@ -63,7 +74,7 @@ const sources: Readonly<
     { readonly required: readonly string[]; readonly optional: Readonly<Record<string, Source>> }
   >
 > = {
-  loginWithOTP: { required: ['otp'], optional: { otp: text(32, 'otp'), validFor } },
+  loginWithOTP: { required: ['otp'], optional: { otp: code(32, 'otp'), validFor } },
   resetPassword: { required: ['link'], optional: { link: link('resetLink'), validFor, ...facts } },
   accountCreation: { required: [], optional: { link: link('loginLink') } },
   appuserInvite: {
@@ -108,9 +119,7 @@ const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 function readValue(data: Readonly<Record<string, unknown>>, source: Source): ReadResult {
-  const key = source.keys.find(
-    (name) => Object.hasOwn(data, name) && data[name] !== null && data[name] !== '',
-  );
+  const key = findKey(data, source);
   if (key === undefined) return { value: '' };
   const field = `templateData.${key}`;
   const given = data[key];
@@ -196,8 +205,8 @@ export function createView(
 ): { readonly view: View } | { readonly faults: readonly FaultDetail[] } {
   const faults: FaultDetail[] = [];
   const values: Record<string, string> = {};
-  const { required, optional } = sources[type];
-  for (const [name, source] of Object.entries({ ...common, ...optional })) {
+  const { required } = sources[type];
+  for (const [name, source] of Object.entries(listSources(type))) {
     const result = readValue(data, source);
     if ('fault' in result) faults.push(result.fault);
     else if (result.value !== '') values[name] = result.value;

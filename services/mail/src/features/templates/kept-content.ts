@@ -1,0 +1,36 @@
+import { findKey, type InternalTemplateType, listSources } from './view.js';
+
+/** Stand for the values that are not kept. A link has to be one for the template. */
+const HIDDEN = { code: '••••••', link: 'https://hidden.invalid/' } as const;
+
+/** What of a mail's data is kept, so that it can be rendered again for administrators. */
+export interface KeptContent {
+  readonly templateData: Readonly<Record<string, unknown>>;
+  readonly productName?: string;
+}
+
+interface Content extends KeptContent {
+  readonly emailTemplateType: InternalTemplateType;
+}
+
+/** Returns the data that the template shows, without codes and links, and without attachments. [MAIL-20] */
+export function toKeptContent({ emailTemplateType: type, templateData, productName }: Content): KeptContent {
+  const secrets = new Map<string, string>();
+  const kept: Record<string, unknown> = type === 'tokenExpiring' ? { tokens: templateData['tokens'] } : {};
+  for (const source of Object.values(listSources(type))) {
+    const key = findKey(templateData, source);
+    if (key === undefined) continue;
+    kept[key] = source.kind === 'text' ? templateData[key] : HIDDEN[source.kind];
+    const value = String(templateData[key]).trim();
+    if (source.kind !== 'text' && value !== '') secrets.set(value, HIDDEN[source.kind]);
+  }
+  // A caller may repeat a code or a link elsewhere.
+  const hide = (value: unknown): unknown =>
+    typeof value === 'string' || typeof value === 'number'
+      ? [...secrets].reduce((text, [secret, hidden]) => text.replaceAll(secret, hidden), String(value))
+      : value;
+  return {
+    templateData: Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, hide(value)])),
+    ...(productName !== undefined && { productName: String(hide(productName)) }),
+  };
+}
