@@ -7,6 +7,35 @@ const accounts = useAccounts(async () => {
   return { identity, session: await identity.login(), close: () => identity.close() };
 });
 
+test('OAUTH-10: the scopes that a token of an account can have are those with which it is created', async () => {
+  const listScopes = async (accountId: string) => {
+    const { body } = await accounts.identity.call('GET', `${base}/${accountId}/tokens/scopes`, {
+      token: accounts.session,
+    });
+    return (body.scopes as { scopes: { name: string }[] }[]).flatMap(({ scopes }) =>
+      scopes.map(({ name }) => name),
+    );
+  };
+  const all = ['kb:read', 'crawl:read', 'crawl:write', 'user:read', 'user:write', 'pat:write', 'SEND_MAIL'];
+  for (const role of ['admin', 'member']) {
+    const id = await accounts.createAccount(role);
+    const offered = await listScopes(id);
+    expect(offered.includes('SEND_MAIL')).toBe(role === 'admin');
+    for (const scope of all) {
+      const { status } = await accounts.requestToken(id, { scopes: [scope] });
+      expect([scope, status]).toEqual([scope, offered.includes(scope) ? 201 : 400]);
+    }
+  }
+  const foreign = await accounts.identity.call(
+    'GET',
+    `${base}/01900000-0000-7000-8000-000000000000/tokens/scopes`,
+    {
+      token: accounts.session,
+    },
+  );
+  expect(foreign.status).toBe(404);
+});
+
 test('OAUTH-10: an account is created, listed, renamed and removed, and the audit has it', async () => {
   const id = await accounts.createAccount('member');
   const path = `${base}/${id}`;

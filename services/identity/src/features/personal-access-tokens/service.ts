@@ -1,4 +1,4 @@
-import { type Scope, scopeCatalogue, type UserPrincipal } from '@platform/auth';
+import { type Scope, type UserPrincipal } from '@platform/auth';
 import { type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type { Caller } from '../audit/actor.js';
 import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
@@ -16,6 +16,7 @@ import { revokeTokens } from '../token-revocation/queries.js';
 import { describeRevocation, toAlertMail } from '../token-alerts/alerts.js';
 import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
 import { findUsedScopes } from './used-scopes.js';
+import { listScopeGroups } from './scope-groups.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
@@ -133,19 +134,10 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
 
     async grantableScopes(principal) {
       const { deniedScopes } = await deps.getPolicy(principal.orgId);
-      return scopeCatalogue
-        .map(({ category, scopes }) => ({
-          category,
-          scopes: scopes
-            .filter(({ name }) => canGrant(principal, name) && !deniedScopes.includes(name))
-            .map(({ name, description, isAdminOnly }) => ({
-              name,
-              description,
-              default: defaultScopes.includes(name),
-              adminOnly: isAdminOnly,
-            })),
-        }))
-        .filter(({ scopes }) => scopes.length > 0);
+      return listScopeGroups(
+        defaultScopes,
+        (name) => canGrant(principal, name) && !deniedScopes.includes(name),
+      );
     },
 
     revokeOwn: (caller, tokenId, options) => revoke(caller, caller.userId, tokenId, options),

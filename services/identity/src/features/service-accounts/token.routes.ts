@@ -3,7 +3,14 @@ import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../authority.js';
 import { getCaller } from '../audit/actor.js';
-import { CreatedToken, RevokeBody, Revoked, Token, toRevoked } from '../personal-access-tokens/schemas.js';
+import {
+  CreatedToken,
+  GrantableScopes,
+  RevokeBody,
+  Revoked,
+  Token,
+  toRevoked,
+} from '../personal-access-tokens/schemas.js';
 import { RotateBody, RotatedToken } from '../token-rotation/schemas.js';
 import { AccountPath, AccountTokenPath, CreateAccountTokenBody } from './schemas.js';
 import type { AccountTokens } from './tokens.js';
@@ -31,6 +38,21 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
       },
     },
     async (request) => ({ tokens: await service.list(getMember(request), request.params.accountId) }),
+  );
+  app.get(
+    `${base}/scopes`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listServiceAccountScopes',
+        tags,
+        summary: 'The scopes that a token of a service account can have, by category',
+        security: bearer,
+        params: AccountPath,
+        response: { 200: GrantableScopes, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ scopes: await service.listScopes(getMember(request), request.params.accountId) }),
   );
   app.post(
     base,

@@ -2,7 +2,8 @@ import { canServiceAccountHoldScope, isScope, type Role } from '@platform/auth';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import type { Caller } from '../audit/actor.js';
 import { type CreatedToken, type IssueDeps, issueToken } from '../personal-access-tokens/issue.js';
-import type { RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
+import type { GrantableScopes, RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
+import { listScopeGroups } from '../personal-access-tokens/scope-groups.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
 import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
 import type { RotatedToken, RotateOptions } from '../token-rotation/schemas.js';
@@ -47,6 +48,19 @@ export function createAccountTokens(
   return {
     list: async (caller: { readonly orgId: string }, accountId: string): Promise<Token[]> =>
       tokens.listOf(await findOwner(caller, accountId)),
+
+    /** Lists the scopes that a token of the account can have, by category. @throws AppError 404. */
+    async listScopes(
+      caller: { readonly orgId: string },
+      accountId: string,
+    ): Promise<GrantableScopes['scopes']> {
+      const { role } = await findOwner(caller, accountId);
+      const { deniedScopes } = await deps.getPolicy(caller.orgId);
+      return listScopeGroups(
+        [],
+        (scope) => canServiceAccountHoldScope(scope, role) && !deniedScopes.includes(scope),
+      );
+    },
 
     /** Creates a token that acts as the account. Its value is returned only here. @throws AppError 400; 404. */
     async create(caller: Caller, accountId: string, body: CreateAccountTokenBody): Promise<CreatedToken> {
