@@ -1,13 +1,12 @@
 import { connectionPolicy } from '#text/connection-policy';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxGroup, Label } from 'react-aria-components';
-import { announce } from '../../ui/announcements.tsx';
-import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
+import { DialogForm } from '../../ui/dialogs.tsx';
 import { CheckboxRow, NumberInput, RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { readRanges } from '../tokens/ranges.ts';
 import { ConnectionEffects } from './connection-effects.tsx';
+import { PolicyDialog, type PolicyFormProps } from './policy-dialog.tsx';
 import { type ClientKind, type ConnectionPolicy, MAX_DAYS, sendConnectionPolicy } from './connections.ts';
 
 const t = connectionPolicy.dialog;
@@ -24,61 +23,22 @@ interface ChangeConnectionsProps {
   onClose(): void;
 }
 
-/** Changes the policy in two steps: what it should be, then which connections that ends. */
-export function ChangeConnections({ policy, onClose }: ChangeConnectionsProps) {
-  const client = useQueryClient();
-  // Kept here, so that going back loses nothing.
-  const [draft, setDraft] = useState(policy);
-  const check = useMutation({
-    mutationFn: (next: ConnectionPolicy) => sendConnectionPolicy(next, { dryRun: true }),
-  });
-  const save = useMutation({
-    mutationFn: () => sendConnectionPolicy(draft, { dryRun: false }),
-    onSuccess: ({ endedCount }) => {
-      announce(connectionPolicy.saved(endedCount));
-      onClose();
-    },
-    onSettled: () =>
-      Promise.all(['connection-policy', 'apps'].map((key) => client.invalidateQueries({ queryKey: [key] }))),
-  });
-  return (
-    <ModalDialog title={t.title} isWide onClose={onClose}>
-      {check.data ? (
-        <ConnectionEffects
-          effect={check.data}
-          isPending={save.isPending}
-          error={save.error}
-          onBack={() => {
-            save.reset();
-            check.reset();
-          }}
-          onSave={() => save.mutate()}
-        />
-      ) : (
-        <PolicyForm
-          policy={draft}
-          isPending={check.isPending}
-          error={check.error}
-          onClose={onClose}
-          onCheck={(next) => {
-            setDraft(next);
-            check.mutate(next);
-          }}
-        />
-      )}
-    </ModalDialog>
-  );
-}
+/** Changes the policy after a look at the connections that it ends. */
+export const ChangeConnections = ({ policy, onClose }: ChangeConnectionsProps) => (
+  <PolicyDialog
+    title={t.title}
+    policy={policy}
+    changes={['connection-policy', 'apps']}
+    check={(next) => sendConnectionPolicy(next, { dryRun: true })}
+    save={(next) => sendConnectionPolicy(next, { dryRun: false })}
+    describe={({ endedCount }) => connectionPolicy.saved(endedCount)}
+    renderForm={(form) => <PolicyForm {...form} />}
+    renderEffect={(effects) => <ConnectionEffects {...effects} />}
+    onClose={onClose}
+  />
+);
 
-interface PolicyFormProps {
-  readonly policy: ConnectionPolicy;
-  readonly isPending: boolean;
-  readonly error: unknown;
-  onClose(): void;
-  onCheck(next: ConnectionPolicy): void;
-}
-
-function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps) {
+function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPolicy>) {
   const [clientKinds, setKinds] = useState<readonly ClientKind[]>(policy.clientKinds);
   const [connectableBy, setConnector] = useState<Connector>(policy.connectableBy);
   const [days, setDays] = useState(policy.maxLifetimeDays ?? MAX_DAYS);

@@ -1,14 +1,22 @@
 import { tokenPolicy } from '#text/token-policy';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxGroup, Label } from 'react-aria-components';
 import { scopesQuery, withChosen } from '../../api/scopes.ts';
-import { announce } from '../../ui/announcements.tsx';
-import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
+import { DialogForm } from '../../ui/dialogs.tsx';
 import { CheckboxRow, NumberInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { PolicyDialog, type PolicyFormProps } from './policy-dialog.tsx';
 import { PolicyEffects } from './policy-effects.tsx';
-import { type ExistingTokens, type Policy, readPolicy, type Rule, sendPolicy, toRules } from './policy.ts';
+import {
+  type ExistingTokens,
+  type Policy,
+  type PolicyEffect,
+  readPolicy,
+  type Rule,
+  sendPolicy,
+  toRules,
+} from './policy.ts';
 
 const t = tokenPolicy.dialog;
 const DEFAULT_DAYS = 90;
@@ -19,57 +27,24 @@ interface ChangePolicyProps {
   onClose(): void;
 }
 
-/** Changes the policy in two steps: what it should be, then what that does to the tokens there are. */
-export function ChangePolicy({ policy, onClose }: ChangePolicyProps) {
-  const client = useQueryClient();
-  // Kept here, so that going back loses nothing.
-  const [draft, setDraft] = useState(policy);
-  const check = useMutation({ mutationFn: (next: Policy) => sendPolicy(next, { dryRun: true }) });
-  const save = useMutation({
-    mutationFn: (existingTokens: ExistingTokens | undefined) =>
-      sendPolicy(draft, { dryRun: false, ...(existingTokens && { existingTokens }) }),
-    onSuccess: ({ revokedCount }) => {
-      announce(tokenPolicy.saved(revokedCount));
-      onClose();
-    },
-    onSettled: () =>
-      Promise.all(['token-policy', 'tokens'].map((key) => client.invalidateQueries({ queryKey: [key] }))),
-  });
-  return (
-    <ModalDialog title={t.title} isWide onClose={onClose}>
-      {check.data ? (
-        <PolicyEffects
-          effect={check.data}
-          isPending={save.isPending}
-          error={save.error}
-          onBack={() => check.reset()}
-          onSave={(existing) => save.mutate(existing)}
-        />
-      ) : (
-        <PolicyForm
-          policy={draft}
-          isPending={check.isPending}
-          error={check.error}
-          onClose={onClose}
-          onCheck={(next) => {
-            setDraft(next);
-            check.mutate(next);
-          }}
-        />
-      )}
-    </ModalDialog>
-  );
-}
+/** Changes the policy after a look at what that does to the tokens there are. */
+export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
+  <PolicyDialog<Policy, PolicyEffect, ExistingTokens | undefined>
+    title={t.title}
+    policy={policy}
+    changes={['token-policy', 'tokens']}
+    check={(next) => sendPolicy(next, { dryRun: true })}
+    save={(next, existingTokens) =>
+      sendPolicy(next, { dryRun: false, ...(existingTokens && { existingTokens }) })
+    }
+    describe={({ revokedCount }) => tokenPolicy.saved(revokedCount)}
+    renderForm={(form) => <PolicyForm {...form} />}
+    renderEffect={(effects) => <PolicyEffects {...effects} />}
+    onClose={onClose}
+  />
+);
 
-interface PolicyFormProps {
-  readonly policy: Policy;
-  readonly isPending: boolean;
-  readonly error: unknown;
-  onClose(): void;
-  onCheck(next: Policy): void;
-}
-
-function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormProps) {
+function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormProps<Policy>) {
   const [rules, setRules] = useState<readonly Rule[]>(() => toRules(policy));
   const [days, setDays] = useState(policy.maxLifetimeDays ?? DEFAULT_DAYS);
   return (

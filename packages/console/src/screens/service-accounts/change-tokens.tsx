@@ -1,13 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { scopesQuery } from '../../api/scopes.ts';
 import { text } from '../../text/index.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
@@ -22,52 +21,45 @@ interface CreateAccountTokenProps {
 }
 
 export function CreateAccountToken({ accountId, onClose }: CreateAccountTokenProps) {
-  const client = useQueryClient();
-  const groups = useQuery(scopesQuery);
+  const params = { path: { accountId } };
+  const groups = useQuery({
+    queryKey: ['service-accounts', accountId, 'scopes'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/service-accounts/{accountId}/tokens/scopes', { params, signal })))
+        .scopes,
+  });
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [expiry, setExpiry] = useState<Expiry>('90');
-  const create = useMutation({
-    mutationFn: (form: FormData) =>
-      unwrap(
-        identity.POST('/api/v1/service-accounts/{accountId}/tokens', {
-          params: { path: { accountId } },
-          body: {
-            name: readText(form, 'name'),
-            scopes: [...scopes],
-            expiryDays: EXPIRIES[expiry],
-            allowList: readRanges(readText(form, 'allowList')),
-          },
-        }),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['service-accounts'] }),
-  });
-  const shown = create.data?.token;
   return (
-    <ModalDialog
-      title={shown ? t.shown.title : t.create}
+    <SecretDialog
+      title={t.create}
+      shownTitle={t.shown.title}
+      action={t.submit}
       isWide
-      isKept={shown !== undefined}
+      changes={['service-accounts']}
+      act={(form) =>
+        unwrap(
+          identity.POST('/api/v1/service-accounts/{accountId}/tokens', {
+            params,
+            body: {
+              name: readText(form, 'name'),
+              scopes: [...scopes],
+              expiryDays: EXPIRIES[expiry],
+              allowList: readRanges(readText(form, 'allowList')),
+            },
+          }),
+        )
+      }
+      show={({ token }) => <ShownToken token={token} onClose={onClose} />}
       onClose={onClose}
     >
-      {shown ? (
-        <ShownToken token={shown} onClose={onClose} />
-      ) : (
-        <DialogForm
-          action={t.submit}
-          isPending={create.isPending}
-          error={create.error}
-          onClose={onClose}
-          onSubmit={(form) => create.mutate(form)}
-        >
-          <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
-          <QueryView query={groups}>
-            {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
-          </QueryView>
-          <ExpiryInput value={expiry} onChange={setExpiry} />
-          <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
-        </DialogForm>
-      )}
-    </ModalDialog>
+      <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
+      <QueryView query={groups}>
+        {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
+      </QueryView>
+      <ExpiryInput value={expiry} onChange={setExpiry} />
+      <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
+    </SecretDialog>
   );
 }
 

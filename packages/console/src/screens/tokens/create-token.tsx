@@ -1,11 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { scopesQuery } from '../../api/scopes.ts';
 import { text } from '../../text/index.ts';
-import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
 import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
@@ -16,49 +16,35 @@ import { ShownToken } from './shown-token.tsx';
 const t = text.tokens;
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
-  const client = useQueryClient();
   const groups = useQuery(scopesQuery);
   const [expiry, setExpiry] = useState<Expiry>('30');
-  const create = useMutation({
-    mutationFn: (form: FormData) =>
-      unwrap(
-        identity.POST('/api/v1/personal-access-tokens', {
-          body: {
-            name: readText(form, 'name'),
-            scopes: form.getAll('scopes').map(String),
-            expiryDays: EXPIRIES[expiry],
-            allowList: readRanges(readText(form, 'allowList')),
-          },
-        }),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
-  });
-  const shown = create.data?.token;
-  // One dialog for both, so that the focus returns to the button that opened it.
   return (
-    <ModalDialog
-      title={shown ? t.shown.title : t.create}
+    <SecretDialog
+      title={t.create}
+      shownTitle={t.shown.title}
+      action={t.submit}
       isWide
-      isKept={shown !== undefined}
+      changes={['tokens']}
+      act={(form) =>
+        unwrap(
+          identity.POST('/api/v1/personal-access-tokens', {
+            body: {
+              name: readText(form, 'name'),
+              scopes: form.getAll('scopes').map(String),
+              expiryDays: EXPIRIES[expiry],
+              allowList: readRanges(readText(form, 'allowList')),
+            },
+          }),
+        )
+      }
+      show={({ token }) => <ShownToken token={token} onClose={onClose} />}
       onClose={onClose}
     >
-      {shown ? (
-        <ShownToken token={shown} onClose={onClose} />
-      ) : (
-        <DialogForm
-          action={t.submit}
-          isPending={create.isPending}
-          error={create.error}
-          onClose={onClose}
-          onSubmit={(form) => create.mutate(form)}
-        >
-          <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
-          <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
-          <ExpiryInput value={expiry} onChange={setExpiry} />
-          <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
-        </DialogForm>
-      )}
-    </ModalDialog>
+      <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
+      <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
+      <ExpiryInput value={expiry} onChange={setExpiry} />
+      <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
+    </SecretDialog>
   );
 }
 

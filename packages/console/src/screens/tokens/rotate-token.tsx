@@ -1,9 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { text } from '../../text/index.ts';
-import { DialogForm, ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 const t = text.token;
@@ -32,35 +31,20 @@ interface RotateTokenProps {
 
 /** Replaces a token; the old one works for a while, so that nothing stops while it is exchanged. */
 export function RotateToken({ token, accountId, onClose }: RotateTokenProps) {
-  const client = useQueryClient();
   const [grace, setGrace] = useState<Grace>('86400');
-  const rotate = useMutation({
-    mutationFn: () => rotateToken(token.id, accountId, { graceSeconds: Number(grace) }),
-    onSettled: () =>
-      client.invalidateQueries({ queryKey: [accountId === undefined ? 'tokens' : 'service-accounts'] }),
-  });
-  const shown = rotate.data?.token;
   return (
-    <ModalDialog
-      title={shown ? text.tokens.shown.title : t.rotateTitle(token.name)}
+    <SecretDialog
+      title={t.rotateTitle(token.name)}
+      shownTitle={text.tokens.shown.title}
+      action={t.rotateSubmit}
       isWide
-      isKept={shown !== undefined}
+      changes={[accountId === undefined ? 'tokens' : 'service-accounts']}
+      act={() => rotateToken(token.id, accountId, { graceSeconds: Number(grace) })}
+      show={(rotated) => <ShownToken token={rotated.token} onClose={onClose} />}
       onClose={onClose}
     >
-      {shown ? (
-        <ShownToken token={shown} onClose={onClose} />
-      ) : (
-        <DialogForm
-          action={t.rotateSubmit}
-          isPending={rotate.isPending}
-          error={rotate.error}
-          onClose={onClose}
-          onSubmit={() => rotate.mutate()}
-        >
-          <p>{t.rotateHint}</p>
-          <SelectInput<Grace> label={t.grace} value={grace} options={graceOptions} onChange={setGrace} />
-        </DialogForm>
-      )}
-    </ModalDialog>
+      <p>{t.rotateHint}</p>
+      <SelectInput<Grace> label={t.grace} value={grace} options={graceOptions} onChange={setGrace} />
+    </SecretDialog>
   );
 }
