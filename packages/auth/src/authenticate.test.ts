@@ -1,10 +1,11 @@
 import Fastify, { type FastifyInstance, type onRequestHookHandler } from 'fastify';
 import { AppError } from '@platform/service-kit';
-import { createAuthentication, reverifyAfterBody } from './authenticate.js';
+import { createAuthentication } from './authenticate.js';
 import { standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { requireAdmin } from './guards.js';
 import type { LiveOwner } from './liveness.js';
+import { reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies } from './session-cookies.js';
 import { createVerification } from './verification.js';
 
@@ -45,6 +46,7 @@ describe('authenticateWhile', () => {
         clock: Date.now,
         clockToleranceMs: 0,
       }),
+      verifyProof: async () => false,
       audience: 'crawl',
       cookies: createSessionCookies('http://127.0.0.1:8080'),
       messages: standardAuthErrors,

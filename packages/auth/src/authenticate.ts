@@ -1,18 +1,13 @@
 import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
-import type {
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-  preValidationHookHandler,
-  RouteOptions,
-} from 'fastify';
-import { readBearer } from './bearer.js';
-import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
+import { invalidCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
-import { assertService, findRequiredScopes } from './guards.js';
+import { createCredentialReader } from './credential-reader.js';
+import { invalidProof, type VerifyProof } from './dpop.js';
+import { assertService } from './guards.js';
 import type { Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
-import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
+import type { SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
 /** How long, in ms, a verification from before the body arrived stays valid. */
@@ -58,8 +53,15 @@ export interface Authentication {
   authenticateService(scope: string): onRequestHookHandler;
 }
 
+interface VerifyOptions {
+  /** Called when the signature is right, before it is known whether the credential is active. */
+  readonly onSigned?: (credential: SignedCredential) => void;
+  /** Whether the proof of a bound credential was verified before, for this request. */
+  readonly isProven?: boolean;
+}
+
 /** The hooks of {@link Authentication.authenticateWhile}. */
-const overlappedHooks = new WeakSet<object>();
+export const overlappedHooks: WeakSet<object> = new WeakSet();
 
 export const toPresentation = ({ id, ip, headers, routeOptions }: FastifyRequest): Presentation => ({
   requestId: id,
@@ -82,44 +84,26 @@ function hasLostPermissions(before: Principal | null, now: Principal | null): bo
 
 export function createAuthentication(deps: {
   readonly verification: Verification;
+  readonly verifyProof: VerifyProof;
   /** The audience of the service's own routes, which accept the session of a browser too. */
   readonly audience: string;
   readonly cookies: SessionCookies;
   readonly messages: AuthErrorMessages;
   readonly clock: Clock;
 }): Authentication {
-  const { verification, cookies, messages, clock } = deps;
+  const { verification, verifyProof, messages, clock } = deps;
+  const credentials = createCredentialReader(deps);
   // Created once, because it is sent many times.
-  const missing = missingCredential(messages);
   const refusal = invalidCredential(messages);
-  const unproven = foreignOrigin();
+  const proofRefusal = invalidProof(messages.invalidCredential);
   const permissionsLost = notApplied(
     dependencyUnavailable('permissions', new Error('some were lost while the body came')),
   );
 
-  function readBearerCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
-    const presented = readBearer(request.raw);
-    if (presented === undefined) return missing;
-    return verification.verifyLocally(presented, audience) ?? refusal;
-  }
-
-  /** A cookie never replaces a header: a request with an `Authorization` header is judged by that alone. */
-  function readCredential(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    audience: string,
-  ): SignedCredential | AppError {
-    const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
-    const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
-    if (session === undefined) return readBearerCredential(request, audience);
-    // Shared caches store the response to a request with a cookie unless they are told not to (RFC 9111 §3.5 is about
-    // bearers only).
-    reply.header('cache-control', 'no-store');
-    const isProven =
-      cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);
-    if (!isProven) return unproven;
-    const credential = verification.verifyLocally(session, audience);
-    return credential?.claims.kind === 'session' ? credential : refusal;
+  /** @throws AppError 401 when the request lacks the proof that a bound credential needs. */
+  async function verifyBinding(request: FastifyRequest, credential: SignedCredential) {
+    if (!(await verifyProof(request.raw, credential))) throw proofRefusal;
+    return verification.verifyLiveness(credential, toPresentation(request));
   }
 
   function verify(
@@ -127,15 +111,19 @@ export function createAuthentication(deps: {
     reply: FastifyReply,
     audience: string,
     done: (error?: Error) => void,
-    onSigned?: (credential: SignedCredential) => void,
+    { onSigned, isProven = false }: VerifyOptions = {},
   ): void {
-    const credential = readCredential(request, reply, audience);
+    const credential = credentials.read(request, reply, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;
     }
     onSigned?.(credential);
-    verification.verifyLiveness(credential, toPresentation(request)).then((principal) => {
+    const isBound = credential.claims.cnf !== undefined && !isProven;
+    const verified = isBound
+      ? verifyBinding(request, credential)
+      : verification.verifyLiveness(credential, toPresentation(request));
+    verified.then((principal) => {
       request.principal = principal ?? null;
       request.verifiedAt = clock();
       // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's own callback: it fails the request and does not throw
@@ -154,9 +142,11 @@ export function createAuthentication(deps: {
         return;
       }
       const before = request.principal;
-      verify(request, reply, audience, (error) => {
+      const finish = (error?: Error): void => {
         done(error ?? (hasLostPermissions(before, request.principal) ? permissionsLost : undefined));
-      });
+      };
+      // The proof of the request was verified before its body arrived, and counts once.
+      verify(request, reply, audience, finish, { isProven: true });
     },
   });
 
@@ -177,14 +167,15 @@ export function createAuthentication(deps: {
     authenticateWhile: <T>(load: (orgId: string, request: FastifyRequest) => T | Promise<T>) => {
       const start = async (orgId: string, request: FastifyRequest) => load(orgId, request);
       const authenticate: onRequestHookHandler = (request, reply, done) => {
-        verify(request, reply, deps.audience, done, ({ claims: { org } }) => {
+        const onSigned = ({ claims: { org } }: SignedCredential): void => {
           // A service belongs to no organisation; the guards of the route refuse it.
           if (org === undefined) return;
           const loading = start(org, request);
           // The handler reports a failure, unless the request is refused before.
           loading.catch(() => undefined);
           request.loading = loading;
-        });
+        };
+        verify(request, reply, deps.audience, done, { onSigned });
       };
       overlappedHooks.add(authenticate);
       return {
@@ -193,7 +184,7 @@ export function createAuthentication(deps: {
       };
     },
     authenticateService: (scope) => (request, _reply, done) => {
-      const credential = readBearerCredential(request, deps.audience);
+      const credential = credentials.readHeader(request, deps.audience);
       if (credential instanceof AppError) {
         done(credential);
         return;
@@ -206,32 +197,3 @@ export function createAuthentication(deps: {
     },
   };
 }
-
-/**
- * An `onRoute` hook that stores with each route the scopes that its guards require, because a credential is verified
- * before they run.
- */
-export function keepRequiredScopes(route: RouteOptions): void {
-  const requiredScopes = findRequiredScopes([route.onRequest ?? []].flat());
-  if (requiredScopes.length > 0) route.config = { ...route.config, requiredScopes };
-}
-
-const hasBody = ({ method }: RouteOptions): boolean =>
-  [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
-
-/**
- * An `onRoute` hook that makes routes with authentication and a possible body authenticate again after the body.
- *
- * @throws Error for a route that may have a body and loads something while it authenticates.
- */
-export const reverifyAfterBody =
-  ({ findAgain }: Authentication) =>
-  (route: RouteOptions): void => {
-    if (!hasBody(route)) return;
-    const hooks = [route.onRequest ?? []].flat();
-    if (hooks.some((hook) => overlappedHooks.has(hook)))
-      throw new Error(`${route.url} may have a body, so it must not load anything before it authenticates`);
-    const again = hooks.map(findAgain).find(Boolean);
-    if (!again) return;
-    route.preValidation = [again, ...[route.preValidation ?? []].flat()];
-  };

@@ -58,6 +58,8 @@ export interface CredentialClaims {
   readonly client_id?: string;
   /** The services that accept an access token; it is refused by all others (RFC 9068 §4). */
   readonly aud?: string | readonly string[];
+  /** Names the key that an access token is bound to: it works only with a proof of that key (RFC 9449 §6.1). */
+  readonly cnf?: { readonly jkt: string };
   /** Space-delimited (RFC 8693 §4.2); absent for a session. */
   readonly scope?: string;
   readonly iat: number;

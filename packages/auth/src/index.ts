@@ -17,6 +17,7 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
+export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   getAccount,
   getMember,

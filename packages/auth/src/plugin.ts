@@ -3,19 +3,15 @@ import type { Clock } from '@platform/service-kit';
 import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import {
-  type Authentication,
-  createAuthentication,
-  keepRequiredScopes,
-  reverifyAfterBody,
-  toPresentation,
-} from './authenticate.js';
+import { type Authentication, createAuthentication, toPresentation } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
+import { createProofCheck } from './dpop.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
+import { keepRequiredScopes, reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck, type VerifyJwt } from './signature.js';
 import { createVerification } from './verification.js';
@@ -161,6 +157,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   const authentication = createAuthentication({
     verification,
+    verifyProof: createProofCheck(options.publicUrl, options.clock),
     audience: options.audience,
     cookies,
     messages,

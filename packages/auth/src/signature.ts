@@ -30,6 +30,15 @@ function readKeyId(header: string): string | undefined {
   }
 }
 
+/** Only access tokens are bound to a key. Any other confirmation would go unchecked, so it is refused. */
+const isConfirmation = (cnf: unknown, kind: unknown): boolean =>
+  cnf === undefined ||
+  (kind === 'oauth' &&
+    typeof cnf === 'object' &&
+    cnf !== null &&
+    'jkt' in cnf &&
+    typeof cnf.jkt === 'string');
+
 function isClaims(value: unknown): value is CredentialClaims {
   const claims = value as Partial<Record<keyof CredentialClaims, unknown>>;
   return (
@@ -40,7 +49,8 @@ function isClaims(value: unknown): value is CredentialClaims {
     (claims.kind === 'service' || typeof claims.org === 'string') &&
     (claims.kind !== 'oauth' || (typeof claims.client_id === 'string' && claims.aud !== undefined)) &&
     (claims.scope === undefined || typeof claims.scope === 'string') &&
-    (claims.exp === undefined || typeof claims.exp === 'number')
+    (claims.exp === undefined || typeof claims.exp === 'number') &&
+    isConfirmation(claims.cnf, claims.kind)
   );
 }
 

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { createProofKey } from '@platform/testing';
 import { makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
 const START_MS = 180_000;
@@ -187,6 +188,42 @@ it('a browser that signs in on the page of the gateway calls every service by it
   await fetch(`${base}/api/v1/auth/logout`, { method: 'POST', headers: proof });
   for (const path of ['/api/v1/users/me', '/api/v1/mail/records', `${CRAWL}/stats`])
     expect([path, await ask(path, { 'x-csrf-token': token })]).toEqual([path, 401]);
+});
+
+it('a token that is bound to a key works in every service with a proof for the address of the gateway alone', async () => {
+  const base = `http://localhost:${platform.port}`;
+  const fields = { grantTypes: ['client_credentials'], scopes: ['user:read', 'crawl:read', 'SEND_MAIL'] };
+  const created = await fetch(`${base}/api/v1/oauth-applications`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bound', role: 'admin', ...fields }),
+  });
+  const { application, clientSecret } = (await created.json()) as {
+    application: { clientId: string };
+    clientSecret: string;
+  };
+  const key = createProofKey();
+  const issued = await fetch(`${base}/oauth2/token`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${application.clientId}:${clientSecret}`).toString('base64')}`,
+      dpop: key.prove({ method: 'POST', url: `${base}/oauth2/token` }),
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: token } = (await issued.json()) as { access_token: string };
+  const ask = async (path: string, scheme: string, url: string) => {
+    const proof = key.prove({ method: 'GET', url, token });
+    return (await fetch(base + path, { headers: { authorization: `${scheme} ${token}`, dpop: proof } }))
+      .status;
+  };
+  for (const path of ['/api/v1/users', '/api/v1/mail/records', `${CRAWL}/stats`])
+    expect([
+      path,
+      await ask(path, 'DPoP', base + path),
+      await ask(path, 'DPoP', `http://elsewhere.example${path}`),
+      await ask(path, 'Bearer', base + path),
+    ]).toEqual([path, 200, 401, 401]);
 });
 
 it('routes between services do not exist for the clients of the gateway', async () => {

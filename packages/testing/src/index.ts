@@ -20,6 +20,7 @@ export {
   testKafka,
   testRedis,
 } from './lazy/test-servers.js';
+export { createProofKey, type ProofKey } from './proof-key.js';
 export { ensurePythonMcp } from './python-mcp.js';
 export { assertDeclared, describeWith } from './requirements/describe-with.js';
 export { readMissing, writeMissing } from './requirements/environment.js';

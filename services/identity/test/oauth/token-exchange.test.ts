@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createProofKey } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
@@ -89,6 +90,34 @@ test('an exchanged token that is stored while its parent is revoked is refused',
   expect(await isActive()).toBe(true);
   await identity.db.query('update oauth_access_tokens set revoked_at = now() where parent_id is null');
   expect(await isActive()).toBe(false);
+});
+
+test('the token of a tool call is not bound to the key of the agent, which the platform does not have', async () => {
+  const { application, clientSecret } = await createApplication(identity, await identity.login());
+  const key = createProofKey();
+  const basic = Buffer.from(`${application.clientId}:${clientSecret}`).toString('base64');
+  const resource = `${PUBLIC_URL}/mcp`;
+  const { body } = await identity.call('POST', '/oauth2/token', {
+    raw: new URLSearchParams({ grant_type: 'client_credentials', resource }).toString(),
+    headers: {
+      authorization: `Basic ${basic}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      dpop: key.prove({ method: 'POST', url: `${PUBLIC_URL}/oauth2/token` }),
+    },
+  });
+  const token = body.access_token as string;
+  expect(decode(token)).toHaveProperty('cnf');
+  const before = received.length;
+  await identity.call('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_crawls', arguments: {} } },
+    headers: {
+      authorization: `DPoP ${token}`,
+      dpop: key.prove({ method: 'POST', url: resource, token }),
+    },
+  });
+  expect(received).toHaveLength(before + 1);
+  expect(decode(received.at(-1) ?? '')).toMatchObject({ aud: ['crawl'], client_id: application.clientId });
+  expect(decode(received.at(-1) ?? '')).not.toHaveProperty('cnf');
 });
 
 test('a personal access token is passed on as it is', async () => {

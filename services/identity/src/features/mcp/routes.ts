@@ -1,5 +1,6 @@
 import {
   type AccountPrincipal,
+  DPOP_ALGORITHMS,
   getAccount,
   insufficientScope,
   requireAccount,
@@ -33,6 +34,7 @@ const ResourceMetadata = Type.Object({
   authorization_servers: Type.Array(Type.String()),
   scopes_supported: Type.Array(Type.String()),
   bearer_methods_supported: Type.Array(Type.String()),
+  dpop_signing_alg_values_supported: Type.Array(Type.String()),
 });
 
 export interface McpRouteDeps {
@@ -124,6 +126,7 @@ function metadataRoute(app: App, publicUrl: string): void {
         // The least that is useful: an agent asks for more when a tool needs it.
         scopes_supported: [...initialScopes],
         bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
       });
     },
   );

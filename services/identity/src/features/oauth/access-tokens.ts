@@ -29,6 +29,8 @@ export interface AccessTokenRequest {
   /** The token that this one is exchanged for. */
   readonly parentId?: string;
   readonly maxSeconds?: number;
+  /** The thumbprint of the key that the token is bound to (RFC 9449). */
+  readonly keyThumbprint?: string | undefined;
   /** The address of the client; undefined when it is the platform that asks. */
   readonly address?: string;
 }
@@ -69,7 +71,9 @@ export function createAccessTokens(deps: {
 }): AccessTokens {
   const { pool, keys, signJwt, clock } = deps;
   return {
-    async issue({ source, scopes, audiences, parentId, maxSeconds = ACCESS_TOKEN_SECONDS, address }) {
+    async issue(request) {
+      const { source, scopes, audiences, parentId, keyThumbprint: jkt, address } = request;
+      const { maxSeconds = ACCESS_TOKEN_SECONDS } = request;
       const now = clock();
       const owner = await findOwner(pool, source, new Date(now));
       const end = owner && findEnd(owner, now);
@@ -87,6 +91,7 @@ export function createAccessTokens(deps: {
           kind: 'oauth',
           client_id: clientId,
           aud: [...audiences],
+          ...(jkt !== undefined && { cnf: { jkt } }),
           scope: granted.join(' '),
           iat,
           exp,

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { DPOP_ALGORITHMS } from '@platform/auth';
 import { type Clock, createServerErrorLog, type Logger } from '@platform/service-kit';
 import OidcProvider, {
   type Adapter,
@@ -103,7 +104,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
     scopes: [...allScopes],
     responseTypes: ['code'],
     jwks: { keys: [createUnusedKey()] },
-    enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
+    enabledJWA: { idTokenSigningAlgValues: ['EdDSA'], dPoPSigningAlgValues: [...DPOP_ALGORITHMS] },
     clientDefaults: { id_token_signed_response_alg: 'EdDSA' },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
     cookies: {
@@ -171,7 +172,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
       rpInitiatedLogout: { enabled: false },
       introspection: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
-      dPoP: { enabled: false },
+      dPoP: { enabled: true },
       clientCredentials: { enabled: true },
       revocation: {
         enabled: true,

@@ -11,6 +11,7 @@ interface Issued {
   /** Undefined when an application named none: it gets all that it has (RFC 6749 §3.3). */
   readonly scopes: readonly string[] | undefined;
   readonly resource: string | undefined;
+  readonly keyThumbprint: string | undefined;
 }
 
 function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
@@ -24,7 +25,7 @@ function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
   // The provider leaves `scope` out both when none was named and when the resource has none of them.
   const isUnnamed = AccessToken === undefined && oidc.params?.['scope'] === undefined;
   const scopes = isUnnamed ? undefined : (token.scope?.split(' ') ?? []);
-  return { source: source as AccessTokenSource, scopes, resource };
+  return { source: source as AccessTokenSource, scopes, resource, keyThumbprint: token.jkt };
 }
 
 /** Says why no token was issued (RFC 6749 §5.2). */
@@ -71,7 +72,13 @@ export function recordTokens(
     );
     const token =
       issued && resource && scopes?.length
-        ? await issue({ source: issued.source, scopes, audiences: resource.audiences, address: ctx.ip })
+        ? await issue({
+            source: issued.source,
+            scopes,
+            audiences: resource.audiences,
+            keyThumbprint: issued.keyThumbprint,
+            address: ctx.ip,
+          })
         : undefined;
     if (token && token.scopes.length > 0) {
       const { id_token: _unused, ...body } = ctx.body as Record<string, unknown>;

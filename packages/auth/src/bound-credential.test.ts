@@ -1,0 +1,92 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { AppError } from '@platform/service-kit';
+import { createAuthentication } from './authenticate.js';
+import { standardAuthErrors } from './challenges.js';
+import type { CredentialClaims } from './credential.js';
+import { reverifyAfterBody } from './route-hooks.js';
+import { createSessionCookies } from './session-cookies.js';
+import { createVerification } from './verification.js';
+
+const claims: CredentialClaims = {
+  iss: 'i',
+  sub: 'user',
+  org: 'org',
+  jti: 'id',
+  kind: 'oauth',
+  client_id: 'client',
+  aud: 'crawl',
+  iat: 0,
+};
+const known: Readonly<Record<string, CredentialClaims>> = {
+  ordinary: claims,
+  bound: { ...claims, cnf: { jkt: 'thumbprint' } },
+};
+
+let app: FastifyInstance;
+/** The proofs that were checked. */
+let proofs: unknown[];
+let isProven: boolean;
+
+beforeEach(() => {
+  proofs = [];
+  isProven = true;
+  // Each look at the clock is two seconds later, so that every body has taken long.
+  let now = 0;
+  const clock = () => (now += 2_000);
+  const authentication = createAuthentication({
+    verification: createVerification({
+      checkSignature: (token) => {
+        const found = known[token];
+        return found && { claims: found, scopes: new Set(), token, digest: token };
+      },
+      liveness: async () => ({ role: 'admin', email: '', fullName: '', isServiceAccount: false }),
+      clock: () => 0,
+      clockToleranceMs: 0,
+    }),
+    async verifyProof({ headers }) {
+      proofs.push(headers['dpop']);
+      return isProven;
+    },
+    audience: 'crawl',
+    cookies: createSessionCookies('http://127.0.0.1:8080'),
+    messages: standardAuthErrors,
+    clock,
+  });
+  app = Fastify();
+  app.decorateRequest('principal', null);
+  app.decorateRequest('verifiedAt', 0);
+  app.decorateRequest('verifyCaller', null);
+  app.addHook('onRoute', reverifyAfterBody(authentication));
+  app.setErrorHandler((error: AppError, _request, reply) => reply.code(error.statusCode ?? 500).send({}));
+  app.post('/', { onRequest: authentication.hooksFor('crawl').authenticate }, () => 'done');
+  app.get('/internal', { onRequest: authentication.authenticateService('token:introspect') }, () => 'done');
+});
+afterEach(() => app.close());
+
+const post = async (authorization: string) =>
+  (await app.inject({ method: 'POST', url: '/', headers: { authorization, dpop: 'proof' } })).statusCode;
+
+test('a proof is checked once, although the credential is verified again after a slow body', async () => {
+  expect(await post('DPoP bound')).toBe(200);
+  expect(proofs).toEqual(['proof']);
+});
+
+test('a bound credential without a right proof is refused', async () => {
+  isProven = false;
+  expect(await post('DPoP bound')).toBe(401);
+});
+
+test('the scheme must fit the credential, and an ordinary credential costs no proof', async () => {
+  const statuses = [];
+  for (const text of ['Bearer bound', 'DPoP ordinary', 'DPoP other', 'DPoP', 'Bearer ordinary'])
+    statuses.push(await post(text));
+  expect(statuses).toEqual([401, 401, 401, 401, 200]);
+  expect(proofs).toEqual([]);
+});
+
+test('no bound credential is one of a service of the platform', async () => {
+  for (const authorization of ['Bearer bound', 'DPoP bound']) {
+    const { statusCode } = await app.inject({ url: '/internal', headers: { authorization } });
+    expect([401, 403]).toContain(statusCode);
+  }
+});

@@ -1,0 +1,55 @@
+import type { AppError } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readBearer } from './bearer.js';
+import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
+import type { SignedCredential } from './credential.js';
+import { readDpopToken } from './dpop.js';
+import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
+import type { Verification } from './verification.js';
+
+/** Finds the credential of a request, or the error that says why there is none. A refusal is a value: see Verification. */
+export function createCredentialReader(deps: {
+  readonly verification: Verification;
+  /** The audience of the service's own routes, which accept the session of a browser too. */
+  readonly audience: string;
+  readonly cookies: SessionCookies;
+  readonly messages: AuthErrorMessages;
+}) {
+  const { verification, cookies, messages } = deps;
+  // Created once, because they are sent many times.
+  const missing = missingCredential(messages);
+  const refusal = invalidCredential(messages);
+  const unproven = foreignOrigin();
+
+  /** A cookie never replaces a header: a request with an `Authorization` header is judged by that alone. */
+  function read(request: FastifyRequest, reply: FastifyReply, audience: string): SignedCredential | AppError {
+    const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
+    const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
+    if (session === undefined) return readHeader(request, audience);
+    // Shared caches store the response to a request with a cookie unless they are told not to (RFC 9111 §3.5 is about
+    // bearers only).
+    reply.header('cache-control', 'no-store');
+    const isProven =
+      cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);
+    if (!isProven) return unproven;
+    const credential = verification.verifyLocally(session, audience);
+    return credential?.claims.kind === 'session' ? credential : refusal;
+  }
+
+  function readHeader(request: FastifyRequest, audience: string): SignedCredential | AppError {
+    const presented = readBearer(request.raw);
+    if (presented === undefined) return readBoundCredential(request, audience);
+    const credential = verification.verifyLocally(presented, audience);
+    // Whoever has stolen a bound token would drop the binding.
+    return credential && credential.claims.cnf === undefined ? credential : refusal;
+  }
+
+  function readBoundCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
+    const presented = readDpopToken(request.raw);
+    if (presented === undefined) return missing;
+    const credential = verification.verifyLocally(presented, audience);
+    return credential?.claims.cnf ? credential : refusal;
+  }
+
+  return { read, readHeader };
+}
