@@ -1,4 +1,4 @@
-import type { Clock } from '@platform/service-kit';
+import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import { createCaller } from './identity-caller.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness } from './liveness.js';
@@ -42,4 +42,32 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
       await close();
     },
   };
+}
+
+/** The variables with which a service reaches identity. */
+export interface IdentityClientConfig {
+  readonly IDENTITY_URL: string;
+  readonly SERVICE_CLIENT_ID: string;
+  readonly SERVICE_CLIENT_SECRET: string;
+}
+
+/** Creates the client from a service's configuration. It is closed with the service; the caller starts it. */
+export function openIdentityClient(deps: {
+  readonly config: IdentityClientConfig;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly shutdown: Pick<Shutdown, 'on'>;
+  readonly clock: Clock;
+}): IdentityClient {
+  const { config, log, shutdown, clock } = deps;
+  const identity = createIdentityClient({
+    identityUrl: config.IDENTITY_URL,
+    clientId: config.SERVICE_CLIENT_ID,
+    clientSecret: config.SERVICE_CLIENT_SECRET,
+    clock,
+    onKeysFailed: (error) => {
+      log.warn({ err: error }, "failed to load identity's signing keys; retrying");
+    },
+  });
+  shutdown.on('close', 'identity', identity.close);
+  return identity;
 }

@@ -32,7 +32,13 @@ export {
   toMember,
   verifyCaller,
 } from './guards.js';
-export { createIdentityClient, type IdentityClient, type IdentityClientOptions } from './identity-client.js';
+export {
+  createIdentityClient,
+  type IdentityClient,
+  type IdentityClientConfig,
+  type IdentityClientOptions,
+  openIdentityClient,
+} from './identity-client.js';
 export {
   Introspection,
   INTROSPECTION_BATCH_PATH,

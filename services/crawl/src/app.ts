@@ -1,6 +1,6 @@
-import { authPlugin, createIdentityClient, type IdentityClient } from '@platform/auth';
+import { authPlugin, type IdentityClient } from '@platform/auth';
 import { readEvents } from '@platform/events';
-import { type Clock, createApp, type ServiceApp, type Shutdown } from '@platform/service-kit';
+import { type Clock, createApp, type ServiceApp } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
 import { crawlErrors } from './api/error-format.js';
@@ -32,27 +32,7 @@ export interface CrawlDeps {
   /** Called after each committed change of a schedule. */
   readonly onChange: () => void;
   readonly identity: IdentityClient;
-  readonly shutdown: Shutdown;
   readonly clock: Clock;
-}
-
-export function openIdentity(
-  config: CrawlConfig,
-  { log }: Resources,
-  shutdown: Shutdown,
-  clock: Clock,
-): IdentityClient {
-  const identity = createIdentityClient({
-    identityUrl: config.IDENTITY_URL,
-    clientId: config.SERVICE_CLIENT_ID,
-    clientSecret: config.SERVICE_CLIENT_SECRET,
-    clock,
-    onKeysFailed: (error) => {
-      log.warn({ err: error }, "failed to load identity's keys");
-    },
-  });
-  shutdown.on('close', 'identity', () => identity.close());
-  return identity;
 }
 
 /** Registers the routes of the API, which a process with the role `worker` does not serve. */

@@ -1,17 +1,16 @@
+import { openIdentityClient } from '@platform/auth';
 import { connectors } from '@platform/events';
 import { defineService, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
-import { buildCrawl, openIdentity } from './app.js';
+import { buildCrawl } from './app.js';
 import { type CrawlConfig, loadCrawlConfig } from './config.js';
-import { createCrawlMetrics } from './engine/metrics.js';
-import { createApplier } from './queue/applier.js';
 import { assertQueuesMigrated, createQueueBackend } from './queue/backend.js';
 import { openQueues } from './queue/queues.js';
 import { openResources, type Resources } from './resources.js';
-import { startWorker } from './worker.js';
+import { startWorkers } from './workers.js';
 
-/** Builds the API, the worker or both, depending on the role. */
-async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<ServiceApp> {
-  const { config, resources, shutdown, clock } = deps;
+type Deps = ServiceDeps<CrawlConfig, Resources>;
+
+async function startQueues({ config, resources, shutdown, clock }: Deps) {
   const { log } = resources;
   if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
   const queueBackend = createQueueBackend({
@@ -31,29 +30,20 @@ async function build(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Service
     await queues.close();
     await queueBackend.close();
   });
-  const identity = openIdentity(config, resources, shutdown, clock);
+  return { queueBackend, queues };
+}
+
+/** Builds the API, the worker or both, depending on the role. */
+async function build(deps: Deps): Promise<ServiceApp> {
+  const queueing = await startQueues(deps);
+  const identity = openIdentityClient({ ...deps, log: deps.resources.log });
   const onChange = () => {
     applier.wake();
   };
-  const service = await buildCrawl({ config, resources, queues, onChange, identity, shutdown, clock });
-  const metrics = createCrawlMetrics(service.metrics);
-  const applier = createApplier({ pool: resources.pool, queues, clock, metrics, log });
-  applier.start();
-  shutdown.on('flush', 'applier of schedules', () => applier.stop());
-  if (config.ROLE !== 'api')
-    startWorker({
-      config,
-      resources,
-      queueBackend,
-      queues,
-      applier,
-      metrics,
-      registry: service.metrics,
-      shutdown,
-      clock,
-    });
+  const service = await buildCrawl({ ...deps, ...queueing, onChange, identity });
+  const applier = startWorkers({ ...deps, ...queueing, registry: service.metrics });
   // A worker verifies no request, so it needs no keys.
-  if (config.ROLE !== 'worker') await identity.start();
+  if (deps.config.ROLE !== 'worker') await identity.start();
   return service;
 }
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { authPlugin, createIdentityClient } from '@platform/auth';
+import { authPlugin } from '@platform/auth';
 import {
   type Clock,
   createApp,
@@ -17,23 +17,22 @@ import { connectionTestRoute } from './features/connection-test/routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
-import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { preview } from './features/emails/preview.js';
 import { previewRoute, sendRoutes } from './features/emails/routes.js';
 import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
-import { createBackgroundSends, type BackgroundSends } from './features/emails/background-sends.js';
 import { createRequestCipher } from './features/journal/request-cipher.js';
-import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
+import type { JournalTimes } from './features/journal/service.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
 import { createManagerClient } from './features/smtp-configuration/manager-client.js';
 import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
-import { createSmtpConfigurations } from './features/smtp-configuration/service.js';
+import { createSmtpConfigurations, type SmtpConfigurations } from './features/smtp-configuration/service.js';
 import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
+import { startWorkers, type Workers } from './workers.js';
 
 const VERSION = '0.1.0';
 /** Tolerates a clock of this machine that runs ahead of identity's by up to this much. */
@@ -72,40 +71,6 @@ const toLimits = ({ config, resolveHost = createHostResolver() }: MailDeps): Tra
   }),
 });
 
-/** Starts everything that runs independently of requests, and registers each part with the shutdown. */
-async function startBackground(deps: MailDeps) {
-  const { config, resources, shutdown, clock, journalTimes } = deps;
-  const { pool, heartbeatPool, log } = resources;
-  const identity = createIdentityClient({
-    identityUrl: config.IDENTITY_URL,
-    clientId: config.SERVICE_CLIENT_ID,
-    clientSecret: config.SERVICE_CLIENT_SECRET,
-    clock,
-    onKeysFailed: (error) => {
-      log.warn({ err: error }, "Failed to load identity's signing keys; will retry");
-    },
-  });
-  const pools = createTransportPools({ ...toLimits(deps), maxPools: config.SMTP_POOLS_MAX });
-  const journal = createJournal({
-    pool,
-    heartbeatPool,
-    clock,
-    log,
-    unsentKeptDays: config.UNSENT_MAILS_KEPT_DAYS,
-    recordsKeptDays: config.RECORDS_KEPT_DAYS,
-    ...(journalTimes && { times: journalTimes }),
-  });
-  const backgroundSends = createBackgroundSends(config.SEND_DEADLINE_MS);
-  await identity.start();
-  // Deliberately not awaited: while the database is unreachable, the service still listens and reports that it isn't ready.
-  void journal.start();
-  shutdown.on('http', 'accepted mails', backgroundSends.stop);
-  shutdown.on('workers', 'SMTP pools', pools.close);
-  shutdown.on('flush', 'journal', journal.stop);
-  shutdown.on('close', 'identity', identity.close);
-  return { identity, pools, journal, backgroundSends };
-}
-
 async function createMailApp({ config, resources }: MailDeps): Promise<ServiceApp> {
   const service = await createApp({
     service: 'mail',
@@ -123,7 +88,9 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
 /** Builds the service without a listener. `main.ts` adds the listener; tests inject requests or listen on a free port. */
 export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
-  const { identity, pools, journal, backgroundSends } = await startBackground(deps);
+  const limits = toLimits(deps);
+  const workers = await startWorkers({ ...deps, limits });
+  const { identity, journal } = workers;
   const service = await createMailApp(deps);
   service.health.checks.set('journal', async () => {
     if (!journal.isUp) throw new Error('the journal has not started');
@@ -143,21 +110,19 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
     serviceToken: identity.serviceToken,
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
-  await registerRoutes(service, deps, { configurations, pools, journal, backgroundSends });
+  await registerRoutes(service, deps, { ...workers, configurations, limits });
   return service;
 }
 
-interface Parts {
-  readonly configurations: ReturnType<typeof createSmtpConfigurations>;
-  readonly pools: TransportPools;
-  readonly journal: Journal;
-  readonly backgroundSends: BackgroundSends;
+interface Parts extends Pick<Workers, 'backgroundSends' | 'journal' | 'pools'> {
+  readonly configurations: SmtpConfigurations;
+  readonly limits: TransportLimits;
 }
 
 /** Registers the routes, grouped by the authority that they require. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
-  const { configurations, pools, journal, backgroundSends } = parts;
+  const { configurations, limits, pools, journal, backgroundSends } = parts;
   const { SEND_DEADLINE_MS: deadlineMs } = config;
   const deliver = createDeliver(pools, deadlineMs);
   const onOutcome = registerMailMetrics(metrics, { pools, journal });
@@ -193,7 +158,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,
-    testConnection: createTestConnection(toLimits(deps), clock),
+    testConnection: createTestConnection(limits, clock),
     limiter: createConnectionTestLimiter(clock),
   });
 }

@@ -101,7 +101,7 @@ export function createProcessor(deps: CrawlJobDeps) {
 }
 
 /** Starts one worker per connector type, so that a slow type never delays another. */
-export function startWorkers(
+export function startCrawlWorkers(
   queueBackend: QueueBackend,
   processor: ReturnType<typeof createProcessor>,
   options: { readonly concurrency: number; readonly stalledIntervalMs: number; readonly log: Logger },

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createEventRelay, createOutboxRetention, createPositionAssigner } from '@platform/events';
 import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
@@ -7,13 +6,13 @@ import type { CrawlConfig } from './config.js';
 import { mayCancelAttempt, saveEndpointState, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
 import { readOldestDueAge } from './db/expected-runs.js';
 import { createActiveRuns } from './engine/active-runs.js';
-import { createProcessor, startWorkers } from './engine/crawl.job.js';
-import { type CrawlMetrics, registerQueueAge } from './engine/metrics.js';
+import { createProcessor, startCrawlWorkers } from './engine/crawl.job.js';
+import { createCrawlMetrics, type CrawlMetrics, registerQueueAge } from './engine/metrics.js';
 import { createReconciler } from './engine/reconciler/reconciler.job.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTasks } from './engine/tasks/tasks.js';
-import { toKafkaOptions } from './kafka.js';
-import type { Applier } from './queue/applier.js';
+import { startOutbox } from './outbox.js';
+import { type Applier, createApplier } from './queue/applier.js';
 import type { QueueBackend } from './queue/backend.js';
 import type { CrawlJob } from './queue/job.js';
 import type { CrawlQueues } from './queue/queues.js';
@@ -25,16 +24,19 @@ const MAX_LEASE_MS = 30_000;
 /** How long runs may take to end or to be handed back. */
 const STOP_MS = 8_000;
 
-export interface WorkerDeps {
+interface WorkerDeps {
   readonly config: CrawlConfig;
   readonly resources: Resources;
   readonly queueBackend: QueueBackend;
   readonly queues: CrawlQueues;
-  readonly applier: Applier;
-  readonly metrics: CrawlMetrics;
   readonly registry: Registry;
   readonly shutdown: Shutdown;
   readonly clock: Clock;
+}
+
+interface RunDeps extends WorkerDeps {
+  readonly applier: Applier;
+  readonly metrics: CrawlMetrics;
 }
 
 /**
@@ -53,42 +55,10 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
 }
 
 /**
- * Assigns positions to events, publishes them to Kafka if it is configured, and deletes old ones.
- *
- * @returns the function to call after each commit.
- */
-function startOutbox(deps: WorkerDeps, pool: pg.Pool): () => void {
-  const { config, registry, shutdown, clock } = deps;
-  const { log } = deps.resources;
-  const hasKafka = config.KAFKA_BROKERS.length > 0;
-  const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: hasKafka });
-  retention.start();
-  shutdown.on('flush', 'outbox retention', () => retention.stop());
-  const positions = createPositionAssigner({ pool, log });
-  positions.start();
-  shutdown.on('flush', 'positions of events', () => positions.stop());
-  if (!hasKafka) return positions.wake;
-  const relay = createEventRelay({
-    connectionString: config.DATABASE_URL,
-    kafka: toKafkaOptions(config),
-    topic: config.KAFKA_TOPIC,
-    partitions: config.KAFKA_PARTITIONS,
-    log,
-    registry,
-  });
-  relay.start();
-  // The relay stops after the workers, so that what they complete while they stop is still published.
-  shutdown.on('flush', 'event relay', () => relay.stop());
-  return () => {
-    relay.wake();
-  };
-}
-
-/**
  * Removes the job scheduler that made a stale tick: a command that was executed after its timeout can leave one that
  * no row knows of.
  */
-function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
+function createStaleTicks({ queues, metrics, resources }: RunDeps) {
   return async ({ id, data }: CrawlJob): Promise<void> => {
     if (data.kind !== 'tick' || id === undefined) return;
     await queues.removeTickScheduler(data.connector, id).then(
@@ -103,7 +73,7 @@ function createStaleTicks({ queues, metrics, resources }: WorkerDeps) {
 }
 
 /** Starts the half of the service that runs the crawls. */
-export function startWorker(deps: WorkerDeps): void {
+function startRuns(deps: RunDeps): void {
   const { config, resources, queueBackend, metrics, shutdown, clock } = deps;
   const { log } = resources;
   const pool = openPool(deps);
@@ -139,7 +109,7 @@ export function startWorker(deps: WorkerDeps): void {
     log,
     stopping: stopping.signal,
   });
-  const workers = startWorkers(queueBackend, processor, {
+  const workers = startCrawlWorkers(queueBackend, processor, {
     concurrency: config.QUEUE_CONCURRENCY,
     stalledIntervalMs: config.STALLED_INTERVAL_MS,
     log,
@@ -170,4 +140,16 @@ export function startWorker(deps: WorkerDeps): void {
     activeRuns.stop();
     await tasks.close();
   });
+}
+
+/** Starts the background work of the process's role. @returns the applier, which every role has. */
+export function startWorkers(deps: WorkerDeps): Applier {
+  const { config, resources, queues, shutdown, clock } = deps;
+  const { pool, log } = resources;
+  const metrics = createCrawlMetrics(deps.registry);
+  const applier = createApplier({ pool, queues, clock, metrics, log });
+  applier.start();
+  shutdown.on('flush', 'applier of schedules', applier.stop);
+  if (config.ROLE !== 'api') startRuns({ ...deps, applier, metrics });
+  return applier;
 }
