@@ -1,8 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describeWith } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
 import { findBarriers, useConsole } from './console.js';
 
 const SETTINGS = '/api/v1/configurationManager/signInConfig';
+const PROVIDER = '/api/v1/organisation/identity-provider';
+
+/** An identity provider as far as its metadata go. */
+async function startMetadata() {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+      }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 describeWith('chromium', 'how people sign in', () => {
   const using = useConsole();
@@ -45,6 +75,55 @@ describeWith('chromium', 'how people sign in', () => {
     await page.getByRole('button', { name: 'Switch codes on' }).click();
     await row.getByRole('button', { name: 'Switch off…' }).waitFor();
     expect(await readSettings()).toEqual(before);
+  });
+
+  test('sets an identity provider up, tests it, adds a domain, and removes both', async () => {
+    const provider = await startMetadata();
+    try {
+      const page = await using.open('/organisation/sign-in');
+      const section = page.locator('section').filter({ hasText: 'No provider is set up' });
+      await section.getByRole('button', { name: 'Set up…' }).click();
+      await page.getByText('/sign-in/provider/callback').waitFor();
+      await page.getByLabel('Issuer').fill(provider.issuer);
+      await page.getByLabel('Client id').fill('platform');
+      await page.getByLabel('Client secret').fill('a-secret-of-the-client');
+      await page.getByLabel('Your password').fill(using.platform.admin.password);
+      expect(await findBarriers(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The identity provider is saved.').waitFor();
+      await page.getByRole('button', { name: 'Test' }).click();
+      await page.getByText('It works').waitFor();
+
+      await page.getByRole('button', { name: 'Add a domain…' }).click();
+      await page.getByRole('textbox', { name: 'Domain' }).fill('Example.org');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText('_workspace-platform.example.org').waitFor();
+      await page.getByText('Not verified').waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+
+      // A secret that is left out stays.
+      await page.getByRole('button', { name: 'Change…' }).click();
+      await page.getByText('Just-in-time membership').click();
+      await page.getByLabel('Your password').fill(using.platform.admin.password);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Everybody of the verified domains, as a member').waitFor();
+      const { identityProvider } = await using.platform.call<{ identityProvider: object }>('GET', PROVIDER);
+      expect(identityProvider).toMatchObject({
+        hasClientSecret: true,
+        justInTimeMembership: true,
+        required: false,
+      });
+
+      await page.getByRole('button', { name: 'Remove example.org…' }).click();
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No domain yet').waitFor();
+      await page.getByRole('button', { name: 'Remove…', exact: true }).click();
+      await page.getByLabel('Your password').fill(using.platform.admin.password);
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No provider is set up').waitFor();
+    } finally {
+      await provider.close();
+    }
   });
 
   // Last, because it also ends the administrator's other sessions.

@@ -12,7 +12,9 @@ let organisations = 0;
 
 beforeAll(async () => {
   dns = await startDnsServer();
-  identity = await startIdentity({ environment, resolveTxt: createResolveTxt([dns.address]) });
+  // No mail service answers there: mails wait.
+  const withMail = { ...environment, MAIL_URL: 'http://127.0.0.1:9' };
+  identity = await startIdentity({ environment: withMail, resolveTxt: createResolveTxt([dns.address]) });
 });
 beforeEach(async () => {
   ({ session } = await identity.createOrganisation(`boss-${++organisations}@start.example`));
@@ -171,4 +173,36 @@ test('IDP-3 name servers that fail are not a missing record', async () => {
   dns.failing.add(record.name);
   const { status, headers } = await call('POST', '/domains/failing.example/verify');
   expect([status, headers.get('retry-after')]).toEqual([503, '10']);
+});
+
+test('IDP-4 every administrator is mailed about a change, and nobody else', async () => {
+  const second = await identity.createMember(session, 'admin');
+  await identity.createMember(session);
+  const mails = async () => {
+    const { rows } = await identity.db.query<{ email: string; headline: string; message: string }>(
+      `select users.email, detail ->> 'headline' as headline, detail ->> 'message' as message
+       from outgoing_mails join users on users.id = user_id
+       where kind = 'token_alert' and users.org_id = (select org_id from users where email = $1) order by outgoing_mails.id`,
+      [second.email],
+    );
+    return rows;
+  };
+  await saveProvider(identity, session, { issuer, justInTimeMembership: true });
+  const { record } = await addDomain('mailed.example');
+  dns.records.set(record.name, [record.value]);
+  await call('POST', '/domains/mailed.example/verify');
+  await call('DELETE', '/domains/mailed.example');
+  await call('POST', '/remove', { currentPassword: admin.password });
+  const sent = await mails();
+  expect(new Set(sent.map(({ email }) => email)).size).toBe(2);
+  expect(sent.map(({ headline }) => headline).filter((_headline, index) => index % 2 === 0)).toEqual([
+    'The identity provider of your organisation was changed',
+    'A domain of your organisation was verified',
+    'A domain of your organisation was removed',
+    'The identity provider of your organisation was removed',
+  ]);
+  expect(sent[0]?.message).toMatch(
+    /Issuer: https:\/\/login\.example\.com\. People of the verified domains become members/,
+  );
+  expect(JSON.stringify(sent)).not.toContain(client.clientSecret);
 });

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Page, Section, Setting, Settings } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { ProviderSection } from './provider-section.tsx';
 import { signInQuery } from './settings.ts';
 
 const ChangeCodes = lazyPart(async () => (await import('./change-codes.tsx')).ChangeCodes);
@@ -48,6 +49,7 @@ export function Screen() {
           </Section>
         )}
       </QueryView>
+      <ProviderSection />
       {settings && dialog === 'factor' && <ChangeFactor settings={settings} onClose={close} />}
       {settings && dialog === 'codes' && <ChangeCodes settings={settings} onClose={close} />}
     </Page>

@@ -1,0 +1,111 @@
+import { identityProvider } from '#text/identity-provider';
+import { CheckboxGroup, Label } from 'react-aria-components';
+import { identity, unwrap } from '../../api/client.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Copyable } from '../../ui/copy.tsx';
+import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
+import { readExactText, readText } from '../../ui/read-form.ts';
+import { PROVIDER_KEY, PROVIDER_PATH, type Provider } from './provider.ts';
+
+const t = identityProvider.form;
+
+interface ChangeProviderProps {
+  readonly provider: Provider | null | undefined;
+  readonly redirectUri: string;
+  onClose(): void;
+}
+
+/** A secret that is left empty stays, unless it would be another provider's. */
+function toSecret(form: FormData, provider: Provider | null | undefined): { clientSecret?: string | null } {
+  const secret = readExactText(form, 'secret');
+  if (secret !== '') return { clientSecret: secret };
+  return provider?.hasClientSecret ? {} : { clientSecret: null };
+}
+
+function save(form: FormData, provider: Provider | null | undefined) {
+  const options = form.getAll('options');
+  return unwrap(
+    identity.PUT(PROVIDER_PATH, {
+      body: {
+        currentPassword: readExactText(form, 'password'),
+        issuer: readText(form, 'issuer'),
+        clientId: readText(form, 'client'),
+        ...toSecret(form, provider),
+        ...(provider && { scopes: provider.scopes }),
+        secondFactorValues: [...new Set(readText(form, 'factor').split(/\s+/).filter(Boolean))],
+        justInTimeMembership: options.includes('justInTime'),
+        required: options.includes('required'),
+      },
+    }),
+  );
+}
+
+/** Sets the provider up, or changes it. */
+export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProviderProps) {
+  const chosen = [
+    ...(provider?.justInTimeMembership ? ['justInTime'] : []),
+    ...(provider?.required ? ['required'] : []),
+  ];
+  return (
+    <ActionDialog
+      title={provider ? t.changeTitle : t.setUpTitle}
+      action={t.submit}
+      isWide
+      changes={PROVIDER_KEY}
+      act={(form) => save(form, provider)}
+      describe={({ endedCount }) => t.saved(endedCount)}
+      onClose={onClose}
+    >
+      <p>{t.redirectHint}</p>
+      <Copyable value={redirectUri} label={identityProvider.facts.redirect} />
+      <TextInput
+        name="issuer"
+        type="url"
+        label={t.issuer}
+        hint={t.issuerHint}
+        defaultValue={provider?.issuer ?? ''}
+        isRequired
+        autoFocus
+        maxLength={2_048}
+      />
+      <TextInput
+        name="client"
+        label={t.client}
+        defaultValue={provider?.clientId ?? ''}
+        isRequired
+        maxLength={512}
+      />
+      <TextInput
+        name="secret"
+        type="password"
+        autoComplete="off"
+        label={t.secret}
+        hint={provider?.hasClientSecret ? t.secretKept : t.secretHint}
+        maxLength={1_024}
+      />
+      <TextInput
+        name="factor"
+        label={t.factor}
+        hint={t.factorHint}
+        defaultValue={provider?.secondFactorValues.join(' ') ?? ''}
+      />
+      <CheckboxGroup name="options" className="field" defaultValue={chosen}>
+        <Label>{t.options}</Label>
+        <CheckboxRow value="justInTime" hint={t.justInTimeHint}>
+          {t.justInTime}
+        </CheckboxRow>
+        <CheckboxRow value="required" hint={t.requiredHint}>
+          {t.required}
+        </CheckboxRow>
+      </CheckboxGroup>
+      <TextInput
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        label={t.password}
+        isRequired
+        maxLength={256}
+      />
+    </ActionDialog>
+  );
+}
