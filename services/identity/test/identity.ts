@@ -9,7 +9,7 @@ import type { ResolveTxt } from '../src/features/identity-provider/dns.js';
 import { createExpiryJob } from '../src/features/maintenance/expiry.job.js';
 import { createOrganisationService } from '../src/features/provisioning/organisations.js';
 import { createPasswords } from '../src/passwords.js';
-import { openResources } from '../src/resources.js';
+import { openResources, type Prisma } from '../src/resources.js';
 
 export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
@@ -22,6 +22,8 @@ export interface IdentityUnderTest {
   readonly databaseUrl: string;
   /** A pool for checking what is stored. */
   readonly db: pg.Pool;
+  /** The service's own client. */
+  readonly prisma: Prisma;
   readonly orgId: string;
   /** Returns everything that was logged. */
   logged(): string;
@@ -185,6 +187,7 @@ export async function startIdentity(
     url: running.url,
     databaseUrl: database.url,
     db,
+    prisma: running.resources.prisma,
     orgId,
     logged: running.logged,
     advance: running.advance,

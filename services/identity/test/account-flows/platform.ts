@@ -25,7 +25,9 @@ export interface Platform {
   /** Waits for the newest of `count` mails with the subject. */
   mailTo(email: string, subject: RegExp, count?: number, timeoutMs?: number): Promise<Email>;
   mailsTo(email: string): Email[];
-  /** Waits until every mail was sent or dropped, so that no further mail can arrive. */
+  /** Has the mails that are held for a minute sent now. */
+  releaseHeld(): Promise<void>;
+  /** Waits until every mail was sent or dropped, those that are held included, so that no further mail can arrive. */
   drained(): Promise<void>;
   /** Clears the cooldowns, so that the next mail of each kind is sent at once. */
   minutePassed(): Promise<void>;
@@ -57,6 +59,11 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
   await identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: session, body: smtp });
   const mailsTo = (email: string) =>
     inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email.toLowerCase()));
+  async function releaseHeld(): Promise<void> {
+    await identity.db.query(
+      'update outgoing_mails set next_attempt_at = created_at where merge_key is not null and attempts = 0',
+    );
+  }
   return {
     identity,
     mail,
@@ -82,7 +89,9 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
         },
         { what: `mail ${count} to ${email}`, timeoutMs },
       ),
+    releaseHeld,
     async drained() {
+      await releaseHeld();
       await waitFor(async () => (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0, {
         what: 'the end of the outgoing mails',
         timeoutMs: 15_000,

@@ -7,6 +7,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { revokeGrant } from '../connected-apps/revoke.queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { describeGrantReuse } from '../token-alerts/alerts.js';
+import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
 import type { GrantStore } from './adapter.js';
 import { findClientName, findGrantPayload } from './grants.queries.js';
 
@@ -47,8 +48,16 @@ export function createGrantStore(deps: {
           at,
         });
         if (!isReuse) return;
-        const detail = describeGrantReuse(await findClientName(tx, clientId));
-        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
+        const alert = limitAlert(outbox, {
+          topic: 'grant-reused',
+          causedBy: userId,
+          recipients: [userId],
+          alert: describeGrantReuse(await findClientName(tx, clientId)),
+          client: null,
+          reportsTheft: true,
+          at,
+        });
+        await storeAlert(tx, alert, at);
       });
       outbox.wake();
     },

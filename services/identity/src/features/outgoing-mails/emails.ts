@@ -198,7 +198,10 @@ export const toTokenAlertEmail = (to: Addressee, detail: MailDetail): SendEmailR
   toEmail(to, {
     emailTemplateType: 'tokenAlert',
     subject: asLine(detail['headline'] ?? ''),
-    templateData: { ...detail, message: asLine(detail['message'] ?? '', MAX_MESSAGE_LENGTH) },
+    templateData: {
+      ...pick(detail, 'headline', 'time', 'device', 'ipAddress'),
+      message: asLine(detail['message'] ?? '', MAX_MESSAGE_LENGTH),
+    },
   });
 
 /* What the mail service takes: a longer text, or a token without a name, would have it reject the whole digest. */

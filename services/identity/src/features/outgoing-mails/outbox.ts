@@ -13,7 +13,14 @@ export interface MailRequest {
   readonly detail?: Readonly<Record<string, string>>;
   /** The id of the request that causes the mail, which is passed to the mail service as `x-request-id`. */
   readonly requestId: string | null;
+  /** Whether the mail tells about a possible theft: it is sent before all others. */
+  readonly reportsTheft?: boolean;
+  /** The mail is held for a minute, and sent as one with those to the same person that have the same key by then. */
+  readonly mergeKey?: string;
 }
+
+/** So long, people create several tokens in a row. */
+const HOLD_MS = 60_000;
 
 /** Stores mails durably for the sending job, so that no response waits for the mail service. */
 export interface Outbox {
@@ -40,7 +47,10 @@ export interface Outbox {
 /** The context that binds a sealed message to its row. */
 export const messageContext = (id: string): string => `outgoing-mail:${id}`;
 
-const toNewMail = ({ kind, to, detail = {}, requestId }: MailRequest, at: Date): NewMail => ({
+const toNewMail = (
+  { kind, to, detail = {}, requestId, reportsTheft = false, mergeKey }: MailRequest,
+  at: Date,
+): NewMail => ({
   id: uuidv7(),
   kind,
   userId: 'userId' in to ? to.userId : null,
@@ -49,11 +59,18 @@ const toNewMail = ({ kind, to, detail = {}, requestId }: MailRequest, at: Date):
   requestId,
   createdAt: at,
   expiresAt: new Date(at.getTime() + getLifetime(kind)),
-  nextAttemptAt: at,
+  nextAttemptAt: mergeKey === undefined ? at : new Date(at.getTime() + HOLD_MS),
+  reportsTheft,
+  mergeKey: mergeKey ?? null,
 });
 
 const toColumns = ({ userId, requestId, createdAt, expiresAt, nextAttemptAt, ...mail }: NewMail) => ({
-  ...mail,
+  id: mail.id,
+  kind: mail.kind,
+  email: mail.email,
+  detail: mail.detail,
+  reports_theft: mail.reportsTheft,
+  merge_key: mail.mergeKey,
   user_id: userId,
   request_id: requestId,
   created_at: createdAt,
@@ -71,12 +88,23 @@ export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Ou
   async addMessages(db, kind, messages, requestId, at) {
     if (!wake || messages.length === 0) return;
     const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };
+    const isOrdinary = { reportsTheft: false, mergeKey: null };
     await insertMails(
       db,
       messages.map(({ userId, message }) => {
         const id = uuidv7();
         const letterSealed = box.seal(JSON.stringify(message), messageContext(id));
-        return { id, kind, userId, email: null, detail: {}, letterSealed, requestId, ...times };
+        return {
+          id,
+          kind,
+          userId,
+          email: null,
+          detail: {},
+          letterSealed,
+          requestId,
+          ...times,
+          ...isOrdinary,
+        };
       }),
     );
   },

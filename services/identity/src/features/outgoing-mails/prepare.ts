@@ -13,11 +13,14 @@ import {
   toTokenAlertEmail,
   toTokenExpiringEmail,
 } from './emails.js';
+import { mergeAlerts } from './merge.js';
 import { messageContext } from './outbox.js';
 import {
   type Addressee,
   clearUndeliverable,
+  deleteMails,
   findAddressee,
+  lockMergeable,
   type OutgoingMail,
   saveMessage,
 } from './queries.js';
@@ -77,6 +80,17 @@ async function composeReset(
   return token === undefined ? undefined : toResetEmail(to, token, links, detail);
 }
 
+/** Merges the alerts that are waiting with this one. @returns undefined when it has been merged into another one. */
+async function merge(tx: Transaction, mail: OutgoingMail): Promise<OutgoingMail['detail'] | undefined> {
+  const waiting = await lockMergeable(tx, mail);
+  if (!waiting.some(({ id }) => id === mail.id)) return undefined;
+  await deleteMails(
+    tx,
+    waiting.map(({ id }) => id).filter((id) => id !== mail.id),
+  );
+  return mergeAlerts(waiting.map(({ detail }) => detail));
+}
+
 async function compose(
   deps: PrepareDeps,
   tx: Transaction,
@@ -88,7 +102,10 @@ async function compose(
   if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
-  if (mail.kind === 'token_alert') return toTokenAlertEmail(to, mail.detail);
+  if (mail.kind === 'token_alert') {
+    const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail);
+    return detail && toTokenAlertEmail(to, detail);
+  }
   if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;

@@ -14,6 +14,9 @@ export interface NewMail {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly nextAttemptAt: Date;
+  readonly reportsTheft: boolean;
+  /** Null for a mail that is sent by itself. */
+  readonly mergeKey: string | null;
 }
 
 /** Inserts mails together with their complete, sealed messages. */
@@ -22,7 +25,7 @@ export const insertMails = (
   mails: readonly (NewMail & { readonly letterSealed: string })[],
 ): Promise<unknown> => db.outgoingMail.createMany({ data: [...mails] });
 
-export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt'> {
+export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt' | 'reportsTheft'> {
   readonly orgId: string;
   readonly letterSealed: string | null;
   readonly attempts: number;
@@ -33,9 +36,10 @@ export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
   db.outgoingMail.create({ data: mail, select: { id: true } });
 
-const mailFields = 'id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at';
+const mailFields =
+  'id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at, reports_theft, merge_key';
 const mailColumns = `(id uuid, kind text, user_id uuid, email text, detail jsonb, request_id text,
-  created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz)`;
+  created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz, reports_theft boolean, merge_key text)`;
 
 /**
  * Returns the SQL that inserts the mail that `Outbox.toRow` returned as `parameter`; null inserts none. It can be a part
@@ -65,15 +69,19 @@ export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown>
     ${NO_ORGANISATION}::uuid)
   where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
 
-/** Each lane has its own slots, so that urgent mails don't wait for others, nor other notices for alerts about tokens. */
-export const lanes = ['urgent', 'other', 'alerts'] as const;
+/**
+ * Each lane has its own slots, so that urgent mails don't wait for others, nor other notices for alerts, nor alerts about
+ * a possible theft for anything. They are claimed in this order.
+ */
+export const lanes = ['thefts', 'urgent', 'other', 'alerts'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** The predicates of the partial indexes. Urgent mails are those that a person is waiting for at a screen. */
 const lanePredicates: Readonly<Record<Lane, Sql.Sql>> = {
   urgent: Sql.sql`kind in ('login_code', 'password_reset')`,
   other: Sql.sql`kind not in ('login_code', 'password_reset', 'token_alert')`,
-  alerts: Sql.sql`kind = 'token_alert'`,
+  alerts: Sql.sql`kind = 'token_alert' and not reports_theft`,
+  thefts: Sql.sql`kind = 'token_alert' and reports_theft`,
 };
 
 export interface Claim {
@@ -127,10 +135,22 @@ export const claimMails = (
   where id in (select id from claimed)
   returning id::text, kind, org_id::text as "orgId", user_id::text as "userId", email, detail, created_at as "createdAt",
             letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals,
-            unknown_outcomes as "unknownOutcomes"`;
+            unknown_outcomes as "unknownOutcomes", merge_key as "mergeKey"`;
 
 export const saveMessage = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { letterSealed } });
+
+/** Locks the mails that are waiting to be merged, in the order of their causes. */
+export const lockMergeable = (
+  db: Transaction,
+  { userId, mergeKey }: Pick<OutgoingMail, 'userId' | 'mergeKey'>,
+): Promise<Pick<OutgoingMail, 'id' | 'detail'>[]> => db.$queryRaw`
+  select id::text, detail from outgoing_mails
+  where user_id = ${userId}::uuid and merge_key = ${mergeKey} and letter_sealed is null
+  order by id for update`;
+
+export const deleteMails = (db: Transaction, ids: readonly string[]): Promise<unknown> =>
+  db.outgoingMail.deleteMany({ where: { id: { in: [...ids] } } });
 
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });

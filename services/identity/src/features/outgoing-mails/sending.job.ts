@@ -18,7 +18,8 @@ import { createSlots } from './slots.js';
 /*
  * The life of a row:
  *
- *   due        nextAttemptAt has passed; before the first attempt the row has no message
+ *   due        nextAttemptAt has passed; before the first attempt the row has no message, and mails with its merge key
+ *              are merged into it
  *   claimed    nextAttemptAt is LEASE_MS ahead; the claiming replica is sending the mail
  *   deleted    the mail was sent, was rejected permanently, twice had an unknown outcome, or has no recipient
  *   postponed  due again after a back-off, until its code or link expires
@@ -35,6 +36,7 @@ const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly maxPerOrga
   urgent: { total: 32, maxPerOrganisation: 4 },
   other: { total: 32, maxPerOrganisation: 4 },
   alerts: { total: 32, maxPerOrganisation: 4 },
+  thefts: { total: 32, maxPerOrganisation: 4 },
 };
 /** Exceeds the number of mails that are usually stored between two polls. */
 const MAX_ASSIGNED = 500;
@@ -64,6 +66,7 @@ export function createSendingJob(deps: {
     urgent: createSlots(SLOTS.urgent.total),
     other: createSlots(SLOTS.other.total),
     alerts: createSlots(SLOTS.alerts.total),
+    thefts: createSlots(SLOTS.thefts.total),
   };
   const stopping = new AbortController();
 

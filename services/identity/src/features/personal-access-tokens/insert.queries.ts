@@ -1,10 +1,9 @@
-import { HOUR_MS } from '@platform/service-kit';
 import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
-import { incrementCountFrom } from '../attempt-limits/queries.js';
-import { insertMailsFrom } from '../outgoing-mails/queries.js';
+import { lockPolicy } from '../token-policy/queries.js';
+import { insertAlertFrom, type LimitedAlert } from '../token-alerts/limited-alerts.js';
 
 /** Whoever a token acts as. */
 export interface TokenOwner {
@@ -33,12 +32,17 @@ export interface NewToken {
  *
  * The owner is locked before the maker, in the same order as by a revocation: a creation that waits for a revocation then
  * sees the maker revoked, and a revocation that waits for a creation sees the new token.
+ *
+ * The policy is locked last. There is none when it was saved after the token was checked against it. [PAT-30]
  */
-const ownerAndMaker = (maker: string, owners: 'users' | 'service_accounts' = 'users') => `
+const ownerAndMaker =
+  (maker: string, owners: 'users' | 'service_accounts' = 'users') =>
+  (version: string) => `
   owner as materialized (
     select id from ${owners} where id = $3 and org_id = $2 and removed_at is null for no key update
   ), maker as materialized (
     ${maker} for share of maker
+  ), policy as materialized (${lockPolicy(version, 'maker')}
   )`;
 export const ownerAndSession = ownerAndMaker(
   `select maker.id, '{}'::inet[] as allow_list, null::uuid as successor_id from owner join sessions maker on maker.user_id = owner.id
@@ -58,24 +62,21 @@ export const ownerAndToken = ownerAndMaker(
 );
 
 /*
- * Inserts a token, its audit entry and the mails about it in one statement, so that none exists without the others. Each
- * token is mailed about up to a limit an hour; the next one is mailed about as many. A token that has been rotated creates
- * none. The new token has the allow list of the creating token, or one that lies within it.
+ * Inserts a token, its audit entry and the mails about it in one statement, so that none exists without the others. A token
+ * that has been rotated creates none. The new token has the allow list of the creating token, or one that lies within it.
  */
-/** So many creations an hour are mailed one by one: no member can fill the outbox of the organisation. [PAT-32] */
-export const MAILED_CREATIONS = 10;
 const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;
 const insertBy = (
-  locks: string,
+  locks: (version: string) => string,
   parentId: 'maker.id' | 'null',
   ownerColumn: 'owner_id' | 'service_account_id' = 'owner_id',
 ) => `
-  with ${locks}, token as (
+  with ${locks('$22')}, token as (
     insert into personal_access_tokens
       (id, org_id, ${ownerColumn}, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, allow_list, parent_id)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16,
            case when $17::inet[] = '{}' then maker.allow_list else $17::inet[] end, ${parentId}
-    from maker where maker.successor_id is null and ${isAllowed}
+    from maker cross join policy where maker.successor_id is null and ${isAllowed}
     returning id, org_id, name, scopes, expires_at, created_at
   ), entry as (
     insert into audit_entries
@@ -83,23 +84,21 @@ const insertBy = (
     select $10, org_id, 'token.created', $18::uuid, $11, $12::uuid, $13, $14, id,
            jsonb_build_object('name', name, 'scopes', array_to_string(scopes, ' '), 'expiresAt', $15::text), created_at
     from token
-  ), counted as (
-    ${incrementCountFrom('$21::text', 'created_at', HOUR_MS, 'token where $19::jsonb is not null')}
-  ), chosen as (
-    select case when points <= ${MAILED_CREATIONS} then $19::jsonb when points = ${MAILED_CREATIONS + 1} then $20::jsonb end as mails
-    from counted
-  ), mail as (${insertMailsFrom('mails', 'chosen')}
-  )
+  ), ${insertAlertFrom({ mails: '$19', summaries: '$20', countKey: '$21' }, 'token')}
   select case when maker.successor_id is not null then 'rotated'
-              when not ${isAllowed} then 'outside of the allow list' else 'created' end as outcome
-  from maker`;
+              when not ${isAllowed} then 'outside of the allow list'
+              when policy.org_id is null then 'policy changed' else 'created' end as outcome
+  from maker left join policy on true`;
 
 const insertBySession = insertBy(ownerAndSession, 'null');
 const insertForAccount = insertBy(accountAndSession, 'null', 'service_account_id');
 const insertByToken = insertBy(ownerAndToken, 'maker.id');
 
-/** Why no token was created: the creating credential has ended, was rotated, or has an allow list that is exceeded. */
-export type InsertOutcome = 'created' | 'ended' | 'rotated' | 'outside of the allow list';
+/**
+ * Why no token was created: the creating credential has ended, was rotated, or has an allow list that is exceeded; or the
+ * policy was saved in the meantime.
+ */
+export type InsertOutcome = 'created' | 'ended' | 'rotated' | 'outside of the allow list' | 'policy changed';
 
 /** @returns the prepared statement for the owner and the creating credential. A token makes none for a service account. */
 function selectInsert({ isServiceAccount }: TokenOwner, maker: Caller): { name: string; text: string } {
@@ -109,20 +108,12 @@ function selectInsert({ isServiceAccount }: TokenOwner, maker: Caller): { name: 
     : { name: 'insert_token_by_session', text: insertBySession };
 }
 
-/** The mails about a new token, each a JSON array for `insertMailsFrom`; null for none. */
-export interface CreationMails {
-  readonly mails: string | null;
-  /** Instead of `mails` for the first creation beyond the limit: they say that there are many. */
-  readonly summaries: string | null;
-  /** What the creations of an hour are counted by. */
-  readonly countKey: string;
-}
-
 export async function insertToken(
   db: pg.Pool,
   token: NewToken,
   maker: Caller,
-  { mails, summaries, countKey }: CreationMails,
+  { mails, summaries, countKey }: LimitedAlert,
+  policyVersion: Date,
 ): Promise<InsertOutcome> {
   const { rows } = await db.query<{ outcome: InsertOutcome }>({
     ...selectInsert(token.owner, maker),
@@ -148,6 +139,7 @@ export async function insertToken(
       mails,
       summaries,
       countKey,
+      policyVersion,
     ],
   });
   return rows[0]?.outcome ?? 'ended';

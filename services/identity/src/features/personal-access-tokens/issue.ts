@@ -7,18 +7,14 @@ import type { Caller } from '../audit/actor.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Prisma } from '../../resources.js';
 import { findAdministrators } from '../configuration/queries.js';
-import { describeCreation, describeManyCreations, toAlertMail } from '../token-alerts/alerts.js';
-import { limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
+import { describeCreation, describeManyCreations } from '../token-alerts/alerts.js';
+import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../token-alerts/limited-alerts.js';
+import { policyChanged } from '../token-policy/current-policy.js';
+import { limitExpiry } from '../token-policy/policy.js';
+import type { CurrentPolicy } from '../token-policy/queries.js';
 import { tokenAlreadyRotated } from './errors.js';
 import { type ExpiryDays, grantExpiry } from './grant.js';
-import {
-  type CreationMails,
-  type InsertOutcome,
-  insertToken,
-  MAILED_CREATIONS,
-  type NewToken,
-  type TokenOwner,
-} from './insert.queries.js';
+import { type InsertOutcome, insertToken, type NewToken, type TokenOwner } from './insert.queries.js';
 import { type MintDeps, mintToken } from './mint.js';
 import type { Token } from './schemas.js';
 
@@ -46,41 +42,43 @@ export type CreatedToken = Token & { readonly accessToken: string };
 function assertCreated(outcome: InsertOutcome): void {
   if (outcome === 'ended') throw invalidCredential(standardAuthErrors);
   if (outcome === 'rotated') throw tokenAlreadyRotated();
+  if (outcome === 'policy changed') throw policyChanged();
   if (outcome === 'outside of the allow list')
     throw validationError([
       { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
     ]);
 }
 
-/** Returns the mails about a new token: to its owner, or to the administrators for a service account, which reads none. */
-async function composeMails(
+/** Returns the alert about a new token: to its owner, or to the administrators for a service account, which reads none. */
+async function composeAlert(
   { prisma, outbox }: Pick<IssueDeps, 'prisma' | 'outbox'>,
   caller: Caller,
   { owner, createdAt, expiresAt, ...token }: NewToken,
   accountName: string | undefined,
-): Promise<CreationMails> {
-  const countKey = `mail:created:${owner.isServiceAccount ? caller.orgId : owner.id}`;
-  if (!outbox.isEnabled) return { mails: null, summaries: null, countKey };
+): Promise<LimitedAlert> {
   const recipients = owner.isServiceAccount ? await findAdministrators(prisma, caller.orgId) : [owner];
-  const toMails = (alert: Parameters<typeof toAlertMail>[3]): string =>
-    `[${recipients.map(({ id }) => toAlertMail(outbox, id, caller, alert, createdAt)).join(',')}]`;
-  return {
-    mails: toMails(describeCreation(token, expiresAt, { accountName, creator: caller })),
-    summaries: toMails(describeManyCreations(MAILED_CREATIONS, accountName)),
-    countKey,
-  };
+  return limitAlert(outbox, {
+    topic: owner.isServiceAccount ? 'account-token-created' : 'token-created',
+    causedBy: owner.isServiceAccount ? caller.orgId : owner.id,
+    recipients: recipients.map(({ id }) => id),
+    alert: describeCreation(token, expiresAt, { accountName, creator: caller }),
+    summary: describeManyCreations(ALERTS_PER_HOUR, accountName),
+    client: caller.client,
+    isMerged: true,
+    at: createdAt,
+  });
 }
 
 /**
  * Signs and stores a token within the policy.
  *
  * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
- *   verified; 409 when it is a token that has been rotated.
+ *   verified; 409 when it is a token that has been rotated, or when the policy was saved in the meantime.
  */
 export async function issueToken(
   { pool, prisma, clock, outbox, ...mint }: IssueDeps,
   caller: Caller,
-  policy: TokenPolicy,
+  policy: CurrentPolicy,
   { owner, accountName, name, description, scopes, expiryDays, allowList }: TokenRequest,
 ): Promise<CreatedToken> {
   const now = clock();
@@ -104,8 +102,8 @@ export async function issueToken(
     createdAt,
     expiresAt: expiry,
   };
-  const mails = await composeMails({ prisma, outbox }, caller, row, accountName);
-  assertCreated(await insertToken(pool, row, caller, mails));
+  const alert = await composeAlert({ prisma, outbox }, caller, row, accountName);
+  assertCreated(await insertToken(pool, row, caller, alert, policy.version));
   outbox.wake();
   return {
     id,

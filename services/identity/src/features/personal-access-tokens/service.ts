@@ -13,8 +13,11 @@ import {
   type TokenRow,
 } from './list.queries.js';
 import { revokeTokens } from '../token-revocation/queries.js';
-import { describeRevocation, toAlertMail } from '../token-alerts/alerts.js';
-import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
+import { describeRevocation } from '../token-alerts/alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { withCurrentPolicy } from '../token-policy/current-policy.js';
+import type { GetPolicy } from '../token-policy/feature.js';
+import { assertScopesAllowed } from '../token-policy/policy.js';
 import { findUsedScopes } from './used-scopes.js';
 import { listScopeGroups } from './scope-groups.js';
 import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token } from './schemas.js';
@@ -73,7 +76,7 @@ export const toAdminToken = (row: OwnedTokenRow, now: number): AdminToken => ({
 
 export interface TokenServiceDeps extends IssueDeps {
   readonly defaultScopes: readonly Scope[];
-  readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+  readonly getPolicy: GetPolicy;
 }
 
 export function createTokenService(deps: TokenServiceDeps): TokenService {
@@ -94,10 +97,17 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       reason: reason ?? null,
       keepsDescendants,
       at,
-      toMail: (token) =>
-        token.ownerId === caller.userId
+      toAlert: (token) =>
+        token.ownerId === null || token.ownerId === caller.userId
           ? null
-          : toAlertMail(outbox, token.ownerId, caller, describeRevocation(token, caller, reason), at),
+          : limitAlert(outbox, {
+              topic: 'token-revoked',
+              causedBy: `${caller.userId}:${token.ownerId}`,
+              recipients: [token.ownerId],
+              alert: describeRevocation(token, caller, reason),
+              client: caller.client,
+              at,
+            }),
     });
     if (count === 0) throw tokenNotFound();
     outbox.wake();
@@ -111,14 +121,24 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
   }
 
   return {
-    async create(caller, { name, description, scopes: requested, expiryDays, allowList }) {
-      const policy = await deps.getPolicy(caller.orgId);
-      assertScopesAllowed(policy, requested ?? []);
-      const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
-      const scopes = grantScopes(caller, requested, allowed);
-      const owner = { id: caller.userId, isServiceAccount: false };
-      return issueToken(deps, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
-    },
+    create: (caller, { scopes: requested, name, description, expiryDays, allowList }) =>
+      withCurrentPolicy(
+        () => deps.getPolicy(caller.orgId),
+        (policy) => {
+          assertScopesAllowed(policy, requested ?? []);
+          const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
+          const scopes = grantScopes(caller, requested, allowed);
+          const owner = { id: caller.userId, isServiceAccount: false };
+          return issueToken(deps, caller, policy, {
+            owner,
+            name,
+            description,
+            scopes,
+            expiryDays,
+            allowList,
+          });
+        },
+      ),
 
     listOwn: ({ userId }) => list({ id: userId, isServiceAccount: false }),
     listOf: list,

@@ -1,12 +1,8 @@
 import type { Transaction } from '../../resources.js';
-import { type ClientAddress, describeRequest } from '../known-devices/client.js';
+import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-
-/** The text of a mail about the second factor, for `toTokenAlertEmail`. */
-interface Notice extends Record<string, string> {
-  readonly headline: string;
-  readonly message: string;
-}
+import type { Alert } from '../token-alerts/alerts.js';
+import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
 
 const notices = {
   enrolled: {
@@ -52,7 +48,7 @@ type NoticeKind = keyof typeof notices;
 
 const ADVICE = 'If this was not you, choose a new password now and tell your administrator.';
 
-const describeNotice = (kind: NoticeKind): Notice => ({
+const describeNotice = (kind: NoticeKind): Alert => ({
   headline: notices[kind].headline,
   message: `${notices[kind].message} ${ADVICE}`,
 });
@@ -68,7 +64,13 @@ export type AddNotice = (
 export const createAddNotice =
   (outbox: Outbox): AddNotice =>
   (tx, userId, kind, { client, at }) => {
-    const detail = { ...describeNotice(kind), ...(client && describeRequest(client, at)) };
-    const requestId = client?.requestId ?? null;
-    return outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId }, at);
+    const alert = limitAlert(outbox, {
+      topic: `second-factor-${kind}`,
+      causedBy: userId,
+      recipients: [userId],
+      alert: describeNotice(kind),
+      client,
+      at,
+    });
+    return storeAlert(tx, alert, at);
   };

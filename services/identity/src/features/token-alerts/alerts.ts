@@ -1,30 +1,17 @@
-import type { Caller } from '../audit/actor.js';
-import { describeRequest } from '../known-devices/client.js';
-import type { Outbox } from '../outgoing-mails/outbox.js';
-
-/** The text of an alert about a token, for `toTokenAlertEmail`. */
-interface Alert extends Record<string, string> {
+/** The text of an alert, for `toTokenAlertEmail`. One that is merged with others has more: see `mergeAlerts`. */
+export interface Alert extends Record<string, string> {
   readonly headline: string;
   readonly message: string;
 }
 
-/** Returns the mail about what a request did to a token of the member, for `insertMailFrom`. */
-export const toAlertMail = (
-  outbox: Pick<Outbox, 'toRow'>,
-  userId: string,
-  { client }: Pick<Caller, 'client'>,
-  alert: Alert,
-  at: Date,
-): string | null =>
-  outbox.toRow(
-    {
-      kind: 'token_alert',
-      to: { userId },
-      detail: { ...alert, ...describeRequest(client, at) },
-      requestId: client.requestId,
-    },
-    at,
-  );
+/** The mail after the last one of an hour about the same. */
+export const describeMany = ({ headline }: Alert, limit: number): Alert => ({
+  headline: 'There are more alerts of one kind',
+  message: [
+    `You were mailed ${limit} times within an hour: "${headline}".`,
+    'It happened again. For the rest of the hour, you are not mailed about it.',
+  ].join(' '),
+});
 
 export const describeReuse = (name: string, isFamilyRevoked: boolean): Alert => ({
   headline: 'A replaced access token was used',
@@ -61,21 +48,34 @@ interface Subject {
   readonly creator: { readonly fullName: string; readonly email: string };
 }
 
+/** Leaves room for ten items in a mail. */
+const MAX_ITEM_NAME_LENGTH = 40;
+const shorten = (name: string): string =>
+  name.length <= MAX_ITEM_NAME_LENGTH ? name : `${name.slice(0, MAX_ITEM_NAME_LENGTH).toWellFormed()}…`;
+
+/** It is merged with those about other tokens that are created within a minute. */
 export const describeCreation = (
   { name, scopes }: { readonly name: string; readonly scopes: readonly string[] },
   expiresAt: Date | null,
   { accountName, creator }: Subject,
 ): Alert => {
   const holder = accountName === undefined ? 'you' : `the service account "${accountName}"`;
+  const expiry = expiresAt === null ? 'never expires' : `expires on ${expiresAt.toISOString().slice(0, 10)}`;
   return {
     headline: `A new access token ${accountName === undefined ? '' : 'of a service account '}was created`,
     message: [
       `The access token "${name}" acts as ${holder}, with the scopes ${scopes.join(', ')}.`,
-      expiresAt === null ? 'It never expires.' : `It expires on ${expiresAt.toISOString().slice(0, 10)}.`,
+      `It ${expiry}.`,
       accountName === undefined
         ? 'If you did not create it, revoke it, and change your password.'
         : `${creator.fullName} (${creator.email}) created it. If that is unexpected, revoke it.`,
     ].join(' '),
+    item: `"${shorten(name)}"${accountName === undefined ? '' : ` of "${shorten(accountName)}"`} (${expiry})`,
+    manyHeadline: `# new access tokens ${accountName === undefined ? '' : 'of service accounts '}were created`,
+    advice:
+      accountName === undefined
+        ? 'If you did not create all of them, revoke the others, and change your password.'
+        : 'If that is unexpected, revoke them.',
   };
 };
 
@@ -121,3 +121,15 @@ export const describePolicyRevocation = (
     ].join(' '),
   };
 };
+
+/** It is merged with those about other tokens of the same owner. */
+export const describeUnusedRevocation = (name: string, days: number): Alert => ({
+  headline: 'An unused access token was revoked',
+  message: [
+    `The access token "${name}" was not used for ${days} days.`,
+    'It was revoked, as the policy of your organisation demands. You were told a week ago.',
+  ].join(' '),
+  item: `"${shorten(name)}"`,
+  manyHeadline: '# unused access tokens were revoked',
+  advice: `They were not used for ${days} days, and were revoked as the policy of your organisation demands.`,
+});

@@ -7,6 +7,7 @@ import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import { describeLeak } from '../token-alerts/alerts.js';
+import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
 import {
   deleteLeakReport,
   findLeakedTokens,
@@ -50,10 +51,17 @@ export function createLeaksJob(deps: {
       await insertAuditEntry(tx, { ...entry, ...(url !== null && { detail: { url } }) });
       if (!isFirst) return;
       const administrators = await findAdministrators(tx, orgId);
-      const detail = describeLeak(token.name, token.ownerName, url);
       const owners = ownerId === null ? [] : [ownerId];
-      for (const userId of new Set([...owners, ...administrators.map(({ id }) => id)]))
-        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
+      const alert = limitAlert(outbox, {
+        topic: 'token-leaked',
+        causedBy: ownerId ?? orgId,
+        recipients: [...new Set([...owners, ...administrators.map(({ id }) => id)])],
+        alert: describeLeak(token.name, token.ownerName, url),
+        client: null,
+        reportsTheft: true,
+        at,
+      });
+      await storeAlert(tx, alert, at);
     });
     outbox.wake();
   }

@@ -1,5 +1,5 @@
 import { isScope, type UserPrincipal } from '@platform/auth';
-import { AppError, type Clock, validationError } from '@platform/service-kit';
+import { AppError, type Clock, conflict, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { readAllowList } from '../allow-lists/ranges.js';
@@ -8,17 +8,15 @@ import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type RevokedToken, revokeTokens } from '../token-revocation/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { describePolicyRevocation, toAlertMail } from '../token-alerts/alerts.js';
+import { describePolicyRevocation } from '../token-alerts/alerts.js';
+import { limitAlert, type LimitedAlert } from '../token-alerts/limited-alerts.js';
 import { lockAdministration } from '../users/administration.js';
-import { type Breach, findBreaches, type TokenPolicy } from './policy.js';
-import { type ActiveToken, findActiveTokens, findTokenPolicy, saveTokenPolicy } from './queries.js';
-import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
+import { type Affected, findAffected, groupByOwner } from './affected.js';
+import { getUnusedFrom, isOnlyUnused, type TokenPolicy } from './policy.js';
+import { findSavedState, findTokenPolicy, saveTokenPolicy } from './queries.js';
+import type { SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
 
-const BATCH = 1_000;
 const MAX_LISTED = 1_000;
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
-type Affected = ActiveToken & { readonly breaches: Breach[] };
 
 export interface TokenPolicyService {
   get(organisation: Pick<UserPrincipal, 'orgId'>): Promise<TokenPolicy>;
@@ -39,8 +37,21 @@ const existingTokensUndecided = (count: number): AppError =>
     message: `The policy would not allow ${count} active tokens: say with existingTokens whether to keep or to revoke them`,
   });
 
-/** @throws AppError 400 for what is no range or no scope. */
-function readPolicy({ existingTokens: _existingTokens, ...policy }: TokenPolicyBody): TokenPolicy {
+/** @throws AppError 409 when nobody could be warned. */
+const mailServiceRequired = (): AppError =>
+  conflict(
+    'MAIL_SERVICE_REQUIRED',
+    'Unused tokens cannot be revoked: there is no mail service (MAIL_URL) that could warn their owners',
+  );
+
+/**
+ * @param before - the saved policy: a request that doesn't name `revokeUnusedDays` keeps it.
+ * @throws AppError 400 for what is no range or no scope.
+ */
+function readPolicy(
+  { existingTokens: _existingTokens, revokeUnusedDays, ...policy }: TokenPolicyBody,
+  before: TokenPolicy,
+): TokenPolicy {
   const faults = policy.deniedScopes.flatMap((scope, index) =>
     isScope(scope)
       ? []
@@ -51,17 +62,8 @@ function readPolicy({ existingTokens: _existingTokens, ...policy }: TokenPolicyB
     ...policy,
     allowList: readAllowList(policy.allowList),
     deniedScopes: [...new Set(policy.deniedScopes)],
+    revokeUnusedDays: revokeUnusedDays === undefined ? before.revokeUnusedDays : revokeUnusedDays,
   };
-}
-
-function groupByOwner(tokens: readonly Affected[]): AffectedOwner[] {
-  const owners = new Map<string, AffectedOwner>();
-  for (const { id, name, breaches, ownerId: userId, ownerEmail } of tokens) {
-    const owner = owners.get(userId) ?? { userId, ownerEmail, tokens: [] };
-    owner.tokens.push({ id, name, breaches });
-    owners.set(userId, owner);
-  }
-  return [...owners.values()];
 }
 
 const toAuditForm = (policy: TokenPolicy) => ({
@@ -70,6 +72,7 @@ const toAuditForm = (policy: TokenPolicy) => ({
   allowsNever: String(policy.allowsNever),
   deniedScopes: policy.deniedScopes.join(' '),
   revokeFamilyOnReuse: String(policy.revokeFamilyOnReuse),
+  revokeUnusedDays: policy.revokeUnusedDays,
 });
 const auditFields = [
   'allowList',
@@ -77,6 +80,7 @@ const auditFields = [
   'allowsNever',
   'deniedScopes',
   'revokeFamilyOnReuse',
+  'revokeUnusedDays',
 ] as const;
 
 export function createTokenPolicyService(deps: {
@@ -87,33 +91,26 @@ export function createTokenPolicyService(deps: {
 }): TokenPolicyService {
   const { pool, prisma, outbox, clock } = deps;
 
-  async function findAffected(orgId: string, policy: TokenPolicy, now: Date): Promise<Affected[]> {
-    const affected: Affected[] = [];
-    let before = LAST_ID;
-    for (;;) {
-      const batch = await findActiveTokens(pool, { orgId, now, before, limit: BATCH });
-      for (const token of batch) {
-        const breaches = findBreaches(policy, token);
-        if (breaches.length > 0) affected.push({ ...token, breaches });
-      }
-      if (batch.length < BATCH) return affected;
-      before = batch.at(-1)?.id ?? before;
-    }
-  }
-
-  const store = (caller: Caller, policy: TokenPolicy, at: Date): Promise<unknown> =>
+  const store = (caller: Caller, body: TokenPolicyBody, at: Date): Promise<TokenPolicy> =>
     prisma.$transaction(async (tx) => {
+      const { orgId } = caller;
       await lockAdministration(tx, caller);
-      const before = await findTokenPolicy(tx, caller.orgId);
-      await saveTokenPolicy(tx, caller.orgId, policy, at);
+      const before = await findTokenPolicy(tx, orgId);
+      const policy = readPolicy(body, before);
+      const saved = await findSavedState(tx, orgId);
+      const { existingTokens } = body;
+      const unusedFrom = getUnusedFrom(saved, policy.revokeUnusedDays, { existingTokens, at });
+      const updatedAt = new Date(Math.max(at.getTime(), saved.updatedAt.getTime() + 1));
+      await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt });
       await insertAuditEntry(tx, {
-        orgId: caller.orgId,
+        orgId,
         action: 'configuration.token_policy_saved',
         actor: toActor(caller),
-        subjectId: caller.orgId,
+        subjectId: orgId,
         changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
         at,
       });
+      return policy;
     });
 
   /** Revokes the tokens. Each owner gets one mail, which is stored with the first revocation. */
@@ -121,11 +118,19 @@ export function createTokenPolicyService(deps: {
     const namesOfOwner = new Map<string, string[]>();
     for (const { ownerId, name } of tokens)
       namesOfOwner.set(ownerId, [...(namesOfOwner.get(ownerId) ?? []), name]);
-    function toMail({ ownerId }: RevokedToken): string | null {
+    function toAlert({ ownerId }: RevokedToken): LimitedAlert | null {
+      if (ownerId === null) return null;
       const names = namesOfOwner.get(ownerId);
       namesOfOwner.delete(ownerId);
       if (!names || ownerId === caller.userId) return null;
-      return toAlertMail(outbox, ownerId, caller, describePolicyRevocation(names, caller), at);
+      return limitAlert(outbox, {
+        topic: 'policy',
+        causedBy: `${caller.userId}:${ownerId}`,
+        recipients: [ownerId],
+        alert: describePolicyRevocation(names, caller),
+        client: caller.client,
+        at,
+      });
     }
     let count = 0;
     const revocation = {
@@ -134,7 +139,7 @@ export function createTokenPolicyService(deps: {
       reason: 'policy',
       keepsDescendants: false,
       at,
-      toMail,
+      toAlert,
     };
     for (const { id: tokenId } of tokens) count += await revokeTokens(pool, { ...revocation, tokenId });
     outbox.wake();
@@ -144,24 +149,27 @@ export function createTokenPolicyService(deps: {
   return {
     get: ({ orgId }) => findTokenPolicy(prisma, orgId),
     async save(caller, body, isDryRun) {
-      const policy = readPolicy(body);
+      const { orgId } = caller;
       const at = new Date(clock());
-      const isRevoking = body.existingTokens === 'revoke';
-      const find = () => findAffected(caller.orgId, policy, at);
-      if (!isDryRun) {
-        const undecided = body.existingTokens === undefined ? await find() : [];
+      const find = (wanted: TokenPolicy) => findAffected(pool, orgId, wanted, at);
+      const wanted = readPolicy(body, await findTokenPolicy(prisma, orgId));
+      if (wanted.revokeUnusedDays !== null && !outbox.isEnabled) throw mailServiceRequired();
+      if (!isDryRun && body.existingTokens === undefined) {
+        const undecided = await find(wanted);
         if (undecided.length > 0) throw existingTokensUndecided(undecided.length);
-        await store(caller, policy, at);
       }
+      const policy = isDryRun ? wanted : await store(caller, body, at);
       // After it is stored, so that a token that was created meanwhile is found as well.
-      const found = await find();
-      const revokeFound = () => (isDryRun ? found.length : revokeAll(caller, found, at));
-      return {
+      const found = await find(policy);
+      const result = {
         policy,
         affected: groupByOwner(found.slice(0, MAX_LISTED)),
         affectedCount: found.length,
-        revokedCount: isRevoking ? await revokeFound() : 0,
       };
+      if (body.existingTokens !== 'revoke') return { ...result, revokedCount: 0, warnedCount: 0 };
+      const revocable = found.filter(({ breaches }) => !isOnlyUnused(breaches));
+      const revokedCount = isDryRun ? revocable.length : await revokeAll(caller, revocable, at);
+      return { ...result, revokedCount, warnedCount: found.length - revocable.length };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
 import { describeReuse } from '../token-alerts/alerts.js';
+import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
 import { claimReuseNotice, findReusedToken } from './queries.js';
 
 /** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */
@@ -40,11 +41,18 @@ export const createReuseReaction =
       });
     await prisma.$transaction(async (tx) => {
       if (!(await claimReuseNotice(tx, tokenId, at, new Date(at.getTime() - NOTICE_EVERY_MS)))) return;
-      const detail = describeReuse(token.name, revokeFamilyOnReuse);
       const recipients =
         token.ownerId === null ? await findAdministrators(tx, token.orgId) : [{ id: token.ownerId }];
-      for (const { id: userId } of recipients)
-        await outbox.add(tx, { kind: 'token_alert', to: { userId }, detail, requestId: null }, at);
+      const alert = limitAlert(outbox, {
+        topic: 'token-reused',
+        causedBy: token.ownerId ?? token.orgId,
+        recipients: recipients.map(({ id }) => id),
+        alert: describeReuse(token.name, revokeFamilyOnReuse),
+        client: null,
+        reportsTheft: true,
+        at,
+      });
+      await storeAlert(tx, alert, at);
     });
     outbox.wake();
   };

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
-import { insertMailFrom } from '../outgoing-mails/queries.js';
+import { type LimitedAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { isStillRevocable } from '../unused-tokens/due.js';
 
 /**
  * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
@@ -36,13 +37,16 @@ export interface Revocation {
   readonly by: Revoker;
   readonly reason: string | null;
   readonly keepsDescendants: boolean;
+  /** Whether the token is revoked only while it is unused and its owner was warned. */
+  readonly onlyIfUnused?: boolean;
   readonly at: Date;
-  /** Returns the mail about the revocation of a member's token, for `insertMailFrom`. */
-  readonly toMail?: (token: RevokedToken) => string | null;
+  /** Returns the alert about the revocation, which is stored with it; null for none. */
+  readonly toAlert?: (token: RevokedToken) => LimitedAlert | null;
 }
 
 export interface RevokedToken {
-  readonly ownerId: string;
+  /** Null for a service account. */
+  readonly ownerId: string | null;
   readonly name: string;
   /** How many tokens were revoked, including this one. */
   readonly count: number;
@@ -62,12 +66,12 @@ const lockOwner = `
     select owner.id, token.name from personal_access_tokens token join users owner on owner.id = token.owner_id
     where token.id = $1 and token.org_id = $2 for no key update of owner
   ), account as (
-    select owner.id from personal_access_tokens token join service_accounts owner on owner.id = token.service_account_id
+    select owner.id, token.name from personal_access_tokens token join service_accounts owner on owner.id = token.service_account_id
     where token.id = $1 and token.org_id = $2 for no key update of owner
   )
-  select member.id as "ownerId", member.name,
+  select member.id as "ownerId", coalesce(member.name, account.name) as name,
     set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
-  from (select id from member union all select id from account) owner left join member using (id)`;
+  from member full join account using (id)`;
 
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
@@ -75,10 +79,11 @@ const lockOwner = `
  * which exclude ended tokens. With `$8` the descendants stay: they become children of the token's parent, or of its
  * successor when it has one, so that they are revoked with that one.
  */
-const revoke = `
+const revokeIf = (condition: string) => `
   with recursive family as (
     select id from personal_access_tokens
     where id = $1 and org_id = $3 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}
+      and ${condition}
     union
     select member.id from family cross join lateral (
       select id, status, expires_at from personal_access_tokens
@@ -103,20 +108,22 @@ const revoke = `
   select ($7::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', $5, $9, $10, $11, $12, id, $6,
          case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
   from revoked`;
-
-/** Both are null for a token of a service account. */
-type LockedToken =
-  { readonly ownerId: string; readonly name: string } | { readonly ownerId: null; readonly name: null };
+const revokeAnyway = revokeIf('true');
+const revokeUnused = revokeIf(isStillRevocable('personal_access_tokens.id', '$2'));
 
 /** @returns how many tokens were revoked; 0 when there was no such active token. */
 export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promise<number> {
-  const { tokenId, ownerId, by, reason, keepsDescendants, at, toMail } = revocation;
+  const { tokenId, ownerId, by, reason, keepsDescendants, at, toAlert } = revocation;
   const { kind, credentialId, client: from } = by;
   return runInTransaction(pool, async (client) => {
     const timeouts = [String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)];
-    const found = await client.query<LockedToken>(lockOwner, [tokenId, by.orgId, ...timeouts]);
+    const found = await client.query<Omit<RevokedToken, 'count'>>(lockOwner, [
+      tokenId,
+      by.orgId,
+      ...timeouts,
+    ]);
     const query: pg.QueryConfig & { query_timeout: number } = {
-      text: revoke,
+      text: revocation.onlyIfUnused ? revokeUnused : revokeAnyway,
       values: [
         tokenId,
         at,
@@ -135,9 +142,9 @@ export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promi
     };
     const { rowCount } = await client.query(query);
     const count = rowCount ?? 0;
-    const { ownerId: memberId, name } = found.rows[0] ?? { ownerId: null, name: null };
-    if (count > 0 && memberId !== null && toMail)
-      await client.query(insertMailFrom('$1'), [toMail({ ownerId: memberId, name, count })]);
+    const [locked] = found.rows;
+    const alert = count > 0 && locked && toAlert ? toAlert({ ...locked, count }) : null;
+    if (alert) await storeAlert(client, alert, at);
     return count;
   });
 }

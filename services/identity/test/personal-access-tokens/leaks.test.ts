@@ -1,0 +1,138 @@
+import { performance } from 'node:perf_hooks';
+import { waitFor } from '@platform/testing';
+import { type Alerts, path, startAlerts } from './alerts.js';
+
+let platform: Alerts['platform'];
+let member: Alerts['member'];
+let make: Alerts['make'];
+let getStatus: Alerts['getStatus'];
+let findEntries: Alerts['findEntries'];
+let waitForEntry: Alerts['waitForEntry'];
+let mailsAbout: Alerts['mailsAbout'];
+
+beforeAll(async () => {
+  ({ platform, member, make, getStatus, findEntries, waitForEntry, mailsAbout } = await startAlerts());
+});
+afterAll(() => platform.close());
+
+const report = (tokens: unknown, headers = {}) =>
+  platform.identity.call('POST', `${path}/leaked`, { body: { tokens }, headers });
+const garbage = (index: number) => ({ token: `pat_${'x'.repeat(300)}${index}` });
+
+test('of 1,000 reported tokens the one that is alive is revoked, and owner and administrators are mailed', async () => {
+  const token = await make('leaked');
+  const child = await make('leaked child', token.accessToken);
+  const other = await make('other');
+  // The same id with another value is somebody's guess.
+  const forged = `${other.accessToken.slice(0, -20)}${'A'.repeat(20)}`;
+  const url = `https://paste.example/abc?q=${token.accessToken}#x`;
+  const tokens = [
+    ...Array.from({ length: 997 }, (_value, index) => garbage(index)),
+    { token: forged },
+    { token: token.accessToken },
+    { token: token.accessToken, url },
+  ];
+  const answer = await report(tokens);
+  expect([answer.status, answer.body]).toEqual([202, { message: expect.any(String) }]);
+  await waitFor(async () => (await getStatus(token)) === 401, { what: 'the revocation', timeoutMs: 10_000 });
+  expect([await getStatus(child), await getStatus(other)]).toEqual([401, 200]);
+  await waitForEntry('token.leaked', token);
+  expect(await findEntries('token.leaked', token)).toEqual([
+    { address: null, detail: { url: 'https://paste.example/abc' }, actor_id: null },
+  ]);
+  for (const email of [member.email, 'admin@example.com']) {
+    const mail = await platform.mailTo(email, /^A leaked access token was revoked$/);
+    expect(mail.text).toContain('"leaked" of Ada Member');
+    expect(mail.text).not.toContain(token.accessToken.slice(4, 60));
+  }
+  // A second report changes nothing, and looks the same.
+  const again = await report(tokens);
+  expect([again.status, again.text]).toEqual([202, answer.text]);
+  await waitFor(async () => (await platform.identity.db.query('select from leak_reports')).rowCount === 0, {
+    what: 'the end of the reports',
+    timeoutMs: 10_000,
+  });
+  await platform.drained();
+  expect(mailsAbout(member.email, 'leaked')).toHaveLength(1);
+  expect(platform.identity.logged()).not.toContain(token.accessToken);
+});
+
+test('of reports of a token at the same time, each place is in the audit and one is mailed', async () => {
+  const token = await make('twice');
+  const places = ['https://a.example/x', 'https://b.example/x'];
+  const { db } = platform.identity;
+  await db.query(
+    `insert into leak_reports (id, token_id, digest, url, created_at)
+     select gen_random_uuid(), id, token_hash, place, now() from personal_access_tokens, unnest($2::text[]) place
+     where id = $1`,
+    [token.id, places],
+  );
+  await report([garbage(0)]);
+  await waitFor(async () => (await findEntries('token.leaked', token)).length === 2, {
+    what: 'both entries',
+    timeoutMs: 15_000,
+  });
+  const entries = await findEntries('token.leaked', token);
+  expect(entries.map(({ detail }) => detail.url)).toEqual(expect.arrayContaining(places));
+  await platform.drained();
+  expect(mailsAbout(member.email, 'twice')).toHaveLength(1);
+});
+
+test('reports of a token that was revoked before cause no alert, however many wait', async () => {
+  const token = await make('ended before');
+  await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
+  await platform.identity.db.query(
+    `insert into leak_reports (id, token_id, digest, created_at)
+     select gen_random_uuid(), id, token_hash, now() from personal_access_tokens, generate_series(1, 1500)
+     where id = $1`,
+    [token.id],
+  );
+  await report([garbage(0)]);
+  await waitFor(async () => (await platform.identity.db.query('select from leak_reports')).rowCount === 0, {
+    what: 'the end of the reports',
+    timeoutMs: 10_000,
+  });
+  expect(await findEntries('token.leaked', token)).toEqual([]);
+});
+
+test('neither the answer nor its time tells a token that is alive from garbage', async () => {
+  const living = await Promise.all(Array.from({ length: 20 }, (_value, index) => make(`timed ${index}`)));
+  const time = async (tokens: object[]) => {
+    const startedAt = performance.now();
+    const { status, text } = await report(tokens);
+    return { ms: performance.now() - startedAt, answer: `${status} ${text}` };
+  };
+  await time([garbage(0)]);
+  const pairs = [];
+  for (const token of living)
+    pairs.push([
+      await time([{ token: token.accessToken }]),
+      await time([{ token: `${token.accessToken}x` }]),
+    ] as const);
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+  expect(new Set(pairs.flat().map(({ answer }) => answer)).size).toBe(1);
+  const [alive, dead] = [median(pairs.map(([a]) => a.ms)), median(pairs.map(([, b]) => b.ms))];
+  expect(Math.abs(alive - dead)).toBeLessThan(Math.max(10, dead));
+});
+
+test('rejects what is no report', async () => {
+  for (const tokens of [undefined, [], [{}], [{ token: '' }], [{ token: 1 }], ['x'], Array.from({ length: 1_001 }, (_v, i) => garbage(i))])
+    expect((await report(tokens)).status).toBe(400);
+}); // prettier-ignore
+
+test('a network that reports too much is refused, whatever it reports', async () => {
+  const token = await make('reported too late');
+  const from = (address: string) => report([garbage(0)], { 'x-forwarded-for': address });
+  for (let count = 0; count < 60; count += 1)
+    expect((await from(`2001:db8:0:1::${(count % 9) + 1}`)).status).toBe(202);
+  const refused = await from('2001:db8:0:1::a');
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMITED']);
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  const real = await report([{ token: token.accessToken }], { 'x-forwarded-for': '2001:db8:0:1::b' });
+  expect([real.status, real.body.error]).toEqual([
+    429,
+    { ...refused.body.error, requestId: real.body.error.requestId },
+  ]);
+  expect(await getStatus(token)).toBe(200);
+  expect((await from('2001:db8:0:2::1')).status).toBe(202);
+});
