@@ -183,6 +183,16 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByText('45 days').waitFor();
     expect([await getStatus(kept), await getStatus(broken)]).toEqual([200, 401]);
 
+    await page.getByRole('button', { name: 'Change the policy…' }).click();
+    await page.getByRole('checkbox', { name: /Revoke tokens that nobody uses/ }).focus();
+    await page.keyboard.press('Space');
+    await page.getByLabel('After … days without a use').fill('60');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Check what it affects' }).click();
+    await page.getByText('Every active token is within this policy.').waitFor();
+    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.getByText('Revoked after 60 days without a use').waitFor();
+
     // A permission that is denied can't be granted, and stays denied when something else is changed.
     const readPolicy = () =>
       platform.call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');

@@ -12,6 +12,7 @@ import { startTokenNotices } from './features/token-notices/feature.js';
 import { registerTokenPolicy } from './features/token-policy/feature.js';
 import { registerTokenRotation } from './features/token-rotation/feature.js';
 import { registerTokenSearch } from './features/token-search/feature.js';
+import { startUnusedTokens } from './features/unused-tokens/feature.js';
 import type { Resources } from './resources.js';
 
 export interface TokenFeatureDeps extends Resources {
@@ -41,6 +42,7 @@ export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   const tokenSearch = registerTokenSearch(app, { ...deps, tokens, historyDays: config.AUDIT_DAYS });
   registerTokenDetails(app, { ...deps, tokens });
   registerTokenLeaks(app, { ...deps, scanningKeys: config.SECRET_SCANNING_KEYS });
+  startUnusedTokens(deps);
   startTokenNotices(deps);
   const tokenRotation = registerTokenRotation(app, common);
   registerServiceAccounts(app, { ...common, tokens, rotation: tokenRotation });

@@ -9,6 +9,7 @@ const none = {
   allowsNever: true,
   deniedScopes: [],
   revokeFamilyOnReuse: false,
+  revokeUnusedDays: null,
 };
 let identity: IdentityUnderTest;
 let session: string;
@@ -40,12 +41,13 @@ test('there is no restriction at first, and a saved policy is returned and audit
     allowsNever: false,
     deniedScopes: ['crawl:delete'],
     revokeFamilyOnReuse: true,
+    revokeUnusedDays: null,
   };
   const saved = await put(policy);
   const shown = { ...policy, allowList: ['127.0.0.0/8', '203.0.113.7/32'] };
   expect([saved.status, saved.body]).toEqual([
     200,
-    { policy: shown, affected: [], affectedCount: 0, revokedCount: 0 },
+    { policy: shown, affected: [], affectedCount: 0, revokedCount: 0, warnedCount: 0 },
   ]);
   expect(await get()).toEqual({ policy: shown });
   const { rows } = await identity.db.query(
@@ -179,6 +181,11 @@ test('an administrator who is demoted meanwhile saves no policy', async () => {
   } finally {
     client.release();
   }
+});
+
+test('unused tokens are not revoked where nobody could be warned', async () => {
+  const { status, body } = await put({ revokeUnusedDays: 30 });
+  expect([status, body.error.code]).toEqual([409, 'MAIL_SERVICE_REQUIRED']);
 });
 
 test('existing tokens are kept when the administrator says so', async () => {

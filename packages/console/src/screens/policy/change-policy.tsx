@@ -20,6 +20,7 @@ import {
 
 const t = tokenPolicy.dialog;
 const DEFAULT_DAYS = 90;
+const MIN_UNUSED_DAYS = 8;
 const MAX_DAYS = 3_650;
 
 interface ChangePolicyProps {
@@ -37,7 +38,7 @@ export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
     save={(next, existingTokens) =>
       sendPolicy(next, { dryRun: false, ...(existingTokens && { existingTokens }) })
     }
-    describe={({ revokedCount }) => tokenPolicy.saved(revokedCount)}
+    describe={({ revokedCount, warnedCount }) => tokenPolicy.saved(revokedCount, warnedCount)}
     renderForm={(form) => <PolicyForm {...form} />}
     renderEffect={(effects) => <PolicyEffects {...effects} />}
     onClose={onClose}
@@ -46,14 +47,15 @@ export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
 
 function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormProps<Policy>) {
   const [rules, setRules] = useState<readonly Rule[]>(() => toRules(policy));
-  const [days, setDays] = useState(policy.maxLifetimeDays ?? DEFAULT_DAYS);
+  const [maxLifetimeDays, setLifetime] = useState(policy.maxLifetimeDays ?? DEFAULT_DAYS);
+  const [revokeUnusedDays, setUnused] = useState(policy.revokeUnusedDays ?? DEFAULT_DAYS);
   return (
     <DialogForm
       action={t.next}
       isPending={isPending}
       error={error}
       onClose={onClose}
-      onSubmit={(form) => onCheck(readPolicy(form, rules, days))}
+      onSubmit={(form) => onCheck(readPolicy(form, rules, { maxLifetimeDays, revokeUnusedDays }))}
     >
       <CheckboxGroup className="field" value={[...rules]} onChange={(chosen) => setRules(chosen as Rule[])}>
         <Label>{t.options}</Label>
@@ -63,10 +65,28 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
           <CheckboxRow value="family" hint={t.revokeFamilyHint}>
             {t.revokeFamily}
           </CheckboxRow>
+          <CheckboxRow value="unused" hint={t.revokeUnusedHint}>
+            {t.revokeUnused}
+          </CheckboxRow>
         </div>
       </CheckboxGroup>
       {rules.includes('limit') && (
-        <NumberInput label={t.maxDays} value={days} minValue={1} maxValue={MAX_DAYS} onChange={setDays} />
+        <NumberInput
+          label={t.maxDays}
+          value={maxLifetimeDays}
+          minValue={1}
+          maxValue={MAX_DAYS}
+          onChange={setLifetime}
+        />
+      )}
+      {rules.includes('unused') && (
+        <NumberInput
+          label={t.unusedDays}
+          value={revokeUnusedDays}
+          minValue={MIN_UNUSED_DAYS}
+          maxValue={MAX_DAYS}
+          onChange={setUnused}
+        />
       )}
       <DeniedScopes initial={policy.deniedScopes} />
       <TextInput

@@ -14,22 +14,35 @@ export const policyQuery = queryOptions({
 });
 
 /** The rules that are on or off. */
-export type Rule = 'limit' | 'never' | 'family';
+export type Rule = 'limit' | 'never' | 'family' | 'unused';
 
-export const toRules = ({ maxLifetimeDays, allowsNever, revokeFamilyOnReuse }: Policy): Rule[] => [
+export const toRules = ({
+  maxLifetimeDays,
+  allowsNever,
+  revokeFamilyOnReuse,
+  revokeUnusedDays,
+}: Policy): Rule[] => [
   ...(maxLifetimeDays === null ? [] : (['limit'] as const)),
   ...(allowsNever ? (['never'] as const) : []),
   ...(revokeFamilyOnReuse ? (['family'] as const) : []),
+  ...(revokeUnusedDays === null ? [] : (['unused'] as const)),
 ];
 
+/** The numbers of rules that have one. */
+export interface RuleDays {
+  readonly maxLifetimeDays: number;
+  readonly revokeUnusedDays: number;
+}
+
 /** Reads the policy from its form. */
-export function readPolicy(form: FormData, rules: readonly Rule[], maxLifetimeDays: number): Policy {
+export function readPolicy(form: FormData, rules: readonly Rule[], days: RuleDays): Policy {
   return {
     allowList: readRanges(readText(form, 'allowList')),
-    maxLifetimeDays: rules.includes('limit') ? maxLifetimeDays : null,
+    maxLifetimeDays: rules.includes('limit') ? days.maxLifetimeDays : null,
     allowsNever: rules.includes('never'),
     deniedScopes: form.getAll('deniedScopes').map(String),
     revokeFamilyOnReuse: rules.includes('family'),
+    revokeUnusedDays: rules.includes('unused') ? days.revokeUnusedDays : null,
   };
 }
 

@@ -44,6 +44,7 @@ const PolicyFacts = ({ policy }: { policy: Policy }) => (
         ),
       ],
       [t.reuse, policy.revokeFamilyOnReuse ? t.reuseRevokes : t.reuseMails],
+      [t.unused, policy.revokeUnusedDays === null ? t.unusedKept : t.unusedRevoked(policy.revokeUnusedDays)],
     ]}
   />
 );

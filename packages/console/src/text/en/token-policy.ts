@@ -16,6 +16,10 @@ export const tokenPolicy = {
   reuse: 'Use of a rotated token after its end',
   reuseRevokes: 'Revokes the token that replaced it, and what both created',
   reuseMails: 'Is mailed to the owner',
+  unused: 'Unused tokens',
+  unusedKept: 'Stay',
+  unusedRevoked: (count: number) =>
+    `Revoked after ${count} days without a use; the owner is mailed a week before`,
   dialog: {
     title: 'Change the token policy',
     limit: 'Limit the lifetime of new tokens',
@@ -23,6 +27,9 @@ export const tokenPolicy = {
     allowNever: 'Allow tokens without an end',
     revokeFamily: 'Revoke the replacement when a rotated token is used after its end',
     revokeFamilyHint: 'Such a use can mean that the token was stolen.',
+    revokeUnused: 'Revoke tokens that nobody uses',
+    revokeUnusedHint: 'The owner is mailed a week before. Using the token keeps it.',
+    unusedDays: 'After … days without a use',
     options: 'Rules',
     deniedTitle: 'Permissions that nobody gets',
     deniedNow: 'Denied now',
@@ -38,10 +45,13 @@ export const tokenPolicy = {
     listed: (count: number) => `The newest ${count} of them are listed.`,
     existing: 'What happens to them?',
     choices: {
-      keep: { label: 'Keep them', hint: 'They work until they expire. The policy holds for new tokens.' },
+      keep: {
+        label: 'Keep them',
+        hint: 'They work until they expire. The policy holds for new tokens. For unused ones, the days start anew.',
+      },
       revoke: {
         label: 'Revoke them',
-        hint: 'They are refused at once, and so are tokens that they created.',
+        hint: 'They are refused at once, and so are tokens that they created. Owners of tokens that are only unused are mailed now; a week later, those that are still unused are revoked.',
       },
     },
     addresses: 'The allowed addresses hold for all tokens, these and others, as soon as you save.',
@@ -50,9 +60,17 @@ export const tokenPolicy = {
     lifetime: 'lives too long',
     never: 'never ends',
     scope: 'has a denied permission',
+    unused: 'has not been used for that long',
   },
-  saved: (revoked: number) =>
-    revoked === 0
-      ? 'The policy is saved.'
-      : `The policy is saved, and ${revoked === 1 ? 'one token is' : `${revoked} tokens are`} revoked.`,
+  saved: (revoked: number, warned: number) =>
+    [
+      revoked === 0
+        ? 'The policy is saved.'
+        : `The policy is saved, and ${revoked === 1 ? 'one token is' : `${revoked} tokens are`} revoked.`,
+      ...(warned === 0
+        ? []
+        : [
+            `${warned === 1 ? 'One unused token is' : `${warned} unused tokens are`} revoked in a week, unless used.`,
+          ]),
+    ].join(' '),
 };

@@ -1,8 +1,10 @@
 import { DAY_MS } from '@platform/service-kit';
 import type { EndingToken } from '../outgoing-mails/emails.js';
+import type { UnusedToken } from '../unused-tokens/queries.js';
 
 /*
- * Pure rules for the notices about tokens that expire: 14, 7 and 1 days before, and afterwards. Days are those of UTC, so
+ * Pure rules for the notices about tokens that expire: 14, 7 and 1 days before, and afterwards; and about tokens that are
+ * revoked because they are unused. Days are those of UTC, so
  * that all notices of a day go into one digest. A token has the number of its notices that are done.
  */
 
@@ -39,6 +41,8 @@ export function isNews({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Da
   return lead !== undefined && toDay(createdAt) < toDay(expiresAt) - lead;
 }
 
+/** Returns the day of UTC, as in `2026-01-31`. */
+export const toDate = (at: Date): string => at.toISOString().slice(0, 10);
 const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const describeEnd = ({ expiresAt }: ExpiringToken, now: Date): string =>
@@ -52,26 +56,44 @@ const shorten = (name: string): string =>
     ? name
     : `${name.slice(0, MAX_HEADLINE_NAME_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
-function toHeadline(tokens: readonly ExpiringToken[], now: Date): string {
-  const expiredCount = tokens.filter(({ expiresAt }) => expiresAt <= now).length;
-  const [first] = tokens;
-  if (tokens.length === 1 && first)
-    return `The access token "${shorten(first.name)}" ${expiredCount === 1 ? 'has expired' : 'expires soon'}`;
-  if (expiredCount === 0) return `${tokens.length} access tokens expire soon`;
-  if (expiredCount === tokens.length) return `${tokens.length} access tokens have expired`;
-  return `${tokens.length} access tokens expire soon or have expired`;
+const describeUnused = ({ unusedSince, revokedFrom }: UnusedToken): string =>
+  `not used since ${toDate(unusedSince)}: it is revoked on ${toDate(revokedFrom)}, unless it is used before`;
+
+/** What a holder is told in one mail. */
+export interface News {
+  readonly expiring: readonly ExpiringToken[];
+  readonly unused: readonly UnusedToken[];
 }
 
-/** Returns the content of the mail, for `toTokenExpiringEmail`. */
-export function describeDigest(tokens: readonly ExpiringToken[], now: Date): Record<string, string> {
-  const sorted = tokens.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  const listed = sorted
-    .slice(0, MAX_LISTED)
-    .map((token): EndingToken => ({ name: token.name, end: describeEnd(token, now) }));
-  const moreCount = tokens.length - listed.length;
+export const isEmpty = ({ expiring, unused }: News): boolean => expiring.length + unused.length === 0;
+
+function toHeadline({ expiring, unused }: News, now: Date): string {
+  const expiredCount = expiring.filter(({ expiresAt }) => expiresAt <= now).length;
+  const count = expiring.length + unused.length;
+  const first = expiring[0] ?? unused[0];
+  if (count === 1 && first)
+    return `The access token "${shorten(first.name)}" ${
+      unused.length === 1 ? 'is unused' : expiredCount === 1 ? 'has expired' : 'expires soon'
+    }`;
+  if (unused.length === count) return `${count} access tokens are unused, and are revoked soon`;
+  if (unused.length > 0) return `${count} access tokens end soon or have ended`;
+  if (expiredCount === 0) return `${count} access tokens expire soon`;
+  if (expiredCount === count) return `${count} access tokens have expired`;
+  return `${count} access tokens expire soon or have expired`;
+}
+
+/** Returns the content of the mail, for `toTokenExpiringEmail`: what expires first is on top, what is unused comes last. */
+export function describeDigest(news: News, now: Date): Record<string, string> {
+  const expiring = news.expiring.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+  const unused = news.unused.toSorted((a, b) => a.revokedFrom.getTime() - b.revokedFrom.getTime());
+  const lines = [
+    ...expiring.map((token): EndingToken => ({ name: token.name, end: describeEnd(token, now) })),
+    ...unused.map((token): EndingToken => ({ name: token.name, end: describeUnused(token) })),
+  ];
+  const moreCount = lines.length - MAX_LISTED;
   return {
-    headline: toHeadline(tokens, now),
-    tokens: JSON.stringify(listed),
-    more: moreCount === 0 ? '' : `And ${moreCount} more.`,
+    headline: toHeadline(news, now),
+    tokens: JSON.stringify(lines.slice(0, MAX_LISTED)),
+    more: moreCount <= 0 ? '' : `And ${moreCount} more.`,
   };
 }

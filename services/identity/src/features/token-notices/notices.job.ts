@@ -3,7 +3,8 @@ import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { insertMailFrom } from '../outgoing-mails/queries.js';
-import { countDueNotices, describeDigest, type ExpiringToken, isNews } from './digest.js';
+import { findHoldersToWarn, takeUnused } from '../unused-tokens/queries.js';
+import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
 import {
   claimDigest,
   findAdministratorHolders,
@@ -23,8 +24,9 @@ const BATCH = 500;
 const digestSent = new Error('the digest of the day was sent');
 
 /**
- * Tells members about their tokens that expire, and administrators about those of service accounts, in one digest a day. The notices are marked as done in the transaction that
- * stores the mail, so that each is sent once, whichever replica dies in between. [PAT-32]
+ * Tells members about their tokens that expire or are unused, and administrators about those of service accounts, in one
+ * digest a day. The notices are marked as done in the transaction that stores the mail, so that each is sent once,
+ * whichever replica dies in between. [PAT-32, PAT-36]
  */
 export function createNoticesJob(deps: {
   readonly pool: pg.Pool;
@@ -34,17 +36,18 @@ export function createNoticesJob(deps: {
 }) {
   const { pool, outbox, clock, log } = deps;
 
-  /** Marks the holder's notices that are due as done. @returns those that are news. */
-  async function takeNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<ExpiringToken[]> {
+  /** Marks the holder's notices that are due as done. @returns what is news. */
+  async function takeNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
     const tokens = await findDueTokens(client, holder, now);
     await saveNotices(
       client,
       tokens.map(({ id, expiresAt }) => ({ id, notices: countDueNotices(expiresAt, now) })),
     );
-    return tokens.filter((token) => isNews(token, now));
+    const expiring = tokens.filter((token) => isNews(token, now));
+    return { expiring, unused: await takeUnused(client, holder, now) };
   }
 
-  async function mail(client: pg.PoolClient, { id: userId }: Holder, news: ExpiringToken[], now: Date) {
+  async function mail(client: pg.PoolClient, { id: userId }: Holder, news: News, now: Date) {
     const detail = describeDigest(news, now);
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
     await client.query(insertMailFrom('$1'), [outbox.toRow(request, now)]);
@@ -53,7 +56,7 @@ export function createNoticesJob(deps: {
   async function tellMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
     await lockHolder(client, member);
     const news = await takeNews(client, member, now);
-    if (news.length === 0) return;
+    if (isEmpty(news)) return;
     // What is new after the digest of the day waits for that of tomorrow.
     if (await claimDigest(client, member, now)) await mail(client, member, news, now);
     else throw digestSent;
@@ -68,12 +71,24 @@ export function createNoticesJob(deps: {
     // Organisations come first in every run: an administrator who got a digest gets this one tomorrow.
     if (await hasDigest(client, administrators, now)) return;
     const shared = await takeNews(client, organisation, now);
-    if (shared.length === 0) return;
+    if (isEmpty(shared)) return;
     for (const administrator of administrators) {
       const own = await takeNews(client, administrator, now);
       await claimDigest(client, administrator, now);
-      await mail(client, administrator, [...shared, ...own], now);
+      const expiring = [...shared.expiring, ...own.expiring];
+      await mail(client, administrator, { expiring, unused: [...shared.unused, ...own.unused] }, now);
     }
+  }
+
+  async function findHolders(
+    isOrganisation: boolean,
+    except: readonly string[],
+    now: Date,
+  ): Promise<Holder[]> {
+    const search = { now, except, limit: BATCH, isOrganisation };
+    const expiring = await findDueHolders(pool, search);
+    if (expiring.length > 0) return expiring;
+    return findHoldersToWarn(pool, { ...search, day: toDate(now) });
   }
 
   /** A holder who cannot be told is tried again in the next run, and holds up no other one. */
@@ -81,7 +96,7 @@ export function createNoticesJob(deps: {
     const failed: string[] = [];
     while (!signal.aborted) {
       const now = new Date(clock());
-      const holders = await findDueHolders(pool, { now, except: failed, limit: BATCH, isOrganisation });
+      const holders = await findHolders(isOrganisation, failed, now);
       if (holders.length === 0) return;
       for (const holder of holders) {
         if (signal.aborted) return;
@@ -91,7 +106,7 @@ export function createNoticesJob(deps: {
         } catch (error) {
           failed.push(holder.id);
           if (error !== digestSent)
-            log.warn({ err: error, holderId: holder.id }, 'failed to tell about expiring tokens; retrying');
+            log.warn({ err: error, holderId: holder.id }, 'failed to tell about tokens that end; retrying');
         }
       }
       outbox.wake();
@@ -106,6 +121,6 @@ export function createNoticesJob(deps: {
   return createPeriodicTask({
     intervalMs: EVERY_MS,
     run,
-    onError: (error) => log.warn({ err: error }, 'failed to find expiring tokens; retrying'),
+    onError: (error) => log.warn({ err: error }, 'failed to find tokens that end; retrying'),
   });
 }

@@ -1,8 +1,5 @@
 import type pg from 'pg';
-import { ALL_NOTICES, type ExpiringToken } from './digest.js';
-
-/** A day of UTC, as in `2026-01-31`. */
-const toDate = (at: Date): string => at.toISOString().slice(0, 10);
+import { ALL_NOTICES, type ExpiringToken, toDate } from './digest.js';
 
 /** Notices that were due longer ago are not looked for, so that tokens of the distant past cost nothing. */
 const MAX_AGE_DAYS = 30;

@@ -1,4 +1,5 @@
 import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
+import { WARNING_DAYS } from '../token-revocation/unused.js';
 
 /* Pure rules: what an organisation's policy allows a token to have. */
 
@@ -13,6 +14,8 @@ export interface TokenPolicy {
   readonly deniedScopes: string[];
   /** Whether a use of a rotated token after its end revokes the token that replaced it. */
   readonly revokeFamilyOnReuse: boolean;
+  /** After so many days without a use, a token is revoked, a week after its owner was warned; null for never. */
+  readonly revokeUnusedDays: number | null;
 }
 
 export const DEFAULT_POLICY: TokenPolicy = {
@@ -21,7 +24,11 @@ export const DEFAULT_POLICY: TokenPolicy = {
   allowsNever: true,
   deniedScopes: [],
   revokeFamilyOnReuse: false,
+  revokeUnusedDays: null,
 };
+
+/** A token that was used today must not be warned about today. */
+export const MIN_UNUSED_DAYS = WARNING_DAYS + 1;
 
 type LifetimePolicy = Pick<TokenPolicy, 'maxLifetimeDays' | 'allowsNever'>;
 
@@ -65,19 +72,55 @@ export function assertScopesAllowed({ deniedScopes }: TokenPolicy, scopes: reado
   if (faults.length > 0) throw validationError(faults);
 }
 
-export const breaches = ['lifetime', 'never', 'scope'] as const;
+export const breaches = ['lifetime', 'never', 'scope', 'unused'] as const;
 export type Breach = (typeof breaches)[number];
 
-/** Returns what the policy would not allow the token to have if it were created today. */
-export function findBreaches(
-  policy: TokenPolicy,
-  token: { readonly scopes: readonly string[]; readonly createdAt: Date; readonly expiresAt: Date | null },
-): Breach[] {
-  const { scopes, createdAt, expiresAt } = token;
+export interface PolicySubject {
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  /** Null when it was never used. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** Returns what the policy would not allow the token to have if it were created today, and whether it is unused. */
+export function findBreaches(policy: TokenPolicy, token: PolicySubject, now: Date): Breach[] {
+  const { scopes, createdAt, expiresAt, lastUsedAt } = token;
   const isLong = isTooLong(policy, createdAt.getTime(), expiresAt?.getTime() ?? null);
+  const unusedMs = now.getTime() - Math.max(createdAt.getTime(), lastUsedAt?.getTime() ?? 0);
+  const isUnused = policy.revokeUnusedDays !== null && unusedMs >= policy.revokeUnusedDays * DAY_MS;
   return [
     ...(isLong && expiresAt !== null ? (['lifetime'] as const) : []),
     ...(isLong && expiresAt === null ? (['never'] as const) : []),
     ...(scopes.some((scope) => policy.deniedScopes.includes(scope)) ? (['scope'] as const) : []),
+    ...(isUnused ? (['unused'] as const) : []),
   ];
+}
+
+/** Whether a token is only unused: its owner is warned before it is revoked. */
+export const isOnlyUnused = (found: readonly Breach[]): boolean =>
+  found.every((breach) => breach === 'unused');
+
+export type ExistingTokens = 'keep' | 'revoke';
+
+/** The part of a saved policy that says which tokens are unused. */
+export interface UnusedRule {
+  readonly revokeUnusedDays: number | null;
+  /** Days without a use count from here at the earliest; null for the last use of each token. */
+  readonly unusedFrom: Date | null;
+}
+
+/**
+ * Returns from when days without a use count at the earliest. Tightening the policy starts them anew, and so does keeping
+ * the tokens that are unused, unless the administrator says that unused tokens are revoked.
+ */
+export function getUnusedFrom(
+  before: UnusedRule,
+  days: number | null,
+  { existingTokens, at }: { readonly existingTokens: ExistingTokens | undefined; readonly at: Date },
+): Date | null {
+  if (days === null || existingTokens === 'revoke') return null;
+  const isTighter = before.revokeUnusedDays === null || days < before.revokeUnusedDays;
+  const isKeeping = existingTokens === 'keep' && before.unusedFrom === null;
+  return isTighter || isKeeping ? at : before.unusedFrom;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
 import { readAllowList } from '../allow-lists/ranges.js';
-import { DEFAULT_POLICY, type TokenPolicy } from './policy.js';
+import { DEFAULT_POLICY, type PolicySubject, type TokenPolicy, type UnusedRule } from './policy.js';
 
 const policyFields = {
   allowList: true,
@@ -9,6 +9,7 @@ const policyFields = {
   allowsNever: true,
   deniedScopes: true,
   revokeFamilyOnReuse: true,
+  revokeUnusedDays: true,
 } as const;
 
 export async function findTokenPolicy(db: Prisma | Transaction, orgId: string): Promise<TokenPolicy> {
@@ -17,29 +18,66 @@ export async function findTokenPolicy(db: Prisma | Transaction, orgId: string): 
   return policy ? { ...policy, allowList: readAllowList(policy.allowList) } : DEFAULT_POLICY;
 }
 
+/** A policy as it was read, so that a statement can check that it is still the same. */
+export interface CurrentPolicy extends TokenPolicy {
+  /** When it was saved, which each save changes. */
+  readonly version: Date;
+}
+
+/** Returns the policy, which is stored when there is none yet: a statement can lock only a row that there is. */
+export async function findCurrentPolicy(db: Prisma, orgId: string): Promise<CurrentPolicy> {
+  const find = () =>
+    db.tokenPolicy.findUnique({ where: { orgId }, select: { ...policyFields, updatedAt: true } });
+  let found = await find();
+  if (!found) {
+    await db.tokenPolicy.createMany({ data: [{ orgId, updatedAt: NEVER_SAVED }], skipDuplicates: true });
+    found = await find();
+  }
+  if (!found) throw new Error(`the policy of the organisation ${orgId} is missing`);
+  const { updatedAt: version, ...policy } = found;
+  return { ...policy, allowList: readAllowList(policy.allowList), version };
+}
+
+/** The time of a policy that nobody has saved. */
+const NEVER_SAVED = new Date(0);
+
+export interface SavedState extends UnusedRule {
+  readonly updatedAt: Date;
+}
+
+export async function findSavedState(db: Transaction, orgId: string): Promise<SavedState> {
+  const select = { revokeUnusedDays: true, unusedFrom: true, updatedAt: true } as const;
+  const none = { revokeUnusedDays: null, unusedFrom: null, updatedAt: NEVER_SAVED };
+  return (await db.tokenPolicy.findUnique({ where: { orgId }, select })) ?? none;
+}
+
 export const saveTokenPolicy = (
   db: Transaction,
   orgId: string,
-  policy: TokenPolicy,
-  at: Date,
-): Promise<unknown> => {
-  const data = { ...policy, updatedAt: at };
-  return db.tokenPolicy.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
-};
+  policy: TokenPolicy & SavedState,
+): Promise<unknown> =>
+  db.tokenPolicy.upsert({ where: { orgId }, create: { orgId, ...policy }, update: policy });
 
-export interface ActiveToken {
+/**
+ * Returns the SQL that locks the policy of the organisation `$2` while it is still the one of `version`. Saving it waits for
+ * the statement, and then finds what it created; a statement that waits for a save finds no row.
+ *
+ * @param version - the parameter.
+ */
+export const lockPolicy = (version: string, after: string): string => `
+  select policy.org_id from ${after} cross join token_policies policy
+  where policy.org_id = $2 and policy.updated_at = ${version}::timestamptz for share of policy`;
+
+export interface ActiveToken extends PolicySubject {
   readonly id: string;
   readonly name: string;
-  readonly scopes: string[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
   readonly ownerId: string;
   readonly ownerEmail: string;
 }
 
 const activeTokens = `
   select t.id, t.name, t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt",
-    coalesce(t.owner_id, t.service_account_id) as "ownerId", coalesce(u.email, '') as "ownerEmail"
+    used.last_used_at as "lastUsedAt", coalesce(t.owner_id, t.service_account_id) as "ownerId", coalesce(u.email, '') as "ownerEmail"
   from (
     select id from personal_access_tokens
     where org_id = $1 and status = 'active' and (expires_at is null or expires_at > $2) and id < $3
@@ -47,6 +85,7 @@ const activeTokens = `
   ) page
     join personal_access_tokens t using (id)
     left join users u on u.id = t.owner_id
+    left join token_last_used used on used.token_id = t.id
   order by t.id desc`;
 
 /** Finds a batch of the organisation's active tokens, newest first, by the index `tokens_of_org`. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { AllowList } from '../allow-lists/ranges.js';
-import { breaches } from './policy.js';
+import { WARNING_DAYS } from '../token-revocation/unused.js';
+import { breaches, MIN_UNUSED_DAYS } from './policy.js';
 
 const Id = Type.String({ format: 'uuid' });
 
@@ -18,6 +19,9 @@ const policyFields = {
     description:
       'Whether a use of a rotated token after its end revokes its successor and what both created.',
   }),
+  revokeUnusedDays: Type.Union([Type.Integer({ minimum: MIN_UNUSED_DAYS, maximum: 3_650 }), Type.Null()], {
+    description: `After so many days without a use, a token is revoked; its owner is warned ${WARNING_DAYS} days before. Null: never.`,
+  }),
 };
 
 const existingTokenChoices = ['keep', 'revoke'] as const;
@@ -25,10 +29,12 @@ const existingTokenChoices = ['keep', 'revoke'] as const;
 export const TokenPolicyBody = Type.Object(
   {
     ...policyFields,
+    // Clients of earlier releases don't know it, and must not switch it off.
+    revokeUnusedDays: Type.Optional(policyFields.revokeUnusedDays),
     existingTokens: Type.Optional(
       Type.Enum([...existingTokenChoices], {
         description:
-          'What happens to active tokens that the policy would not allow. Required when there are any.',
+          'What happens to active tokens that the policy would not allow. Required when there are any. Unused tokens that are kept have all days without a use before them; those to be revoked are warned about first.',
       }),
     ),
   },
@@ -52,6 +58,9 @@ export const SavedTokenPolicy = Type.Object({
   affectedCount: Type.Integer({ description: 'Active tokens that the policy would not allow.' }),
   revokedCount: Type.Integer({
     description: 'Tokens that were, or would be, revoked, with those they created.',
+  }),
+  warnedCount: Type.Integer({
+    description: `Unused tokens whose owners are, or would be, warned. They are revoked ${WARNING_DAYS} days later, unless they are used.`,
   }),
   affected: Type.Array(AffectedOwner, { description: 'At most the 1,000 newest of these tokens, by owner.' }),
 });

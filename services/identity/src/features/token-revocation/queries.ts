@@ -3,7 +3,7 @@ import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { type LimitedAlert, storeAlert } from '../token-alerts/limited-alerts.js';
-import { isStillRevocable } from '../unused-tokens/due.js';
+import { isStillRevocable } from './unused.js';
 
 /**
  * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the

@@ -1,4 +1,5 @@
-import { WARNING_DAYS } from '../token-policy/policy.js';
+/** The owner of an unused token is warned so many days before it is revoked. */
+export const WARNING_DAYS = 7;
 
 /*
  * SQL of the rule that unused tokens are revoked. The tables have the aliases `token`, `used` (its last use, which may be
