@@ -5,7 +5,9 @@ import { type CreatedToken, type IssueDeps, issueToken } from '../personal-acces
 import type { GrantableScopes, RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
 import { listScopeGroups } from '../personal-access-tokens/scope-groups.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
-import { assertScopesAllowed, type TokenPolicy } from '../token-policy/policy.js';
+import { withCurrentPolicy } from '../token-policy/current-policy.js';
+import type { GetPolicy } from '../token-policy/feature.js';
+import { assertScopesAllowed } from '../token-policy/policy.js';
 import type { RotatedToken, RotateOptions } from '../token-rotation/schemas.js';
 import type { TokenRotation } from '../token-rotation/service.js';
 import type { CreateAccountTokenBody } from './schemas.js';
@@ -34,7 +36,7 @@ export function createAccountTokens(
     readonly accounts: Pick<ServiceAccounts, 'get'>;
     readonly tokens: Pick<TokenService, 'listOf' | 'revokeOf'>;
     readonly rotation: Pick<TokenRotation, 'rotateOf'>;
-    readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+    readonly getPolicy: GetPolicy;
   },
 ) {
   const { accounts, tokens, rotation } = deps;
@@ -65,13 +67,17 @@ export function createAccountTokens(
     /** Creates a token that acts as the account. Its value is returned only here. @throws AppError 400; 404. */
     async create(caller: Caller, accountId: string, body: CreateAccountTokenBody): Promise<CreatedToken> {
       const owner = await findOwner(caller, accountId);
-      const policy = await deps.getPolicy(caller.orgId);
       assertHoldable(body.scopes, owner.role);
-      assertScopesAllowed(policy, body.scopes);
       const { name, description, expiryDays, allowList } = body;
       const scopes = [...new Set(body.scopes)];
       const request = { owner, accountName: owner.name, name, description, scopes, expiryDays, allowList };
-      return issueToken(deps, caller, policy, request);
+      return withCurrentPolicy(
+        () => deps.getPolicy(caller.orgId),
+        (policy) => {
+          assertScopesAllowed(policy, body.scopes);
+          return issueToken(deps, caller, policy, request);
+        },
+      );
     },
 
     /** Replaces a token by a new one. @throws AppError 400; 404; 409. */

@@ -19,7 +19,10 @@ import { grantExpiry } from '../personal-access-tokens/grant.js';
 import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
 import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
 import { toState } from '../token-details/state.js';
-import { assertScopesAllowed, limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
+import { policyChanged, withCurrentPolicy } from '../token-policy/current-policy.js';
+import type { GetPolicy } from '../token-policy/feature.js';
+import { assertScopesAllowed, limitExpiry } from '../token-policy/policy.js';
+import type { CurrentPolicy } from '../token-policy/queries.js';
 import { rotateToken } from './queries.js';
 import type { RotatedToken, RotateOptions } from './schemas.js';
 
@@ -58,7 +61,7 @@ export function createTokenRotation(
   deps: MintDeps & {
     readonly pool: pg.Pool;
     readonly clock: Clock;
-    readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+    readonly getPolicy: GetPolicy;
   },
 ): TokenRotation {
   const { pool, clock } = deps;
@@ -70,17 +73,17 @@ export function createTokenRotation(
     return row;
   }
 
-  const rotateOf: TokenRotation['rotateOf'] = async (
-    caller,
-    owner,
-    tokenId,
-    { graceSeconds = 0, expiryDays } = {},
-  ) => {
+  async function rotateWithin(
+    policy: CurrentPolicy,
+    caller: Caller,
+    owner: TokenOwner,
+    tokenId: string,
+    { graceSeconds = 0, expiryDays }: RotateOptions = {},
+  ): Promise<RotatedToken> {
     const now = clock();
     const old = await findRotatable(owner, tokenId, now);
     const { scopes } = old;
     assertCanHold(caller, scopes);
-    const policy = await deps.getPolicy(caller.orgId);
     assertScopesAllowed(policy, scopes);
     const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(old));
     const expiresAt = limitExpiry(policy, {
@@ -101,7 +104,8 @@ export function createTokenRotation(
     const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
     const at = new Date(now);
     const rotation = { owner, tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
-    const outcome = await rotateToken(pool, rotation, caller);
+    const outcome = await rotateToken(pool, { ...rotation, policyVersion: policy.version }, caller);
+    if (outcome === 'policy changed') throw policyChanged();
     if (outcome === 'caller rotated') throw tokenAlreadyRotated();
     if (outcome === 'not permitted') throw sessionRequiredToRotate();
     if (outcome !== 'rotated') {
@@ -124,7 +128,13 @@ export function createTokenRotation(
       },
       replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
     };
-  };
+  }
+
+  const rotateOf: TokenRotation['rotateOf'] = (caller, ...rotation) =>
+    withCurrentPolicy(
+      () => deps.getPolicy(caller.orgId),
+      (policy) => rotateWithin(policy, caller, ...rotation),
+    );
   return {
     rotateOf,
     rotate: (caller, tokenId, options) =>
