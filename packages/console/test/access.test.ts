@@ -39,7 +39,7 @@ describeWith('chromium', 'access to the console', () => {
     await page.waitForURL(/\/sign-in\?returnTo=%2Faccount%2Ftokens%3Fq%3Dx/);
   });
 
-  test('a member sees no administrators’ screens, and is told so at their addresses', async () => {
+  test('a member does not see administrators’ screens, and gets an explanation at their addresses', async () => {
     const page = await using.open('/crawls', { as: member });
     await page.getByRole('heading', { name: 'For administrators' }).waitFor();
     const links = await page.getByRole('navigation').getByRole('link').allTextContents();
@@ -48,7 +48,7 @@ describeWith('chromium', 'access to the console', () => {
     expect(links).not.toContain('Members');
   });
 
-  test('a session that ends loses nothing that was typed', async () => {
+  test('keeps everything that was typed when the session ends', async () => {
     const page = await using.open('/account/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('half typed');
@@ -63,7 +63,7 @@ describeWith('chromium', 'access to the console', () => {
     await page.getByText('shown this once').waitFor();
   });
 
-  test('a session that ends in a dialog or a form is renewed beside it, and what was typed is sent', async () => {
+  test('renews a session that ends in a dialog or a form, and then sends what was typed', async () => {
     const page = await using.open('/organisation/members');
     using.allowFaults(/401/);
     await page.getByRole('button', { name: 'Invite a member' }).click();
@@ -101,7 +101,7 @@ describeWith('chromium', 'access to the console', () => {
     await page.waitForURL(/\/sign-in/);
   });
 
-  test('a platform that is away is told from an empty list', async () => {
+  test('distinguishes an unavailable platform from an empty list', async () => {
     const page = await using.open('/account/tokens');
     using.allowFaults(/ERR_FAILED|Failed to load/);
     await page.route('**/api/v1/crawlingManager/**', (route) => route.abort());
@@ -113,7 +113,7 @@ describeWith('chromium', 'access to the console', () => {
   });
 
   test.each(AWAY)(
-    'while %s is away, each of its screens says so and offers another try',
+    'while %s is unavailable, each of its screens says so and offers a retry',
     async (_name, api, paths) => {
       const page = await using.open('/account/tokens');
       using.allowFaults(/503|Failed to load/);
@@ -134,7 +134,7 @@ describeWith('chromium', 'access to the console', () => {
     },
   );
 
-  test('an address that leads nowhere says so', async () => {
+  test('shows an explanation at an unknown address', async () => {
     const page = await using.open('/account/nowhere');
     await page.getByRole('heading', { name: 'There is nothing here', level: 1 }).waitFor();
   });

@@ -17,7 +17,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     return response.ok;
   };
 
-  test('changes the password, which ends all other sessions and not this one', async () => {
+  test('changes the password, which ends all other sessions', async () => {
     const mary = await using.platform.createMember('Mary Member');
     // A session elsewhere
     await using.platform.call('GET', '/api/v1/users/me', undefined, mary);
@@ -52,7 +52,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     expect(stored).not.toContain(NEW_PASSWORD);
   });
 
-  test('ends one session, then all but this, by keyboard', async () => {
+  test('ends one session, then all others, by keyboard', async () => {
     const ada = await using.platform.createMember('Ada Lovelace');
     const url = `${using.platform.url}/api/v1/auth/login`;
     const signInWith = async (agent: string): Promise<string> => {

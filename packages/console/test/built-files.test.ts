@@ -10,11 +10,11 @@ const html = readFileSync(join(DIST, 'index.html'), 'utf8');
 const files = readdirSync(ASSETS);
 const getSize = (name: string): number => statSync(join(ASSETS, `${name}.br`)).size;
 
-test('the page has no inline script or style, and names no other host', () => {
+test('the page has no inline script or style, and refers to no other host', () => {
   expect(html).not.toMatch(/<style|<script(?![^>]*src=)|style="|https?:\/\//);
 });
 
-test('every text file is there in brotli and gzip as well', () => {
+test('every text file also exists in brotli and gzip', () => {
   const texts = files.filter((name) => /\.(?:js|css|svg)$/.test(name));
   expect(texts.length).toBeGreaterThan(3);
   for (const name of texts) expect(files).toEqual(expect.arrayContaining([`${name}.br`, `${name}.gz`]));

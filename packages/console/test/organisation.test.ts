@@ -26,7 +26,7 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  test('names what ends with a member who is removed', async () => {
+  test('lists what ends with the removal of a member', async () => {
     const joan = await using.platform.createMember('Joan Clarke');
     for (const name of ['Her laptop', 'Her script'])
       await using.platform.call(
@@ -90,7 +90,7 @@ describeWith('chromium', 'the screens of the organisation', () => {
     }
   });
 
-  test('says why the last administrator stays one', async () => {
+  test('explains why the last administrator cannot be demoted', async () => {
     using.allowFaults(/409/);
     const page = await using.open('/organisation/members');
     await page.getByRole('button', { name: 'Actions for Administrator' }).click();
@@ -102,7 +102,7 @@ describeWith('chromium', 'the screens of the organisation', () => {
       .waitFor();
   });
 
-  test('an administrator revokes a member’s token, and the audit log tells it', async () => {
+  test('an administrator revokes a member’s token, and the audit log shows it', async () => {
     const ada = await using.platform.createMember('Ada Lovelace');
     const body = { name: 'of Ada', scopes: ['user:read'] };
     await using.platform.call('POST', '/api/v1/personal-access-tokens', body, ada);

@@ -77,13 +77,13 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor();
   });
 
-  test('says of a run that is not there, or of another organisation, that it was not found', async () => {
+  test('shows that an unknown run, or one of another organisation, was not found', async () => {
     using.allowFaults(/404/);
     const page = await using.open('/crawls/connectors/wiki_1/runs/01900000-0000-7000-8000-000000000000');
     await page.getByRole('alert').getByText('Run not found').waitFor();
   });
 
-  test('says why a schedule did not run', async () => {
+  test('explains why a schedule did not run', async () => {
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/pause');
     const page = await using.open('/crawls/connectors/code_1');

@@ -42,7 +42,7 @@ describeWith('chromium', 'every screen', () => {
   const waitForContent = (page: Page) =>
     waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
-  test.each(SCREENS)('%s has no barrier in either theme, and fits a phone', async (path, title) => {
+  test.each(SCREENS)('%s is accessible in both themes, and fits a phone', async (path, title) => {
     const page = await using.open(path);
     await page.getByRole('heading', { level: 1, name: title }).waitFor();
     await waitForContent(page);
@@ -55,7 +55,7 @@ describeWith('chromium', 'every screen', () => {
     expect(await findBarriers(page)).toEqual([]);
   });
 
-  test('the list above names every screen of the navigation', async () => {
+  test('the list above contains every screen of the navigation', async () => {
     const page = await using.open('/account/tokens');
     const links = page.getByRole('navigation').getByRole('link');
     const paths = await links.evaluateAll((found) =>

@@ -4,7 +4,7 @@ import { useConsole } from './console.js';
 describeWith('chromium', 'the getting-started page', () => {
   const using = useConsole();
 
-  test('ticks each step off by what has really happened', async () => {
+  test('ticks each step off once it has really happened', async () => {
     const { platform } = using;
     const page = await using.open('/');
     const done = page.locator('li[data-done]');
@@ -38,7 +38,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await done.filter({ hasText: 'Send a mail' }).waitFor();
   });
 
-  test('shows a member the steps that a member can take', async () => {
+  test('shows a member only the steps for members', async () => {
     const member = await using.platform.createMember('Mary Member');
     const page = await using.open('/', { as: member });
     await page.getByRole('heading', { name: 'Create a token' }).waitFor();
