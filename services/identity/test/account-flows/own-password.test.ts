@@ -16,7 +16,7 @@ const change = (token: string, currentPassword: string, chosen: string = newPass
 const me = async (token: string) =>
   (await platform.identity.call('GET', '/api/v1/users/me', { token })).status;
 
-test('AUTH-27 a member changes the password; other sessions and mailed codes end, tokens stay, and a mail tells it', async () => {
+test('AUTH-27 a password change ends other sessions and mailed codes, keeps tokens, and is mailed to the member', async () => {
   const { id, email } = await platform.createUser();
   const [session, other] = [
     await platform.identity.login({ email, password }),
@@ -53,7 +53,7 @@ test('AUTH-27 a wrong current password changes nothing and is limited like a sig
   expect([limited.status, limited.headers.has('retry-after')]).toEqual([429, true]);
 });
 
-test('AUTH-27 strangers who use up the limit of sign-ins keep no owner from changing the password', async () => {
+test('AUTH-27 failed sign-ins by others do not keep the owner from changing the password', async () => {
   const { email } = await platform.createUser();
   const headers = { 'x-forwarded-for': '198.51.100.7', 'user-agent': 'curl/8.5.0' };
   const { body: login } = await platform.post('login', { email, password }, headers);
@@ -82,7 +82,7 @@ test('AUTH-27 a wrong guess at the current password is in the audit', async () =
   expect((await find()).rows).toEqual([{ detail: { method: 'password' } }]);
 });
 
-test('AUTH-27 of two changes at the same time, one succeeds', async () => {
+test('AUTH-27 one of two concurrent password changes succeeds', async () => {
   const { email } = await platform.createUser();
   const session = await platform.identity.login({ email, password });
   const answers = await Promise.all([
@@ -92,7 +92,7 @@ test('AUTH-27 of two changes at the same time, one succeeds', async () => {
   expect(getStatuses(answers)).toEqual([200, 400]);
 });
 
-test('AUTH-27 a token changes no password', async () => {
+test('AUTH-27 a token cannot change a password', async () => {
   const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
   const refused = await change(accessToken, password);
   expect([refused.status, refused.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);

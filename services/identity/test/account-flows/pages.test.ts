@@ -116,19 +116,19 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
   test.each([
     ['no token', ''],
     ['a token in the query', '?token=x'],
-  ])('a link with %s asks for the link', async (_what, suffix) => {
+  ])('a link with %s leads to a form for the link', async (_what, suffix) => {
     await open(`/sign-in/reset-password${suffix}`);
     await page.getByLabel('The link from the e-mail').waitFor();
     expect(faults).toEqual([]);
   });
 
-  test('a link that does not work says so', async () => {
+  test('an invalid link shows an error', async () => {
     await open('/sign-in/reset-password#token=x');
     await page.getByText('does not work any more').waitFor();
     expect(await page.getByLabel('The link from the e-mail').isVisible()).toBe(true);
   });
 
-  test('all of it works without JavaScript: a link is pasted', async () => {
+  test('all pages work without JavaScript, by pasting the link', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const plain = await context.newPage();
     const { email } = await platform.createUser();

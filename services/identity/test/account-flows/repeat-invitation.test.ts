@@ -27,7 +27,7 @@ test('mails an invitation again with the same link, until it is accepted', async
   expect([accepted.status, accepted.body.error.code]).toEqual([409, 'INVITATION_ACCEPTED']);
 });
 
-test('answers the link to hand over while the organisation has no SMTP server', async () => {
+test('returns the link to hand over while the organisation has no SMTP server', async () => {
   const { body: saved } = await platform.identity.call('GET', smtpPath, { token: platform.session });
   const user = await platform.createUser({});
   const mailed = await platform.mailTo(user.email, invited);

@@ -63,7 +63,7 @@ test('finds exactly the entries that match filters by actor, action, target and 
     expect((await identity.call('GET', `/api/v1/audit?${wrong}`, { token: own })).status).toBe(400);
 });
 
-test('follows the cursor through every entry once, and names actors and subjects of the own organisation alone', async () => {
+test('follows the cursor through every entry once, and names only actors and subjects of the own organisation', async () => {
   const { orgId, session: own } = await identity.createOrganisation('cursor@example.com');
   const member = await identity.createMember(own);
   const token = await identity.createToken(member.session, { name: 'ci' });

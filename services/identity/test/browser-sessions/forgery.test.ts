@@ -36,7 +36,7 @@ test.each([
   ['the token without an origin', () => ({ 'x-csrf-token': csrf() })],
   ['the token and a foreign origin', () => ({ origin: 'https://evil.example', 'x-csrf-token': csrf() })],
   ['the token and the origin null', () => ({ origin: 'null', 'x-csrf-token': csrf() })],
-] as const)('AUTH-22 a change by cookie with %s is refused, and nothing is done', async (_what, toHeaders) => {
+] as const)('AUTH-22 rejects a change by cookie with %s', async (_what, toHeaders) => {
   const before = await countTokens();
   const { status, body, headers } = await create(toHeaders());
   expect([status, body.error.code]).toEqual([403, 'SAME_ORIGIN_REQUIRED']);
@@ -44,12 +44,12 @@ test.each([
   expect(await countTokens()).toBe(before);
 }); // prettier-ignore
 
-test('AUTH-22 a change by cookie with the token and a proof of origin, old or new, is accepted', async () => {
+test('AUTH-22 accepts a change by cookie with the token and an old or new proof of origin', async () => {
   expect((await create({ ...sameOrigin, 'x-csrf-token': csrf() })).status).toBe(201);
   expect((await create({ origin: PUBLIC_URL, 'x-csrf-token': csrf() })).status).toBe(201);
 });
 
-test('AUTH-22 reading by cookie needs the token, too', async () => {
+test('AUTH-22 a read by cookie requires the token, too', async () => {
   expect((await callWith('GET', ME, sameOrigin)).status).toBe(403);
   expect((await callWith('GET', ME, { 'sec-fetch-site': 'cross-site', 'x-csrf-token': csrf() })).status).toBe(
     403,
@@ -57,7 +57,7 @@ test('AUTH-22 reading by cookie needs the token, too', async () => {
   expect((await callWith('GET', ME, { 'x-csrf-token': csrf() })).status).toBe(200);
 });
 
-test('AUTH-23 a request with a bearer and a cookie uses the bearer alone', async () => {
+test('AUTH-23 a request with a bearer token and a cookie uses only the bearer token', async () => {
   const session = await identity.login();
   const member = await identity.createMember(session);
   const proof = { ...sameOrigin, 'x-csrf-token': csrf() };
@@ -67,7 +67,7 @@ test('AUTH-23 a request with a bearer and a cookie uses the bearer alone', async
     expect((await callWith('GET', ME, { ...proof, authorization })).status).toBe(401);
 });
 
-test('AUTH-23 a cookie carries a session and nothing else, once', async () => {
+test('AUTH-23 accepts only a session in the cookie, and only once', async () => {
   const { accessToken } = await identity.createToken(await identity.login(), { scopes: ['user:read'] });
   const session = browser.cookies.get('platform_session') ?? '';
   const { toCsrfToken } = createSessionCookies(PUBLIC_URL);
@@ -83,7 +83,7 @@ test('AUTH-23 a cookie carries a session and nothing else, once', async () => {
   expect(await identity.call('GET', ME, { token: accessToken })).toMatchObject({ status: 200 });
 });
 
-test.each(['/mcp', '/api/v1/oauth2/introspect'])('AUTH-23 %s takes no cookie', async (path) => {
+test.each(['/mcp', '/api/v1/oauth2/introspect'])('AUTH-23 %s accepts no cookie', async (path) => {
   const proof = { ...sameOrigin, 'x-csrf-token': csrf() };
   const { status } = await callWith('POST', path, proof, {
     jsonrpc: '2.0',
@@ -97,7 +97,7 @@ test.each(['/mcp', '/api/v1/oauth2/introspect'])('AUTH-23 %s takes no cookie', a
 describe('the sign-in form', () => {
   const open = () => createHttpBrowser(identity.url);
 
-  test('AUTH-24 is refused from a page of another site, so that nobody is signed in as somebody else', async () => {
+  test('AUTH-24 rejects a form from another site (login CSRF)', async () => {
     const victim = open();
     const page = await victim.open('/sign-in');
     const fields = { csrf: fieldIn(page, 'csrf'), returnTo: '/', ...admin };
@@ -112,7 +112,7 @@ describe('the sign-in form', () => {
     expect((await victim.post('/sign-in', fields)).status).toBe(303);
   }); // prettier-ignore
 
-  test('AUTH-21 never keeps a session or form that was there before the sign-in (session fixation)', async () => {
+  test('AUTH-21 keeps no session or form from before the sign-in (session fixation)', async () => {
     const planted = open();
     await planted.signIn(admin);
     const victim = open();
@@ -130,7 +130,7 @@ describe('the sign-in form', () => {
     expect([late.status, (await other.call('GET', ME)).status]).toEqual([403, 200]);
   });
 
-  test('AUTH-24 leads to pages of this origin only', async () => {
+  test('AUTH-24 redirects only to pages of this origin', async () => {
     for (const returnTo of [
       'https://evil.example',
       '//evil.example',
@@ -145,7 +145,7 @@ describe('the sign-in form', () => {
     }
   });
 
-  test('AUTH-24 shows what an address or path contains as text', async () => {
+  test('AUTH-24 escapes the contents of an address or path', async () => {
     const visitor = open();
     const page = await visitor.signIn({ email: '"><script>alert(1)</script>', password: 'x' }, `/"'><b>`);
     expect(page.text).not.toContain('<script>alert');
@@ -155,7 +155,7 @@ describe('the sign-in form', () => {
 });
 
 test.each(['/sign-in', '/sign-in/code', '/sign-in/forgot-password', '/sign-in/invite', '/sign-in/reset-password', '/sign-out'])(
-  'AUTH-24 %s is never framed, stored or given to another site',
+  'AUTH-24 %s cannot be framed, cached or leaked to another site',
   async (path) => {
     const { status, headers } = await createHttpBrowser(identity.url).open(path);
     expect(status).toBe(200);

@@ -45,7 +45,7 @@ test('AUTH-25 a member sees where, when and with which client each session was o
   ]);
 });
 
-test('AUTH-25 a member ends one session, which is refused at once and listed no more', async () => {
+test('AUTH-25 a session that a member ends is refused at once and no longer listed', async () => {
   const member = await identity.createMember(session);
   const other = await loginAs(member);
   const [newest] = await list(member.session);
@@ -58,7 +58,7 @@ test('AUTH-25 a member ends one session, which is refused at once and listed no 
   expect(await countAudit('session.ended', newest?.id ?? '')).toBe(1);
 });
 
-test('AUTH-25 a member ends all sessions but the one in use, by cookie too', async () => {
+test('AUTH-25 a member ends all other sessions, also by cookie', async () => {
   const member = await identity.createMember(session);
   const browser = createHttpBrowser(identity.url);
   await browser.signIn(member);
@@ -72,7 +72,7 @@ test('AUTH-25 a member ends all sessions but the one in use, by cookie too', asy
   expect(await countAudit('sessions.ended', member.id)).toBe(1);
 });
 
-test('AUTH-25 nobody sees or ends the session of another member or organisation', async () => {
+test('AUTH-25 a member cannot see or end sessions of another member or organisation', async () => {
   const [first, second] = [await identity.createMember(session), await identity.createMember(session)];
   const foreign = await identity.createOrganisation('foreign@example.com');
   const [own] = await list(first.session);
@@ -98,7 +98,7 @@ test('AUTH-26 an administrator lists and ends the sessions of a member', async (
   expect(await countAudit('sessions.ended', member.id)).toBe(1);
 });
 
-test('AUTH-25 tokens neither see nor end sessions', async () => {
+test('AUTH-25 tokens can neither list nor end sessions', async () => {
   const { accessToken: token } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
   const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
   for (const [method, path] of [['GET', PATH], ['DELETE', PATH], ['GET', `/api/v1/users/${body.user.id}/sessions`], ['DELETE', `/api/v1/users/${body.user.id}/sessions`]] as const) {
@@ -109,7 +109,7 @@ test('AUTH-25 tokens neither see nor end sessions', async () => {
   expect((await identity.call('DELETE', `${PATH}/nonsense`, { token: session })).status).toBe(400);
 }); // prettier-ignore
 
-test('AUTH-21 of two sign-ins of one browser at the same time, each leaves a session that can be seen and ended', async () => {
+test('AUTH-21 two concurrent sign-ins of one browser leave two sessions that can be listed and ended', async () => {
   const browser = createHttpBrowser(identity.url);
   const before = (await list(session)).length;
   const answers = await Promise.all([browser.signIn(admin), browser.signIn(admin)]);

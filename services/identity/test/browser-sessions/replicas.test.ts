@@ -33,7 +33,7 @@ function openBrowsers() {
   return { first, second, share };
 }
 
-test('AUTH-20 a session that one replica ends is refused by the other from then on, however many requests are on their way', async () => {
+test('AUTH-20 a session that one replica ends is refused by the other at once, even with requests in flight', async () => {
   const { first, second, share } = openBrowsers();
   await first.signIn(admin);
   share();
@@ -53,7 +53,7 @@ test('AUTH-20 a session that one replica ends is refused by the other from then 
   expect(acceptedLate).toBe(0);
 });
 
-test('AUTH-21 a browser that signs in at two replicas at the same time keeps the session of one, and sees the other', async () => {
+test('AUTH-21 a browser that signs in at two replicas concurrently keeps one session and lists the other', async () => {
   const { first, second, share } = openBrowsers();
   await first.open('/sign-in');
   share();
@@ -65,7 +65,7 @@ test('AUTH-21 a browser that signs in at two replicas at the same time keeps the
   expect((await first.call('GET', SESSIONS)).body.sessions).toHaveLength(1);
 });
 
-test('AUTH-25 of ends of the same session at two replicas at the same time, one is answered 200 and one 404', async () => {
+test('AUTH-25 when two replicas end the same session concurrently, one responds with 200 and one with 404', async () => {
   const [kept, ended] = [await identity.login(), await identity.login()];
   const { sessions } = (await identity.call('GET', SESSIONS, { token: ended })).body as {
     sessions: { id: string; current: boolean }[];

@@ -50,7 +50,7 @@ test('AUTH-19 over HTTPS the cookies are Secure and bound to the host', async ()
   }
 }); // prettier-ignore
 
-test('AUTH-19 over plain HTTP and not on this machine, no browser is signed in', async () => {
+test('AUTH-19 rejects a sign-in over plain HTTP from another machine', async () => {
   const open = await startIdentity({ environment: { PUBLIC_URL: 'http://platform.example.com' } });
   try {
     const browser = createHttpBrowser(open.url);
@@ -66,7 +66,7 @@ test('AUTH-19 over plain HTTP and not on this machine, no browser is signed in',
   }
 });
 
-test('a wrong password shows the form again with the address, and says no more than the API', async () => {
+test('a wrong password shows the form again with the address, and reveals no more than the API', async () => {
   const browser = openBrowser();
   const wrong = await browser.signIn({ email: admin.email, password: 'wrong-password' }, '/tokens');
   const unknown = await browser.signIn(
@@ -80,7 +80,7 @@ test('a wrong password shows the form again with the address, and says no more t
   expect(browser.cookies.has('platform_session')).toBe(false);
 });
 
-test('AUTH-20 a session by cookie ends with the sign-out page and with the API, at once and for good', async () => {
+test('AUTH-20 the sign-out page and the API end a session by cookie at once', async () => {
   const browser = openBrowser();
   await browser.signIn(admin);
   const session = browser.cookies.get('platform_session') ?? '';
@@ -96,7 +96,7 @@ test('AUTH-20 a session by cookie ends with the sign-out page and with the API, 
   expect([...browser.cookies.keys()]).toEqual([]);
 });
 
-test('a browser that is signed in is sent on at once, unless it is asked to sign in again', async () => {
+test('redirects a browser that is signed in, unless it has to sign in again', async () => {
   const browser = openBrowser();
   await browser.signIn(admin);
   const again = await browser.open('/sign-in?returnTo=%2Ftokens');
@@ -114,7 +114,7 @@ test('AUTH-21 signing in again replaces the session of the browser', async () =>
   expect((await browser.call('GET', ME)).status).toBe(200);
 });
 
-test('a session by cookie is live: it ends with its owner, and after 24 hours', async () => {
+test('a session by cookie ends with its owner, and after 24 hours', async () => {
   const session = await identity.login();
   const member = await identity.createMember(session);
   const browser = openBrowser();

@@ -46,14 +46,14 @@ describe('the files of the console', () => {
     },
   );
 
-  test('the page is asked for again with its ETag, and answered without a body', async () => {
+  test('the page is revalidated by its ETag without a body', async () => {
     const { etag = '' } = (await app.inject({ url: '/' })).headers;
     expect(etag).toMatch(/^"[\w-]{43}"$/);
     const again = await app.inject({ url: '/account', headers: { 'if-none-match': etag } });
     expect([again.statusCode, again.body]).toEqual([304, '']);
   });
 
-  test('an asset is immutable, and sent as it was compressed', async () => {
+  test('an asset is immutable and sent precompressed', async () => {
     const url = '/assets/main-1a2b.js';
     const plain = await app.inject({ url });
     expect([plain.statusCode, plain.body]).toEqual([200, 'export {};']);
@@ -69,7 +69,7 @@ describe('the files of the console', () => {
     '/assets/main-1a2b.js.br',
     '/nowhere',
     '/accounts',
-  ])('%s is nothing', async (url) => {
+  ])('%s responds with 404', async (url) => {
     const { statusCode, headers } = await app.inject({ url });
     expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
   });

@@ -36,7 +36,7 @@ test.each([
 });
 
 test.each(['page=0', 'page=-1', 'page=x', 'page=1.5', 'page=', 'page=%00', 'page=99999999999999999999', 'page=1e400', 'page=NaN', 'page=1&page=2', 'page[]=1', 'limit=0', 'limit=101', 'limit=x', 'limit=%00', 'unknown=1', '__proto__=1', 'page=%zz'])(
-  'the lists refuse ?%s', async (query) => {
+  'the lists reject ?%s', async (query) => {
     expect(lists()).toHaveLength(4);
     for (const route of lists())
       expectRefusal(await callWith(identity, route, { token: session, query: `?${query}` }), `${route.path}?${query}`);

@@ -4,7 +4,7 @@ import { useMounts } from './use-mounts.js';
 
 const site = useMounts();
 
-test('a call that follows a change at the server is made with what was approved, and answered by the server', async () => {
+test('calls use the approved definitions after the server has changed', async () => {
   await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   const agent = await site.createAgentWith('kb:read');
   expect(await agent.listNames()).toEqual(['wiki__search']);
@@ -17,7 +17,7 @@ test('a call that follows a change at the server is made with what was approved,
   expect(site.upstream.called()).toEqual(['search']);
 });
 
-test('a changed definition is out of effect until the difference is approved', async () => {
+test('a changed definition is disabled until the difference is approved', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read', save: 'kb:read' });
   const agent = await site.createAgentWith('kb:read');
   const approvedHash = (await site.mounts.listTools(id)).find(({ name }) => name === 'search')?.hash;
@@ -51,7 +51,7 @@ test('a changed definition is out of effect until the difference is approved', a
   expect(await agent.listNames()).toEqual(['wiki__save', 'wiki__search']);
 }); // prettier-ignore
 
-test('a failing refresh is recorded and changes nothing about the tools', async () => {
+test('a failed refresh is recorded and keeps the tools', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   const agent = await site.createAgentWith('kb:read');
   await site.upstream.close();
@@ -72,7 +72,7 @@ test('a failing refresh is recorded and changes nothing about the tools', async 
   site.upstream = await startUpstream();
 });
 
-test('tools of a server that moved to another origin are out of effect until that offers the same', async () => {
+test('the tools of a server that moved to another origin are disabled until that origin offers the same', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read', save: 'kb:read' });
   const agent = await site.createAgentWith('kb:read');
   expect(await agent.listNames()).toEqual(['wiki__save', 'wiki__search']);
@@ -99,7 +99,7 @@ const setVersion = (version: string) =>
     `update mcp_catalogues set version = ${version} where org_id in (select org_id from mcp_servers)`,
   );
 
-test('lists go on when the version that was seen is no longer stored', async () => {
+test('lists recover when the version that was seen is no longer stored', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   const agent = await site.createAgentWith('kb:read');
   await setVersion('version + 100');

@@ -65,7 +65,7 @@ test('an assertion names the caller, the organisation and the granted knowledge 
   await expect(verify(assertions[0] ?? '', 'https://other.example.com/mcp')).rejects.toThrow();
 }); // prettier-ignore
 
-test('an assertion is no credential of the platform', async () => {
+test('an assertion is not accepted as a credential of the platform', async () => {
   await mounts.mountInEffect(upstream.url, { search: 'kb:read' }, { credential: { kind: 'assertion' } });
   await createAgent(identity, session).call('wiki__search', { query: 'a' });
   const assertion = String(headersOf('tools/call', 'authorization')[0]).slice('Bearer '.length);
@@ -73,7 +73,7 @@ test('an assertion is no credential of the platform', async () => {
     expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(401);
 });
 
-test("the caller's own token reaches no server, whatever its credential is", async () => {
+test("the caller's own token is never sent to a server, whatever its credential", async () => {
   const { accessToken } = await identity.createToken(session, { scopes: ['kb:read'] });
   const bare = accessToken.slice('pat_'.length);
   for (const credential of [{ kind: 'none' }, { kind: 'secret', value: 'Bearer s3cret' }, { kind: 'assertion' }]) {
@@ -87,7 +87,7 @@ test("the caller's own token reaches no server, whatever its credential is", asy
   expect(JSON.stringify(upstream.received)).not.toContain(session);
 }); // prettier-ignore
 
-test('people share no session of a server that is told who calls', async () => {
+test('callers do not share sessions of a server that receives assertions', async () => {
   await mounts.mountInEffect(upstream.url, { search: 'kb:read' }, { credential: { kind: 'assertion' } });
   const { session: member } = await identity.createMember(session);
   const agents = [session, member].map((token) => createAgent(identity, token));

@@ -43,7 +43,7 @@ async function createWall(allowed: string[], answers: string[] = []) {
   return { get, egress, resolved, port: listener.port, countRequests: () => requests };
 }
 
-test('private and loopback addresses are denied, as addresses and behind names', async () => {
+test('private and loopback addresses are denied, also when names resolve to them', async () => {
   const wall = await createWall([], ['127.0.0.1']);
   for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '10.0.0.1', '169.254.169.254', '0.0.0.0', '2130706433', '0x7f.1'])
     for (const protocol of ['http', 'https'])
@@ -60,7 +60,7 @@ test('a public address is denied without TLS', async () => {
   expect(await wall.get('9.9.9.9')).toBe('target_denied');
 });
 
-test('a name that resolves to another address later is judged by what is connected to', async () => {
+test('a name that later resolves to another address is judged by the connected address', async () => {
   // Allowed by its address, which the second answer is not.
   const wall = await createWall(['127.0.0.1/32:PORT'], ['127.0.0.1', '127.0.0.2']);
   expect(await wall.get('kb.example.com')).toBe('reached');

@@ -71,7 +71,7 @@ async function mountInFront(answer: (response: ServerResponse) => void): Promise
   closing.push(front.close);
 }
 
-test('a call of a server that hangs ends at its deadline, and lists do not wait for it', async () => {
+test('a call to a hanging server ends at its deadline, and lists do not wait for it', async () => {
   await mounts.mountInEffect(upstream.url, { search: 'kb:read', save: 'semantic:write' });
   upstream.call = hang;
   const calling = Promise.all([textOf(), textOf('wiki__save', {})]);
@@ -84,7 +84,7 @@ test('a call of a server that hangs ends at its deadline, and lists do not wait 
   ]);
 });
 
-test('a server that fails repeatedly is left alone, until a trial succeeds', async () => {
+test('a server that fails repeatedly is not called until a trial succeeds', async () => {
   await mounts.mountInEffect(upstream.url, { search: 'kb:read' });
   upstream.call = hang;
   await Promise.all([textOf(), textOf()]);
@@ -137,7 +137,7 @@ test('a compressed answer is refused, because its size is unknown', async () => 
   expect(await textOf()).toBe("The server wiki gave an answer that can't be understood.");
 });
 
-test('a fault repeats nothing that the server said', async () => {
+test("an error repeats nothing from the server's response", async () => {
   const secret = 'postgres://admin:hunter2@db1.internal';
   await mountInFront((response) => {
     response.writeHead(500, { 'content-type': 'text/plain', 'www-authenticate': secret }).end(`at ${secret}`);
@@ -158,7 +158,7 @@ test('a fault repeats nothing that the server said', async () => {
   expect(JSON.stringify(rows)).not.toContain('hunter2');
 });
 
-test('a server has a share of the calls of its organisation', async () => {
+test("a server can use only a share of its organisation's concurrent calls", async () => {
   // 16 calls in all: an organisation has four, each of its servers two.
   await mounts.mountInEffect(upstream.url, { search: 'kb:read' });
   const second = await startUpstream();

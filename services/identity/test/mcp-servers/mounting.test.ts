@@ -45,7 +45,7 @@ test('a tool is hidden until it is approved and mapped, and from callers without
   expect((await reader.call('wiki__search', { query: 'a' })).error).toMatchObject({ code: -32_602 });
 }); // prettier-ignore
 
-test('rules map tools by name, a mapping of its own wins, and read-only filters go by the mapping', async () => {
+test('rules map tools by name, an explicit mapping wins, and read-only filters follow the mapping', async () => {
   site.upstream.tools = ['wiki_search', 'mail_search', 'other'].map((name) => ({ ...saveTool, name }));
   const id = await site.mounts.mount(site.upstream.url, {
     rules: [{ pattern: '*_search', scope: 'kb:read' }],
@@ -62,7 +62,7 @@ test('rules map tools by name, a mapping of its own wins, and read-only filters 
   expect(await agent.listNames()).toEqual([]);
 });
 
-test('a server of the newest revision alone is used, over a new connection as well', async () => {
+test('a server that supports only the newest revision can be used, also over a new connection', async () => {
   const modern = await startUpstream({ isModernOnly: true });
   try {
     const id = await site.mounts.mountInEffect(modern.url, { search: 'kb:read' });
@@ -96,7 +96,7 @@ test('names are unique, at most 64 characters with the tool, and free of what cl
   expect(await (await site.createAgentWith('kb:read')).listNames()).toEqual([]);
 });
 
-test('a server is not renamed to a name that would put a mapped tool out of effect', async () => {
+test('rejects a new name of a server that would disable a mapped tool', async () => {
   const long = 'a'.repeat(50);
   site.upstream.tools = [{ ...searchTool, name: long }, saveTool];
   const id = await site.mounts.mountInEffect(site.upstream.url, { [long]: 'kb:read' });
@@ -108,7 +108,7 @@ test('a server is not renamed to a name that would put a mapped tool out of effe
   expect((await site.mounts.call('PATCH', `/${id}`, { name: 'knowledge-base' })).status).toBe(200);
 });
 
-test('another organisation neither sees a server nor its tools', async () => {
+test('another organisation sees neither a server nor its tools', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   const { session: other } = await site.identity.createOrganisation(`other-${Date.now()}@example.com`);
   const theirs = createMounts(site.identity, other);
@@ -129,7 +129,7 @@ test('only administrators with a session manage servers', async () => {
   }
 }); // prettier-ignore
 
-test('the audit records servers, decisions and what a server offers, and the token its calls', async () => {
+test('the audit records servers, decisions and offered tools, and the activity of a token its calls', async () => {
   const id = await site.mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   site.upstream.call = () => ({ ...textResult('no such page'), isError: true });
   const token = await site.identity.createToken(site.session, { scopes: ['kb:read', 'pat:read'] });
@@ -153,7 +153,7 @@ test('the audit records servers, decisions and what a server offers, and the tok
   expect(counted.some((line) => line.includes('server="wiki",outcome="refused"'))).toBe(true);
 }); // prettier-ignore
 
-test('pages of servers and tools go by cursor', async () => {
+test('servers and tools are paged by cursor', async () => {
   const ids = [];
   for (const name of ['a', 'b', 'c']) ids.unshift(await site.mounts.mount(site.upstream.url, { name }));
   const first = (await site.mounts.call('GET', '?limit=2')).body;

@@ -63,7 +63,7 @@ async function bridge(args: string[], env: Record<string, string> = {}): Promise
   return upstream.url;
 }
 
-test('everything, over its own Streamable HTTP with sessions', async () => {
+test('everything works over its own Streamable HTTP with sessions', async () => {
   const port = await findFreePort();
   const child = spawn(process.execPath, [programs.everything, 'streamableHttp'], {
     env: { PATH: process.env['PATH'], PORT: String(port) },

@@ -73,7 +73,7 @@ test('a server with a certificate of a trusted authority is called over TLS', as
 });
 
 test.each(['otherHost', 'expired', 'early', 'untrusted', 'selfSigned'] as const)(
-  'a server whose certificate is wrong is sent nothing: %s',
+  'sends nothing to a server with an invalid certificate: %s',
   async (kind) => {
     const { certificate, authority } = certificates[kind === 'selfSigned' ? 'untrusted' : kind];
     const { private: key, cert } = kind === 'selfSigned' ? authority : certificate;
@@ -84,7 +84,7 @@ test.each(['otherHost', 'expired', 'early', 'untrusted', 'selfSigned'] as const)
   },
 ); // prettier-ignore
 
-test('a server that speaks no TLS at an https URL is told apart from one that answers nonsense', async () => {
+test('distinguishes a server without TLS at an https URL from one with invalid responses', async () => {
   const upstream = await startUpstream();
   upstreams.push(upstream);
   const id = await mounts.mount(`https://127.0.0.1:${upstream.port}/mcp`, { name: 'plain' });

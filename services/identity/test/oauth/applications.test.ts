@@ -63,7 +63,7 @@ test.each([
   ['a redirect URI with a fragment', { ...web, redirectUris: ['https://app.example/cb#x'] }],
   ['a redirect URI of a script', { ...web, redirectUris: ['javascript:alert(1)'] }],
   ['refresh_token alone', { ...minimal, grantTypes: ['refresh_token'] }],
-])('an application with %s is refused', async (_what, body) => {
+])('rejects an application with %s', async (_what, body) => {
   expect((await create(body)).status).toBe(400);
 });
 

@@ -69,7 +69,7 @@ test('a narrower scope and resource are granted as requested, and other scopes a
   expect([elsewhere.status, elsewhere.body.error]).toEqual([400, 'invalid_target']);
 });
 
-test('only the SHA-256 of a token is stored, and a wrong secret or unknown client is refused alike', async () => {
+test('only the SHA-256 of a token is stored, and the response is the same for a wrong secret and an unknown client', async () => {
   const { token, credentials } = await obtain();
   const { rows } = await identity.db.query('select * from oauth_access_tokens');
   expect(JSON.stringify(rows)).not.toContain(token.split('.')[2]);
@@ -105,7 +105,7 @@ test('an application that is enabled again gets new access tokens, and its perso
   expect((await requestToken(identity, credentials)).status).toBe(200);
 });
 
-test('a demoted service account loses what only administrators may do, in the tokens it has', async () => {
+test("a demoted service account loses the administrators' scopes in its existing tokens", async () => {
   const { token, credentials } = await obtain({ scopes: ['user:read'] });
   const path = `/api/v1/oauth-applications/${credentials.clientId}`;
   await identity.call('PATCH', path, { token: session, body: { role: 'member' } });
@@ -138,7 +138,7 @@ test.each([
   ['GET', '/api/v1/audit'],
   ['GET', '/api/v1/oauth-applications'],
   ['POST', '/api/v1/auth/logout'],
-])('a service account cannot use what needs a person: %s %s', async (method, path) => {
+])('a service account cannot use routes for people: %s %s', async (method, path) => {
   const { token } = await obtain();
   const body = method === 'POST' ? { body: {} } : {};
   expect((await identity.call(method, path, { token, ...body })).status).toBe(403);
@@ -167,7 +167,7 @@ test('whoami tells an agent that it acts for a service account', async () => {
   expect(names).not.toContain('list_my_tokens');
 });
 
-test('a token for the remote tools is refused by the REST API, and the other way round', async () => {
+test('a token for the remote tools is refused by the REST API, and the reverse', async () => {
   const forTools = await obtain({}, { resource: `${PUBLIC_URL}/mcp` });
   expect((await listUsers(forTools.token)).status).toBe(401);
   const forApi = await obtain();

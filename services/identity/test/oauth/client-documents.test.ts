@@ -34,7 +34,7 @@ const describeClient = (id: string, fields: object = {}) =>
     ...fields,
   });
 
-test('OAUTH-7: a client that its document describes connects at any port, and shows by its host', async () => {
+test('OAUTH-7: a client with a document connects at any port, and is shown with its host', async () => {
   describeClient(clientId);
   const authorization = createAuthorization(clientId);
   const started = await browser.get(authorization.url);
@@ -82,7 +82,7 @@ test.each([
   expect((await browser.get(url)).status).toBe(400);
 });
 
-test('a document that could not be fetched is not asked for again for half a minute', async () => {
+test('a document that could not be fetched is not requested again for half a minute', async () => {
   const id = 'https://agents.example/missing';
   const ask = async () => (await browser.get(createAuthorization(id).url)).status;
   const countFetches = () => fetched.filter((url) => url === id).length;

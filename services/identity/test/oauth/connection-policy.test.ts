@@ -99,7 +99,7 @@ test.each([
   expect((await save(fields)).status).toBe(400);
 });
 
-test('a forbidden host ends its connections, and gets no consent page; a dry run only tells which', async () => {
+test('a forbidden host loses its connections and gets no consent page, and a dry run only lists them', async () => {
   const [kept, ended] = [await connect(claude), await connect(chatgpt)];
   const dry = await save({ hosts: ['claude.ai'] }, '?dryRun=true');
   expect(dry.body).toMatchObject({
@@ -120,7 +120,7 @@ test('a forbidden host ends its connections, and gets no consent page; a dry run
   expect(rows[0]).toEqual({ reason: 'policy', detail: { clientId: chatgpt, userId: member.id } });
 });
 
-test('a kind of client that is not allowed is refused, whoever asks', async () => {
+test('refuses a kind of client that is not allowed, also for administrators', async () => {
   await save({ clientKinds: ['application'] });
   expect(await openConsent(claude)).toBe(403);
   expect(await openConsent(applicationId)).toBe(200);

@@ -79,7 +79,7 @@ test('another client cannot revoke a token', async () => {
   expect((await createCaller(identity, token).legacy('tools/list')).status).toBe(200);
 });
 
-test('a connection is deleted with all that belongs to it, after the retention of the audit', async () => {
+test('a connection and all its data are deleted after the retention of the audit', async () => {
   const { answer } = await connect();
   const { grant_id: id } = (
     await identity.db.query('select grant_id from oauth_access_tokens where id = $1', [

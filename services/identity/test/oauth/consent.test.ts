@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test('the consent page names who asks, where the answer goes, each scope and the end, and cannot be framed', async () => {
+test('the consent page shows the client, its redirect, each scope and the expiry, and cannot be framed', async () => {
   const started = await browser.get(createAuthorization(clientId).url);
   const page = await browser.get(browser.getLocation(started));
   for (const text of [
@@ -37,7 +37,7 @@ test('only the scopes that the person ticks are granted, and a refresh gets no m
   expect([refreshed.status, refreshed.body.scope]).toEqual([200, 'user:read']);
 });
 
-test('consent is asked every time, and a denial is told to the application', async () => {
+test('consent is required every time, and a denial is reported to the application', async () => {
   await connect();
   const target = await consent(browser, createAuthorization(clientId), { decision: 'deny' });
   expect(target.searchParams.get('error')).toBe('access_denied');
@@ -68,7 +68,7 @@ test('a consent page cannot be opened or answered in another browser', async () 
   expect(answered.status).toBe(403);
 });
 
-test('an application that asks for more scopes than it has gets those that it has', async () => {
+test('an application that requests more scopes than it has gets those that it has', async () => {
   const asked = { scope: 'user:read kb:read crawl:read crawl:delete' };
   const started = await browser.get(createAuthorization(clientId, asked).url);
   const page = await browser.get(browser.getLocation(started));

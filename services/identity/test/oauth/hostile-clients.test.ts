@@ -49,7 +49,7 @@ const change = (clientId: string, body: object) =>
   identity.call('PATCH', `/api/v1/oauth-applications/${clientId}`, { token: session, body });
 const listUsers = async (token: string) => (await identity.call('GET', '/api/v1/users', { token })).status;
 
-test('a scope that an application loses is gone from the tokens that it has', async () => {
+test('an application that loses a scope loses it in its existing tokens', async () => {
   const { credentials, token } = await obtain();
   expect(await listUsers(token)).toBe(200);
   await change(credentials.clientId, { scopes: ['crawl:read'] });
@@ -138,7 +138,7 @@ test('requests of one address to the token endpoint are limited', async () => {
   }
 });
 
-test('a token that cannot be stored is not answered, and the client is told to try again', async () => {
+test('a token that cannot be stored is not issued, and the client is told to retry', async () => {
   const { credentials } = await obtain();
   const lock = await identity.db.connect();
   try {
@@ -156,7 +156,7 @@ test('a token that cannot be stored is not answered, and the client is told to t
   }
 });
 
-test('changes of an application and records of its use do not wait for each other in a circle', async () => {
+test('changes of an application and records of its use do not deadlock', async () => {
   const { credentials, token } = await obtain({ scopes: ['user:read'] });
   const uses = (async () => {
     for (let count = 0; count < 30; count += 1) await listUsers(token);

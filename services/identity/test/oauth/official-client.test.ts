@@ -100,7 +100,7 @@ test.each(['first', 'second'] as const)(
   },
 );
 
-test('the program of the page about TypeScript signs in, and prints who did', async () => {
+test('the documented TypeScript program signs in, and prints the user', async () => {
   const sample = readSample('typescript', 'js').replace('41997', String(await findFreePort()));
   const args = ['--input-type=module', '-', `${identity.url}/mcp`];
   const child = spawn(process.execPath, args, {

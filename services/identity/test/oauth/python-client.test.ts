@@ -51,7 +51,7 @@ describeWith('python-mcp', 'the client of the Python SDK', () => {
     expect((await client.exited)[0]).toBe(0);
   });
 
-  test('the program of its page signs in, and prints who did', async () => {
+  test('the documented program signs in, and prints the user', async () => {
     const { identity, browser } = running;
     const sample = readSample('python', 'python').replace('41998', String(await findFreePort()));
     const client = await startClient(['-c', sample, `${identity.url}/mcp`]);

@@ -69,7 +69,7 @@ async function connect() {
 const listStatus = async (token: string): Promise<number> =>
   (await createCaller(identity, token).legacy('tools/list')).status;
 
-test('of a code that is used three times at once, one exchange at most wins, and the connection ends', async () => {
+test('a code that is used three times concurrently is exchanged at most once, and the connection ends', async () => {
   const { authorization, code } = await authorize();
   const answers = await Promise.all(
     [identity, other, identity].map((one) => exchangeCode(one, authorization, code)),
@@ -79,7 +79,7 @@ test('of a code that is used three times at once, one exchange at most wins, and
   for (const token of tokens) expect(await listStatus(token)).toBe(401);
 });
 
-test('a refresh token that two replicas get at once gives a token in both', async () => {
+test('two replicas that get one refresh token concurrently both issue a token', async () => {
   const { refreshToken } = await connect();
   const answers = await Promise.all([identity, other].map((one) => refresh(one, clientId, refreshToken)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -96,7 +96,7 @@ const refreshAt = async (one: IdentityUnderTest, token: string) => {
   };
 };
 
-test('what two replicas issue for one refresh token works on, as long as it is refreshed together', async () => {
+test('tokens that two replicas issued for one refresh token stay valid while they are refreshed together', async () => {
   let tokens = [(await connect()).refreshToken];
   for (let round = 0; round < 3; round += 1) {
     const answers = await Promise.all(
@@ -136,7 +136,7 @@ test('the refresh tokens of before the last but one are refused even in the over
   expect(await listStatus(three.token)).toBe(401);
 });
 
-test('no token outlives a revocation that comes in the middle of refreshes', async () => {
+test('no token outlives a revocation during concurrent refreshes', async () => {
   const { refreshToken } = await connect();
   const { body: apps } = await identity.call('GET', '/api/v1/connected-apps', { token: session });
   const { id } = apps.data[0] as { id: string };
@@ -153,7 +153,7 @@ test('no token outlives a revocation that comes in the middle of refreshes', asy
   for (const token of tokens) expect(await listStatus(token)).toBe(401);
 });
 
-test('a member who is removed while the consent page is open connects nothing', async () => {
+test('a member who is removed while the consent page is open cannot connect an application', async () => {
   const member = await identity.createMember(session);
   const own = createBrowser(identity);
   await own.signIn(member);

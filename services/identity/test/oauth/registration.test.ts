@@ -45,12 +45,12 @@ test.each([
 test.each([
   ['no authentication method', {}],
   ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
-])('a client that registers with %s becomes a public one, and is told so', async (_what, fields) => {
+])('a client that registers with %s becomes a public client, as the response says', async (_what, fields) => {
   const { body, status } = await register({ token_endpoint_auth_method: undefined, ...fields });
   expect([status, body.token_endpoint_auth_method, body.client_secret]).toEqual([201, 'none', undefined]);
 });
 
-test('a registration makes the platform fetch nothing', async () => {
+test('a registration causes no outgoing request', async () => {
   const sector = await register({ sector_identifier_uri: 'https://elsewhere.example/uris' });
   expect([sector.status, sector.body.sector_identifier_uri]).toEqual([201, undefined]);
   const keys = await register({

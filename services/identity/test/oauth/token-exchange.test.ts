@@ -26,7 +26,7 @@ afterAll(async () => {
   crawl.close();
 });
 
-test('OAUTH-8: a tool calls crawl with a narrower credential than the agent has, which ends with that', async () => {
+test("OAUTH-8: a tool calls crawl with a narrower credential than the agent's, which ends together with it", async () => {
   const session = await identity.login();
   const { application, clientSecret } = await createApplication(identity, session);
   const { clientId } = application;

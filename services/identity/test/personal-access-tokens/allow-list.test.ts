@@ -184,7 +184,7 @@ test("an organisation's allow list applies to all its tokens, and not to session
   }
 });
 
-test('a token that is moved out of its allow list while the body is delayed does nothing', async () => {
+test("a request is refused when its token's allow list changes while the body is delayed", async () => {
   const token = await make(['198.51.100.0/24', '203.0.113.0/24']);
   const content = JSON.stringify({ name: 'moved', scopes: ['user:read'] });
   const held = request(identity.url + path, {
@@ -230,7 +230,7 @@ test('an edit narrows the list, a rotation keeps it, and neither widens it', asy
   ]);
 });
 
-test('rejects what is no range, and more than 20 of them', async () => {
+test('rejects invalid ranges, and more than 20', async () => {
   const create = (allowList: unknown) =>
     identity.call('POST', path, { token: session, body: { name: 'x', allowList } });
   const answer = await create(['10.0.0.0/8', '10.0.0.1/8']);

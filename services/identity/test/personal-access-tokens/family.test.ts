@@ -64,7 +64,7 @@ test('a revocation includes all descendants of the token, but no ancestors or si
   expect((await revoke(grandchild.id)).status).toBe(404);
 });
 
-test('keepDescendants revokes one token and moves its children to its parent', async () => {
+test('keepDescendants revokes only one token and moves its children to its parent', async () => {
   const { root, child, sibling, grandchild } = await createFamily();
   const answer = await revoke(child.id, { keepDescendants: true });
   expect(answer.body).toEqual({ message: 'Token revoked', revokedCount: 1 });

@@ -66,7 +66,7 @@ test('there is no restriction at first, and a saved policy is returned and audit
   ]);
 });
 
-test('a new token and a rotation fit the policy: defaults are cut, what is named is 400', async () => {
+test('new tokens and rotations follow the policy: defaults are limited, and explicit values are rejected', async () => {
   const forever = (await create({ expiryDays: 'never', scopes: ['user:read'] })).body.token as CreatedToken;
   await put({ maxLifetimeDays: 10, deniedScopes: ['crawl:delete'], existingTokens: 'keep' });
   expect(days(await create({}))).toBeCloseTo(10, 3);
@@ -92,7 +92,7 @@ test('a new token and a rotation fit the policy: defaults are cut, what is named
   expect((await create({ expiryDays: 365 })).status).toBe(201);
 });
 
-test('a dry run tells which tokens would be revoked, and exactly these are then revoked', async () => {
+test('a dry run lists the tokens that would be revoked, and exactly these are then revoked', async () => {
   const member = await identity.createMember(session);
   const make = (fields: object, token = session) =>
     identity.createToken(token, { scopes: ['user:read'], ...fields });
@@ -160,7 +160,7 @@ test('a token that is created while the policy is saved is revoked with the othe
   expect(rows.map(({ status }) => status)).toEqual(['revoked', 'revoked']);
 });
 
-test('an administrator who is demoted meanwhile saves no policy', async () => {
+test('an administrator who is demoted in the meantime cannot save a policy', async () => {
   const client = await identity.db.connect();
   try {
     await client.query('begin');
@@ -195,7 +195,7 @@ test('existing tokens are kept when the administrator says so', async () => {
   expect(await getStatus(forever)).toBe(200);
 });
 
-test("the organisation's allow list takes effect with the answer", async () => {
+test("the organisation's allow list takes effect with the response", async () => {
   const { accessToken: token } = await identity.createToken(session, { scopes: ['user:read'] });
   const from = async (address: string) =>
     (await identity.call('GET', '/api/v1/users/me', { token, headers: { 'x-forwarded-for': address } }))
@@ -206,7 +206,7 @@ test("the organisation's allow list takes effect with the answer", async () => {
   expect(await from('198.51.100.1')).toBe(200);
 });
 
-test('only an administrator with a session reads and saves it, and invalid policies are 400', async () => {
+test('only an administrator with a session can read and save it, and invalid policies fail with 400', async () => {
   const member = await identity.createMember(session);
   const pat = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
   for (const method of ['GET', 'PUT']) {

@@ -58,7 +58,7 @@ const getStatus = async ({ accessToken: token }: CreatedToken) =>
   (await identity.call('GET', '/api/v1/users/me', { token })).status;
 const make = () => identity.createToken(session, { scopes: ['user:read'] });
 
-test('accepts the published example of GitHub, and not one byte more', async () => {
+test("accepts GitHub's published example, and not with one more byte", async () => {
   const headers = {
     'github-public-key-identifier': example.id,
     'github-public-key-signature': example.signature,
@@ -94,7 +94,7 @@ test('a signed report revokes the tokens in it, and says which are some', async 
   expect(identity.logged()).not.toContain(token.accessToken);
 });
 
-test('refuses what is not signed with a known key, and a signed body that is no report', async () => {
+test('rejects a body that is not signed with a known key, and a signed body that is no report', async () => {
   const token = await make();
   const body = JSON.stringify([{ token: token.accessToken, type: 't', url: '', source: 'content' }]);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -125,7 +125,7 @@ test('wrong signatures of a network are limited, and right ones are not', async 
   expect((await send(body, wrong)).status).toBe(429);
 });
 
-test('without keys the path is not found, and wrong keys stop the start', async () => {
+test('responds with 404 without keys, and does not start with invalid ones', async () => {
   const off = await startIdentity();
   try {
     expect((await off.call('POST', path, { body: [] })).status).toBe(404);

@@ -114,7 +114,7 @@ test('a token that was narrowed rotates no descendant that is allowed from more 
   expect((await details(replacement.id))['allowList']).toEqual(['203.0.113.0/25']);
 });
 
-test('narrowing a token narrows its descendants, so that none is allowed from where it is not', async () => {
+test('narrowing the allow list of a token narrows those of its descendants', async () => {
   const parent = await make(session);
   const open = await make(parent.accessToken);
   const grandchild = await make(open.accessToken, { allowList: ['203.0.0.0/16', '198.51.100.0/24'] });
@@ -142,7 +142,7 @@ test('narrowing a token narrows its descendants, so that none is allowed from wh
   expect((await details(parent.id))['allowList']).toEqual(ranges);
 });
 
-test('narrowing leaves no descendant with more ranges than a token may have', async () => {
+test('narrowing gives no descendant more ranges than a token may have', async () => {
   const parent = await make(session);
   const wide = Array.from({ length: 19 }, (_value, index) => `10.${index}.0.0/16`);
   const child = await make(parent.accessToken, { allowList: [...wide, '192.0.0.0/8'] });

@@ -63,7 +63,7 @@ test('PAT-34: every view of a token shows the scopes that its requests needed, a
   expect((await details(token)).usedScopes).toEqual(['user:read', 'pat:read']);
 });
 
-test('a scope that the owner may not use any more is not used', async () => {
+test('a scope that the owner has lost is not recorded as used', async () => {
   const { session: owner, id } = await identity.createMember(session, 'admin');
   const token = await make(['config:read', 'user:read'], owner);
   const body = { role: 'member' };
@@ -74,7 +74,7 @@ test('a scope that the owner may not use any more is not used', async () => {
   expect((await details(token, owner)).usedScopes).toEqual(['user:read']);
 });
 
-test('another service reports the scopes with its question, each request its own; one that reports none is fine', async () => {
+test('another service reports the scopes of each request with its introspection, or none', async () => {
   const [used, asked] = [await make(['user:read', 'pat:read']), await make(['user:read'])];
   const probe = await startProbeService(identity.url);
   try {
@@ -100,7 +100,7 @@ test('another service reports the scopes with its question, each request its own
   expect(await details(asked)).toMatchObject({ usedScopes: [], lastUse: { userAgent: 'older replica' } });
 });
 
-test('a call of a remote tool uses its scopes, unless it is refused; list_my_tokens shows the others', async () => {
+test('a call of a remote tool uses its scopes unless it is refused, and list_my_tokens shows the others', async () => {
   const token = await make(['user:read', 'pat:read', 'kb:read']);
   expect((await callTool('rotate_my_token', token)).isError).toBe(true);
   expect((await callTool('list_my_tokens', token)).isError).toBeFalsy();
@@ -112,7 +112,7 @@ test('a call of a remote tool uses its scopes, unless it is refused; list_my_tok
   expect(listed).not.toHaveProperty('usedScopes');
 });
 
-test('the uses at two replicas are merged: no day moves back, and the last use stays the latest', async () => {
+test('the uses at two replicas are merged, and no time moves back', async () => {
   const token = await make(['user:read', 'pat:read']);
   const replica = await startReplica(identity.databaseUrl);
   try {

@@ -40,7 +40,7 @@ test('AUTH-32 an administrator resets the second factor of a member, whose sessi
   expect(await audited(member.id)).toEqual(['second_factor.enrolled', 'second_factor.reset']);
 });
 
-test('AUTH-32 nobody resets their own second factor without the password, or with a token', async () => {
+test('AUTH-32 a member cannot reset the own second factor without the password, or with a token', async () => {
   const path = `/api/v1/users/${decodeJwt(session).sub}/second-factor`;
   const answer = await identity.call('DELETE', path, { token: session });
   expect([answer.status, answer.body.error.code]).toEqual([409, 'OWN_SECOND_FACTOR']);

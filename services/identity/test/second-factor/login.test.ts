@@ -66,7 +66,7 @@ test('AUTH-28 a challenge works once, and a code works once', async () => {
   expect((await sendCode(identity, second, app.nextCode())).status).toBe(200);
 });
 
-test('AUTH-28 the code that confirmed the app does not sign in as well', async () => {
+test('AUTH-28 the code that confirmed the app cannot be used again to sign in', async () => {
   const { member, firstCode } = await createEnrolled();
   expect((await sendCode(identity, await begin(member), firstCode)).status).toBe(401);
 });
@@ -104,7 +104,7 @@ test('AUTH-29 each recovery code signs in once, however it is typed, and is stor
   expect((await sendCode(identity, again, other.recoveryCodes[0] ?? '')).status).toBe(401);
 }); // prettier-ignore
 
-test('AUTH-30 ten wrong codes of one network are followed by 429, and are in the audit', async () => {
+test('AUTH-30 ten wrong codes from one network lead to 429, and are in the audit', async () => {
   const { member, app } = await createEnrolled();
   const challenge = await begin(member);
   const statuses = [];
@@ -123,7 +123,7 @@ test('AUTH-28 logins of people without a second factor stay as they are', async 
   expect([status, Object.keys(body as object)]).toEqual([200, ['accessToken', 'tokenType', 'expiresIn', 'expiresAt', 'user']]);
 }); // prettier-ignore
 
-test('AUTH-28 a wrong password is answered alike with and without a second factor', async () => {
+test('AUTH-28 the response to a wrong password is the same with and without a second factor', async () => {
   const { member } = await createEnrolled();
   const plain = await identity.createMember(session);
   const [one, other] = await Promise.all([member, plain].map(({ email }) => beginLogin(identity, { email, password: 'wrong' })));

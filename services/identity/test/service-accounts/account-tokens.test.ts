@@ -55,7 +55,7 @@ test('a token of an account acts as the account, and not as a person', async () 
 });
 
 test.each(['kb:read', 'semantic:write', 'pat:read', 'pat:write', 'user:write', 'config:write', 'no:such'])(
-  'no account holds %s',
+  'a token of an account cannot hold %s',
   async (scope) => {
     const answer = await accounts.requestToken(await accounts.createAccount(), {
       scopes: ['user:read', scope],
@@ -67,7 +67,7 @@ test.each(['kb:read', 'semantic:write', 'pat:read', 'pat:write', 'user:write', '
   },
 );
 
-test('an account that is no administrator holds no scope of administrators, also after it was demoted', async () => {
+test("an account without the administrator's role holds no administrators' scopes, also after a demotion", async () => {
   const id = await accounts.createAccount('admin');
   const { accessToken: token } = await accounts.createToken(id, { scopes: ['user:read', 'config:read'] });
   const path = '/api/v1/configurationManager/smtpConfig';
@@ -144,7 +144,7 @@ test('the reuse of a rotated token, and a leak, are mailed to the administrators
   });
 });
 
-test('allow list and policy hold for tokens of accounts', async () => {
+test('allow list and policy apply to tokens of accounts', async () => {
   const id = await accounts.createAccount();
   const { accessToken } = await accounts.createToken(id, { allowList: ['203.0.113.0/24'] });
   expect(await accounts.listUsers(accessToken, { 'x-forwarded-for': '203.0.113.7' })).toBe(200);
@@ -173,7 +173,7 @@ test('allow list and policy hold for tokens of accounts', async () => {
   }
 });
 
-test('liveness finds the account by its key, and scans no table', async () => {
+test('liveness finds the account by its key, without scanning a table', async () => {
   const { accessToken: _value, ...token } = await accounts.createToken(await accounts.createAccount());
   const client = await accounts.identity.db.connect();
   try {

@@ -36,7 +36,7 @@ test('OAUTH-10: the scopes that a token of an account can have are those with wh
   expect(foreign.status).toBe(404);
 });
 
-test('OAUTH-10: an account is created, listed, renamed and removed, and the audit has it', async () => {
+test('OAUTH-10: an account is created, listed, renamed and removed, as the audit records', async () => {
   const id = await accounts.createAccount('member');
   const path = `${base}/${id}`;
   const renamed = await accounts.identity.call('PATCH', path, {
@@ -85,7 +85,7 @@ test('only an administrator with a session manages accounts and their tokens', a
     }
 });
 
-test('an account of another organisation is not found, with its tokens', async () => {
+test('an account of another organisation and its tokens are not found', async () => {
   const other = await accounts.identity.createOrganisation('elsewhere@example.com');
   const id = await accounts.createAccount('admin', other.session);
   const made = await accounts.requestToken(id, {}, other.session);

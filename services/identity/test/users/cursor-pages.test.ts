@@ -40,7 +40,7 @@ const get = async (path: string) => {
 };
 
 test.each(LISTS)(
-  'API-13: $path is read from cursor to cursor, each row once',
+  'API-13: $path is paged by cursor, with each row once',
   async ({ path, idField, insert }) => {
     const listIds = ({ data }: { data: Record<string, string>[] }) => data.map((row) => row[idField]);
     const all = (await get(`${path}?limit=100`)).body;

@@ -28,7 +28,7 @@ test("a tool's own mapping wins over the rules, and the first rule that matches 
   expect(getEffectiveScope('wiki_search', null, [])).toBeUndefined();
 });
 
-test('the names of servers lead to no name twice', () => {
+test('rejects names of servers that would produce the same tool name', () => {
   const form = new RegExp(SERVER_NAME_PATTERN, 'u');
   expect(['wiki', 'wiki-2', 'my_wiki', 'w', 'a'.repeat(32)].every((name) => form.test(name))).toBe(true);
   for (const name of ['', 'a__b', 'a_', '_a', '-a', 'Wiki', 'a b', 'a.b', 'ä', 'a'.repeat(33)])

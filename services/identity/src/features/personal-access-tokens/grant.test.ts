@@ -80,9 +80,12 @@ describe('expiry', () => {
     ['a named one a day past it is cut', own - DAY_MS, 30, own - DAY_MS],
     ['a named one a day and a second past it is refused', own - DAY_MS - 1_000, 30, 'expiryDays'],
     ['never is refused', own, 'never', 'expiryDays'],
-  ] as const)('beside the end of the creating token: %s', (_what, expiresAt, requested, expected) => {
-    const act = () => grantExpiry(token(expiresAt), requested, NOW);
-    const faults = toDetails(act);
-    expect(faults ? faults[0]?.field : act()).toBe(expected);
-  });
+  ] as const)(
+    'compared with the expiry of the creating token: %s',
+    (_what, expiresAt, requested, expected) => {
+      const act = () => grantExpiry(token(expiresAt), requested, NOW);
+      const faults = toDetails(act);
+      expect(faults ? faults[0]?.field : act()).toBe(expected);
+    },
+  );
 });

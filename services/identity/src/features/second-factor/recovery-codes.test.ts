@@ -6,7 +6,7 @@ test('a set has ten different codes that are easy to read', () => {
   for (const code of codes) expect(code).toMatch(/^(?:[0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
 });
 
-test('a code is the same in capitals, without hyphens, and with letters that look like digits', () => {
+test('reads a code in upper case, without hyphens, or with letters that look like digits', () => {
   const digest = toRecoveryDigest('01ab-cdef-ghjk-mnpq');
   expect(digest).toMatch(/^[\w-]{40,}/);
   for (const typed of ['01ABCDEFGHJKMNPQ', 'oiab cdef ghjk mnpq', ' OLab-cdef-ghjk-mnpq '])

@@ -13,7 +13,7 @@ test.each([
   expect(findStep(secret, code, second * 1_000)).toBe(Math.floor(second / 30));
 });
 
-test('accepts the code of one step before and after, and no other', () => {
+test('accepts the codes of the previous and the next step, and no others', () => {
   const at = 1_234_567_890_000;
   const offsets = [-60_000, -30_000, 0, 30_000, 60_000];
   expect(offsets.map((offset) => findStep(secret, '005924', at + offset))).toEqual([
@@ -30,7 +30,7 @@ test('secrets have 160 random bits', () => {
   expect(generateSecret()).not.toBe(generateSecret());
 });
 
-test('the URI names the issuer and the account, whatever they contain', () => {
+test('the URI escapes the issuer and the account', () => {
   const uri = new URL(toUri(secret, { issuer: 'A:B & co?', account: 'ada+x@example.com' }));
   expect(decodeURIComponent(uri.pathname)).toContain('A B & co?:ada+x@example.com');
   expect(Object.fromEntries(uri.searchParams)).toMatchObject({

@@ -11,11 +11,11 @@ test.each([
 
 test.each([
   'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/.//evil.example', '/x/..//evil.example', '/%2e//evil.example', '/.\\/evil.example', '/\t/evil.example', '/\n//evil.example', 'javascript:alert(1)', 'evil.example', '', ' /tokens', '/tokens\r\nset-cookie: a=b', '/tökens', undefined, null, 7, ['/a', '/b'],
-])('leads home instead of to %j', (given) => {
+])('replaces %j by the start page', (given) => {
   expect(readReturnTo(given)).toBe('/');
 }); // prettier-ignore
 
-test('the address of the sign-in page carries a path that comes back unchanged', () => {
+test('the sign-in page returns to the path unchanged', () => {
   const path = '/oauth2/auth?a=1&b=x%20y#z';
   const address = new URL(toSignInPath(path), 'https://own.example');
   expect(readReturnTo(address.searchParams.get('returnTo'))).toBe(path);
