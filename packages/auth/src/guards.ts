@@ -110,7 +110,7 @@ export const requireSession: onRequestHookHandler = (request, _reply, done) => {
     throw new AppError({
       status: 403,
       code: 'SESSION_REQUIRED',
-      message: 'A session is required: log in, a token can not do this',
+      message: 'A session is required: log in, a token cannot do this',
     });
   done();
 };

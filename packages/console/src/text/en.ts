@@ -279,7 +279,7 @@ export const en = {
     eventGone: 'It was published, and is no longer kept.',
     allEventsOf: (connector: string) => `All events of ${connector}`,
   },
-  whyNot: {
+  scheduleProblems: {
     title: 'Why it did not run',
     pausedSince: 'It is paused since',
     pausedAdvice: 'Times that pass meanwhile are left out. Resume it to have it run at its next time.',

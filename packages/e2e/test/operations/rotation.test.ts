@@ -7,7 +7,7 @@ import { type Platform, type ServiceName, startPlatform } from '../platform/plat
 const encryptionKey = (id: number) => `k${id}:${Buffer.alloc(32, id).toString('base64')}`;
 
 /** Sends commands over one connection. @throws on the first that Redis refuses. */
-async function tellRedis(port: number, ...commands: readonly string[]): Promise<void> {
+async function sendToRedis(port: number, ...commands: readonly string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   try {
@@ -102,16 +102,16 @@ describeWith('nginx', 'rotation', () => {
     test('the Redis password is rotated while both passwords are valid', async () => {
       const { port } = platform.redis;
       const urlWith = (password: string) => `redis://:${password}@127.0.0.1:${port}/0`;
-      await tellRedis(port, 'ACL SETUSER default resetpass >first', 'AUTH first', 'ACL SETUSER default >second');
+      await sendToRedis(port, 'ACL SETUSER default resetpass >first', 'AUTH first', 'ACL SETUSER default >second');
       await restart('crawl', { REDIS_URL: urlWith('second') });
-      await tellRedis(port, 'AUTH second', 'ACL SETUSER default <first');
+      await sendToRedis(port, 'AUTH second', 'ACL SETUSER default <first');
       const path = '/api/v1/crawlingManager/wiki_1/schedule';
       const scheduledTime = new Date(Date.now() + 2_000).toISOString();
       const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const answer = await send(platform.url, { path, token: platform.session, body, status: 201 });
       expect(answer.status).toBe(201);
       await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run', timeoutMs: 20_000 });
-      await expect(tellRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
+      await expect(sendToRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
     }); // prettier-ignore
 
     test('removing the old signing key invalidates only the credentials that it signed', async () => {

@@ -22,8 +22,8 @@ describe('an incomplete or unwanted body', () => {
 
   it.each([
     ['refuses', '/mcp/refused', '{"refused":true}'],
-    ['can not take', '/api/v1/mail/x', '{"error":{"code":"SERVICE_UNAVAILABLE"'],
-  ])('a response that a service %s is complete before the body has ended', async (_what, path, expected) => {
+    ['cannot take', '/api/v1/mail/x', '{"error":{"code":"SERVICE_UNAVAILABLE"'],
+  ])('a body that a service %s gets a complete response before its end', async (_what, path, expected) => {
     const upload = request({ port: platform.port, path, method: 'POST', headers: { 'content-length': 100 } });
     upload.on('error', () => undefined);
     upload.write('x');

@@ -14,7 +14,7 @@ const onNode20 = join(__dirname, '../fixtures/conformance-on-node-20.mjs');
 const logging =
   'the endpoint sends no log messages, so an answer of the older revisions is JSON without a stream for them';
 const asking =
-  'a stateless endpoint can not ask the client of an older revision: the answer would come in a request of its own';
+  'a stateless endpoint cannot ask the client of an older revision: the answer would come in a request of its own';
 
 /** The scenarios that don't apply, and why. */
 const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> = {

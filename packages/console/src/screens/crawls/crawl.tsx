@@ -15,7 +15,7 @@ import { type Schedule, schedulesQuery, useAct } from './api.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { runColumns } from './run-columns.tsx';
 import { ScheduleState } from './states.tsx';
-import { WhyNot } from './why-not.tsx';
+import { ScheduleProblems } from './schedule-problems.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
@@ -59,7 +59,7 @@ export function Screen() {
           schedule ? (
             <>
               <ScheduleFacts schedule={schedule} />
-              <WhyNot schedule={schedule} />
+              <ScheduleProblems schedule={schedule} />
             </>
           ) : (
             <p>{t.noSchedule}</p>

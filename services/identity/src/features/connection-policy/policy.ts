@@ -4,7 +4,7 @@ import { DAY_MS } from '@platform/service-kit';
 
 export const clientKinds = ['application', 'document', 'registered'] as const;
 
-export const connectorChoices = ['members', 'administrators'] as const;
+export const connectableByOptions = ['members', 'administrators'] as const;
 
 export interface ConnectionPolicy {
   /** The kinds of clients that may connect. */

@@ -26,12 +26,12 @@ export interface ActiveConnection extends Connection {
   readonly userId: string;
   readonly email: string;
   /** Whether the member or the client was removed. */
-  readonly isEnded: boolean;
+  readonly isOrphaned: boolean;
 }
 
 const activeConnections = `
   select g.id, g.client_id as "clientId", c.kind, c.name, u.role, g.created_at as "createdAt", g.user_id as "userId", u.email,
-    u.removed_at is not null or c.removed_at is not null as "isEnded"
+    u.removed_at is not null or c.removed_at is not null as "isOrphaned"
   from (
     select * from oauth_grants
     where org_id = $1 and revoked_at is null and expires_at > $2 and id < $3

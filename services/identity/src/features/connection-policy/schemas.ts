@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { clientKinds, connectionBreaches, connectorChoices } from './policy.js';
+import { clientKinds, connectionBreaches, connectableByOptions } from './policy.js';
 
 const Id = Type.String({ format: 'uuid' });
 
@@ -18,7 +18,7 @@ export const ConnectionPolicyBody = Type.Object(
           'The hosts whose documents describe clients that may connect. Empty: all that the operator allows.',
       },
     ),
-    connectableBy: Type.Enum([...connectorChoices], {
+    connectableBy: Type.Enum([...connectableByOptions], {
       description: 'Who may connect an application. Connections of others end.',
     }),
     maxLifetimeDays: Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Null()], {

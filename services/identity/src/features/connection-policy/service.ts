@@ -53,7 +53,7 @@ export function createConnectionPolicies(deps: {
       const batch = await findActiveConnections(pool, { orgId, now, before, limit: BATCH });
       for (const connection of batch) {
         const breaches = findConnectionBreaches(policy, connection, now.getTime());
-        if (breaches.length > 0 && !connection.isEnded) affected.push({ ...connection, breaches });
+        if (breaches.length > 0 && !connection.isOrphaned) affected.push({ ...connection, breaches });
       }
       if (batch.length < BATCH) return affected;
       before = batch.at(-1)?.id ?? before;

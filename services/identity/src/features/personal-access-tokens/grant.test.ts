@@ -50,7 +50,7 @@ describe('scopes', () => {
     ).toEqual([
       { field: 'scopes.1', message: 'unknown scope "x"' },
       { field: 'scopes.2', message: 'SEND_MAIL can be granted by an administrator only' },
-      { field: 'scopes.3', message: 'user:read can not be granted by a token that lacks it' },
+      { field: 'scopes.3', message: 'user:read cannot be granted by a token that lacks it' },
     ]);
   });
 

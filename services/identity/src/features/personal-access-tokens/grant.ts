@@ -19,7 +19,7 @@ export const canGrant = (principal: UserPrincipal, scope: string): boolean =>
 function describeGrantFault(principal: UserPrincipal, scope: string): string {
   if (!isScope(scope)) return `unknown scope ${JSON.stringify(scope)}`;
   if (!canHoldScope(scope, principal.role)) return `${scope} can be granted by an administrator only`;
-  return `${scope} can not be granted by a token that lacks it`;
+  return `${scope} cannot be granted by a token that lacks it`;
 }
 
 /**
@@ -69,7 +69,7 @@ export function grantExpiry(
   throw validationError([
     {
       field: 'expiryDays',
-      message: `a token that ends at ${new Date(own).toISOString()} can not make one that ends later`,
+      message: `a token that ends at ${new Date(own).toISOString()} cannot make one that ends later`,
     },
   ]);
 }

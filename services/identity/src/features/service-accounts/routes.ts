@@ -35,7 +35,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
       schema: {
         operationId: 'createServiceAccount',
         tags,
-        summary: 'Create a service account, which owns tokens and is no person',
+        summary: 'Create a service account, which owns tokens and is not a person',
         security: bearer,
         body: CreateAccountBody,
         response: { 201: AccountAnswer, ...errorResponses(400, 401, 403) },

@@ -59,5 +59,5 @@ export const notResendable = (): AppError =>
   new AppError({
     status: 409,
     code: 'NOT_RESENDABLE',
-    message: 'This mail can not be sent again: it was sent, is under way, or its letter is not kept',
+    message: 'This mail cannot be sent again: it was sent, is in progress, or its request is not stored',
   });

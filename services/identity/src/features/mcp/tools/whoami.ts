@@ -4,7 +4,9 @@ import { User } from '../../users/schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 const outputSchema = Type.Object({
-  user: Type.Union([User, Type.Null()], { description: 'Null for a service account, which is no person.' }),
+  user: Type.Union([User, Type.Null()], {
+    description: 'Null for a service account, which is not a person.',
+  }),
   serviceAccount: Type.Optional(
     Type.Object(
       { id: Type.String(), name: Type.String(), role: Type.String() },

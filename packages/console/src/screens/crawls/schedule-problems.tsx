@@ -6,7 +6,7 @@ import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Run, Schedule } from './api.ts';
 
-const t = text.whyNot;
+const t = text.scheduleProblems;
 const SHOWN = 5;
 
 /** The newest times at which the schedule left a run out. */
@@ -20,7 +20,7 @@ const useSkippedRuns = (connector: string): readonly Run[] =>
   }).data ?? [];
 
 /** What keeps, or kept, a schedule from running at its times; nothing while all is well. */
-export function WhyNot({ schedule }: { schedule: Schedule }) {
+export function ScheduleProblems({ schedule }: { schedule: Schedule }) {
   const skipped = useSkippedRuns(schedule.data.connector);
   const reasons = listReasons(schedule);
   if (reasons.length === 0 && skipped.length === 0) return null;
