@@ -78,9 +78,10 @@ function describe(kind: OwnKind, service: string, { method }: Operation): string
 }
 
 /** The codes of failures that occur before a request is sent. */
+// prettier-ignore
 const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
-]); // prettier-ignore
+]);
 
 function toKind(error: unknown, signal: AbortSignal | undefined): OwnKind {
   if (signal?.aborted) return 'aborted';

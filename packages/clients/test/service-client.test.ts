@@ -49,6 +49,7 @@ const toFault = async (call: Promise<unknown>): Promise<ServiceFault> =>
     (error: ServiceFault) => error,
   );
 
+// prettier-ignore
 test('sends the method, path and body, the credential, the request id and the trace context', async () => {
   const seen: unknown[] = [];
   handle = (request, response, body) => {
@@ -70,7 +71,7 @@ test('sends the method, path and body, the credential, the request id and the tr
   expect(seen).toEqual([
     ['POST', '/api/v1/crawlingManager/wiki%201%2Fx/schedule', 'Bearer a.b.c', 'request-1', trace.traceparent, 'a=b', '{"scheduleConfig":{"scheduleType":"hourly","minute":5}}'],
   ]);
-}); // prettier-ignore
+});
 
 test('sends the given query parameters, and keeps connections alive', async () => {
   let url: string | undefined;
@@ -156,6 +157,7 @@ test.each([[[null]], [[{}, 1, 'a']], [[{ field: {}, message: null }]], [{}], [nu
   },
 );
 
+// prettier-ignore
 test('allows an organisation a quarter of the calls, and fails further ones at once', async () => {
   const held: ServerResponse[] = [];
   handle = (_request, response) => held.push(response);
@@ -173,7 +175,7 @@ test('allows an organisation a quarter of the calls, and fails further ones at o
   handle = (_request, response) => answer(response, 200, success);
   await Promise.all([toCall('a'), toCall('a')]);
   await crowded.close();
-}); // prettier-ignore
+});
 
 test.each<[string, Handler]>([
   ['a page', (_request, response) => response.writeHead(200).end('<html>')],

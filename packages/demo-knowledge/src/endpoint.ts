@@ -30,6 +30,7 @@ export function createEndpoint(deps: {
       return caller instanceof Response ? caller : mcp.fetch(request, { ...options, authInfo: caller });
     },
   });
+  // prettier-ignore
   return createServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/mcp') {
@@ -40,5 +41,5 @@ export function createEndpoint(deps: {
     const isHealth = path === '/health/ready';
     response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(isHealth ? { status: 'ready', files: getState().files } : { error: 'Not found' }));
-  }); // prettier-ignore
+  });
 }

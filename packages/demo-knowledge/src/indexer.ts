@@ -37,6 +37,7 @@ export function createIndexer(deps: {
     return isIndexed ?? false;
   }
 
+  // prettier-ignore
   async function run(): Promise<void> {
     const { files, isCut } = await listMarkdown(await realpath(folder));
     const fingerprints = await store.listFingerprints();
@@ -51,7 +52,7 @@ export function createIndexer(deps: {
     if (skipped.join() !== state.skipped.join() && skipped.length > 0)
       log(`not indexed, as larger than ${MAX_FILE_BYTES} bytes, unreadable or too many: ${skipped.slice(0, 10).join(', ')}`);
     state = { files: files.length - skipped.length, skipped };
-  } // prettier-ignore
+  }
 
   async function tick(): Promise<void> {
     await run().then(

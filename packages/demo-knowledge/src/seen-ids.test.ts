@@ -1,12 +1,13 @@
 import { createSeenIds } from './seen-ids.js';
 
+// prettier-ignore
 test('an id is accepted once while it is valid', () => {
   let now = 1_000_000;
   const seenIds = createSeenIds(() => now);
   expect([seenIds.add('a', 1_060), seenIds.add('a', 1_060), seenIds.add('b', 1_061)]).toEqual([true, false, true]);
   now = 1_060_500;
   expect([seenIds.add('a', 1_120), seenIds.add('b', 1_061)]).toEqual([true, false]);
-}); // prettier-ignore
+});
 
 test('no id is accepted while more than can be remembered are valid', () => {
   let now = 0;

@@ -22,6 +22,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
 }
 
 /** The platform as this server sees it: published keys, and assertions signed with one of them. */
+// prettier-ignore
 async function startIssuer() {
   const kid = 'k1';
   const { publicKey, privateKey } = await generateKeyPair('EdDSA');
@@ -45,7 +46,7 @@ async function startIssuer() {
       await once(server, 'close');
     },
   };
-} // prettier-ignore
+}
 
 /** Starts the server over a folder of the test's own. */
 export async function startKnowledge() {

@@ -62,6 +62,7 @@ const letter = {
   templateData: { otp: '1' },
 };
 
+// prettier-ignore
 it.each<[tool: string, args: Record<string, unknown>, fault: RegExp]>([
   ['list_connectors', { verbose: true }, /verbose/],
   ['list_crawls', { cursor: 'x' }, /cursor/],
@@ -99,11 +100,12 @@ it.each<[tool: string, args: Record<string, unknown>, fault: RegExp]>([
   expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringMatching(fault)]);
   expect(result).not.toHaveProperty('structuredContent');
   expect(await stored()).toEqual(before);
-}); // prettier-ignore
+});
 
+// prettier-ignore
 async function stored() {
   const mailer = mailToken ?? (mailToken = (await platform.createToken(['SEND_MAIL'])).accessToken);
   const [crawls, records] = [await platform.call('GET', `${CRAWL}/schedule/all`), await platform.call('GET', '/api/v1/mail/records?emailTemplateType=loginWithOTP', mailer)];
   return [crawls.body.data, records.body.pagination.total];
-} // prettier-ignore
+}
 let mailToken: string | undefined;

@@ -18,13 +18,14 @@ const soon = (inMs: number) => ({
 describe.each(connectors)('an agent on the %s client', (version) => {
   it(
     'lists its tools, crawls, sends a mail, and loses access the moment its token is revoked',
+    // prettier-ignore
     async () => {
       const token = await platform.createToken(AGENT);
       const agent = await platform.connect(version, token.accessToken);
       expect(await agent.listNames()).toEqual([
       'whoami', 'list_my_tokens', 'rotate_my_token', 'revoke_my_token', 'list_connectors', 'schedule_crawl', 'get_crawl',
       'list_crawls', 'pause_crawl', 'resume_crawl', 'remove_crawl', 'crawl_stats', 'send_email',
-    ]); // prettier-ignore
+    ]);
       const { connectors: known } = (await agent.call('list_connectors')).structuredContent;
       const { connector } = known.find(({ kind }: { kind: string }) => kind === 'wiki');
       const scheduledTime = new Date(Date.now() + 1_000).toISOString();

@@ -9,9 +9,10 @@ let server: Server | undefined;
 const lines: string[] = [];
 const log = { warn: (_fields: unknown, line?: string) => void lines.push(line ?? '') };
 
+// prettier-ignore
 beforeAll(async () => {
   database = await createTestDatabase({ template: 'empty', migrationsDir: `${__dirname}/fixtures`, migrate: async () => undefined });
-}); // prettier-ignore
+});
 afterEach(() => {
   server?.close();
   lines.length = 0;

@@ -9,12 +9,13 @@ let folder: string;
 let database: TestDatabase;
 let pool: pg.Pool;
 
+// prettier-ignore
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
   await write('1_first', 'create table first (id int)');
   database = await createTestDatabase({ template: 'empty', migrationsDir: join(__dirname, 'fixtures'), migrate: async () => undefined });
   pool = new pg.Pool({ connectionString: database.url });
-}); // prettier-ignore
+});
 afterEach(async () => {
   await pool.end();
   await database.drop();
@@ -33,6 +34,7 @@ const tables = async () => {
   return rows.map(({ tablename }) => tablename);
 };
 
+// prettier-ignore
 test('applies migrations in order and once, and later only new ones', async () => {
   await write('2_second', 'alter table first add name text');
   expect(await run()).toEqual(['1_first', '2_second']);
@@ -47,7 +49,7 @@ test('applies migrations in order and once, and later only new ones', async () =
   expect(rows).toEqual(
     ['1_first', '2_second', '3_third'].map((name) => ({ migration_name: name, length: 64, done: true, steps: 1 })),
   );
-}); // prettier-ignore
+});
 
 test('applies each migration once when five processes migrate at the same time', async () => {
   await write('2_second', 'create table second (id int); select pg_sleep(0.1)');
@@ -103,9 +105,10 @@ test('refuses a newer database and a changed migration, and applies nothing', as
   expect(await tables()).not.toContain('second');
 });
 
+// prettier-ignore
 test('reports a database that was never migrated', async () => {
   await expect(assertMigrated(pool, folder)).rejects.toThrow('lacks the migration 1_first. Run the command "migrate"');
-}); // prettier-ignore
+});
 
 /** Opens a transaction that has read the table and stays open. */
 async function openReader(): Promise<pg.PoolClient> {

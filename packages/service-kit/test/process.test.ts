@@ -12,6 +12,7 @@ const FIXTURE = join(__dirname, 'fixtures', 'serve.mjs');
 let child: ChildProcess;
 let output: string;
 
+// prettier-ignore
 async function start(env: NodeJS.ProcessEnv, stdio: ('ipc' | 'ignore')[] = []): Promise<Promise<unknown[]>[]> {
   output = '';
   child = spawn(process.execPath, [FIXTURE], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', ...stdio] });
@@ -21,7 +22,7 @@ async function start(env: NodeJS.ProcessEnv, stdio: ('ipc' | 'ignore')[] = []): 
   await waitFor(() => output.includes('serving'), { what: 'the start' });
   // The promise is in a list so that it is not awaited here.
   return [closed];
-} // prettier-ignore
+}
 afterEach(() => {
   child.kill('SIGKILL');
 });
@@ -110,6 +111,7 @@ async function sendSlowly(first: string, rest: readonly string[] = []): Promise<
   return [await answer, await closed];
 }
 
+// prettier-ignore
 test.each([
   ['head', head, /^(?:|.*ECONNRESET.*)$/],
   ['body', `${head}\r\n{"half":`, /^HTTP\/1\.1 408 /],
@@ -119,7 +121,7 @@ test.each([
   expect(answer).toMatch(expected);
   expect(ended).toEqual([0, null]);
   expect(output).not.toContain('shutdown step failed');
-}); // prettier-ignore
+});
 
 test('waits for a slow body and answers it', async () => {
   const [answer, ended] = await sendSlowly(`${head}\r\n{"all":"`, ['s', 'l', 'o', 'w', 'l', 'y', ' sent"}']);

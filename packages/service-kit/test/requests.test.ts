@@ -57,13 +57,14 @@ test('accepts a body that pauses and continues', async () => {
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [^]*\{"body":\{"a":1\}\}$/);
 });
 
+// prettier-ignore
 test('leaves no timer and no error behind when a client disconnects in the middle of a body', async () => {
   const socket = open(head('Content-Length: 20') + '{"a":');
   await once(app.server, 'request');
   socket.destroy();
   await new Promise((resolve) => setTimeout(resolve, STALL_MS * 2));
   expect(await text(open('GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))).toMatch(/^HTTP\/1\.1 200 /);
-}); // prettier-ignore
+});
 
 test.each([
   ['two Host headers', 'GET /health/live HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],

@@ -5,6 +5,7 @@ import { type ComposeProject, createComposeProject } from './compose.js';
  * Jest's configuration leaves this file out when no Docker engine with Compose responds. Building the images takes
  * minutes.
  */
+// prettier-ignore
 describe('the Compose file, brought up', () => {
   let project: ComposeProject;
   let session: string;
@@ -87,4 +88,4 @@ describe('the Compose file, brought up', () => {
     expect(mounts.length).toBeGreaterThan(8);
     expect(mounts.filter((name) => /^[0-9a-f]{64}$/.test(name))).toEqual([]);
   });
-}); // prettier-ignore
+});

@@ -114,13 +114,14 @@ test('every long-running container has a health check and a restart policy', () 
   }
 });
 
+// prettier-ignore
 test('every container has limits for its memory and its log, and minimal privileges', () => {
   for (const [name, { deploy, logging, security_opt: options }] of Object.entries(compose.services)) {
     expect([name, deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
     expect([name, logging]).toEqual([name, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } }]);
     expect([name, options]).toEqual([name, ['no-new-privileges:true']]);
   }
-}); // prettier-ignore
+});
 
 /**
  * The volumes that images of other projects declare. Without a mount there, each container leaves an anonymous one
@@ -132,13 +133,14 @@ const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
   'apache/kafka': ['/etc/kafka/secrets', '/var/lib/kafka/data', '/mnt/shared/config'],
 };
 
+// prettier-ignore
 test('no container leaves an anonymous volume behind', () => {
   for (const [name, { image, volumes = [], tmpfs = [] }] of Object.entries(compose.services)) {
     const targets = volumes.map((volume) => (typeof volume === 'string' ? volume.split(':')[1] : volume.target));
     for (const declared of declaredVolumes[interpolate(image).split(':')[0] ?? ''] ?? [])
       expect([name, [...targets, ...tmpfs]]).toEqual([name, expect.arrayContaining([declared])]);
   }
-}); // prettier-ignore
+});
 
 test('every mounted file of the repository exists', () => {
   const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);

@@ -62,6 +62,7 @@ const describeInGit = existsSync(join(root, '.git')) ? describe : describe.skip;
 describeInGit('the ignore files', () => {
   const tracked = git(['ls-files', '-z']);
 
+  // prettier-ignore
   test.each(SERVICES.map(({ name }) => name))('ignore no file that the image of %s is built from', (service) => {
     const folders = [...listFolders(`services/${service}`)];
     expect(folders).toContain('packages/service-kit');
@@ -71,8 +72,9 @@ describeInGit('the ignore files', () => {
     expect(read).toEqual(expect.arrayContaining([...copied, 'pnpm-lock.yaml', `services/${service}/src/server.ts`]));
     const left = ['.env.example'];
     expect(read.filter((path) => isDockerIgnored(path) && !left.includes(path))).toEqual([]);
-  }); // prettier-ignore
+  });
 
+  // prettier-ignore
   test('ignore no committed file, and keep out of images what git ignores', () => {
     expect(git(['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'])).toEqual([]);
     const local = ['node_modules', 'packages/auth/node_modules', 'services/mail/dist/server.js', '.turbo/x', '.data/postgres', 'services/mail/src/generated/x.ts', 'packages/auth/tsconfig.build.tsbuildinfo', 'npm-debug.log', '.env'];
@@ -82,5 +84,5 @@ describeInGit('the ignore files', () => {
     // Secrets that git does not track are kept out of the images, too.
     for (const path of ['.env.production', '.git/config', 'secrets/identity/admin-password'])
       expect([path, isDockerIgnored(path)]).toEqual([path, true]);
-  }); // prettier-ignore
+  });
 });

@@ -2,10 +2,11 @@ import { describeWith } from '@platform/testing';
 import { buildEdited, type Tree } from './kustomize.js';
 
 /** Yields every value in a tree with its path, such as `spec.hosts.0`. */
+// prettier-ignore
 function* listLeaves(tree: Tree, path = ''): Generator<readonly [string, unknown]> {
   if (tree === null || typeof tree !== 'object') yield [path, tree];
   else for (const [key, value] of Object.entries(tree)) yield* listLeaves(value, path === '' ? key : `${path}.${key}`);
-} // prettier-ignore
+}
 
 /** Edits that an operator makes in an overlay's one file, and where they must appear: manifest, path, value. */
 const edited = {
@@ -77,6 +78,7 @@ describeWith('kustomize', 'an overlay', () => {
     });
   });
 
+  // prettier-ignore
   test('names the namespace once in production, for alerts and scaling too', async () => {
     const manifests = await buildEdited('production', [
       ['namespace: platform', 'namespace: wissen'],
@@ -90,7 +92,7 @@ describeWith('kustomize', 'an overlay', () => {
       const selected = [...String(value).matchAll(/\b[a-z_]\w*\{([^},]*)/g)].map(([, first]) => first);
       expect([value, new Set(selected)]).toEqual([value, new Set(['namespace="wissen"'])]);
     }
-  }); // prettier-ignore
+  });
 
   test('names the topic of Kafka once, for the workers and for the topic itself', async () => {
     const edits = [

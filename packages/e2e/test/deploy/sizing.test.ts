@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { root } from './kustomize.js';
 
 /** @returns the figures and ratios of a suite by name, without units. */
+// prettier-ignore
 function read(suite: string): Readonly<Record<string, string>> {
   const file = join(root, `packages/bench/results/${suite}.json`);
   const { ratios, figures } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -11,7 +12,7 @@ function read(suite: string): Readonly<Record<string, string>> {
   };
   const all = [...Object.entries(ratios), ...figures.map(({ name, value }) => [name, value] as const)];
   return Object.fromEntries(all.map(([name, value]) => [name, value.toLocaleString('en', { maximumSignificantDigits: 4 })]));
-} // prettier-ignore
+}
 
 const auth = read('auth');
 const mail = read('mail');
@@ -32,6 +33,7 @@ const figures = {
   'crawl: resident memory, peak, 50,000 schedules': `${crawl.resident} MiB`,
 };
 
+// prettier-ignore
 test('the sizing table shows the results of the benchmarks (renew it with UPDATE_SIZING=1)', () => {
   const file = join(root, 'k8s/README.md');
   const row = /^\| ((?:identity|mail|crawl): .*?) +\| (.*?) +\|$/gm;
@@ -42,4 +44,4 @@ test('the sizing table shows the results of the benchmarks (renew it with UPDATE
   }
   const stated = [...readFileSync(file, 'utf8').matchAll(row)].map(([, name, figure]) => [name, figure] as const);
   expect(Object.fromEntries(stated)).toEqual(figures);
-}); // prettier-ignore
+});

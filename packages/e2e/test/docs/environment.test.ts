@@ -71,6 +71,7 @@ const tables = [
   ...SERVICES.map(({ name }) => [`services/${name}/README.md`, () => listOwn(name)] as const),
 ] as const;
 
+// prettier-ignore
 test.each(tables)('the environment table of %s matches the schema (UPDATE_ENVIRONMENT=1 renews it)', (path, listExpected) => {
   const expected = listExpected();
   expect(expected.length).toBeGreaterThan(5);
@@ -78,4 +79,4 @@ test.each(tables)('the environment table of %s matches the schema (UPDATE_ENVIRO
   const rows = readRows(read(path));
   expect(rows.map(({ name, fallback }) => [name, fallback])).toEqual(expected);
   expect(rows.filter(({ meaning }) => meaning === '')).toEqual([]);
-}); // prettier-ignore
+});

@@ -34,10 +34,11 @@ test.each(Object.entries(MAX_WORDS))('the README of %s stays short', (service, m
 
 test.each([...folders, 'k8s'])(
   'the tables of variables and options of %s have the common order of columns',
+  // prettier-ignore
   (folder) => {
     const headers = [...readReadme(folder).matchAll(/^\| (?:Variable|Option) .*$/gm)].map(([row]) =>
     row.split('|').map((cell) => cell.trim()).filter(Boolean),
-  ); // prettier-ignore
+  );
     expect(headers.filter((columns) => !columns.join().endsWith('Default,Meaning'))).toEqual([]);
   },
 );

@@ -67,6 +67,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     return url.href;
   };
 
+  // prettier-ignore
   test('is rotated with two alternating roles, one of which owns the tables', async () => {
     await admin.query(`create role ${a} login password 'first'`);
     await admin.query(`alter database ${new URL(database.url).pathname.slice(1)} owner to ${a}`);
@@ -91,7 +92,7 @@ describe.each(SERVICES.map(({ name }) => name))('the database password of %s', (
     await admin.query(`alter role ${b} nologin`);
     const { rows } = await admin.query(`select distinct tableowner from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`);
     expect(rows).toEqual([{ tableowner: a }]);
-  }); // prettier-ignore
+  });
 
   test('when wrong, is reported by the service without its value', async () => {
     await replica?.stop();

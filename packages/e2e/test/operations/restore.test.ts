@@ -24,11 +24,12 @@ describeWith('nginx', 'back up and restore', () => {
       readonly id: string;
       readonly accessToken: string;
     }
+    // prettier-ignore
     async function createToken(name: string): Promise<Token> {
       const body = () => ({ name, scopes: ['user:read'] });
       const answer = await send(platform.url, { path: '/api/v1/personal-access-tokens', token: platform.session, body, status: 201 });
       return ((await answer.json()) as { token: Token }).token;
-    } // prettier-ignore
+    }
     const revoke = ({ id }: Token) =>
       fetch(`${platform.url}/api/v1/personal-access-tokens/${id}`, {
         method: 'DELETE',
@@ -45,6 +46,7 @@ describeWith('nginx', 'back up and restore', () => {
       });
     const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
+    // prettier-ignore
     test('restores the state of the backup: schedules run, later data is gone, and later revocations are undone', async () => {
       const kept = await createToken('kept');
       const scheduledTime = new Date(Date.now() + 20_000).toISOString();
@@ -76,6 +78,6 @@ describeWith('nginx', 'back up and restore', () => {
         async () => (await platform.query('crawl', `select 1 from sync_events.outbox where event::text like '%wiki_1%'`)).length === 1,
         { what: 'the run of the schedule', timeoutMs: 60_000 },
       );
-    }); // prettier-ignore
+    });
   });
 });

@@ -27,6 +27,7 @@ describeWith('nginx', 'rotation', () => {
     let platform: Platform;
     let token: string;
 
+    // prettier-ignore
     beforeAll(async () => {
       platform = await startPlatform({
         replicas: 1,
@@ -35,7 +36,7 @@ describeWith('nginx', 'rotation', () => {
       const body = () => ({ name: 'agent', scopes: ['user:read', 'SEND_MAIL', 'crawl:read'] });
       const answer = await send(platform.url, { path: '/api/v1/personal-access-tokens', token: platform.session, body, status: 201 });
       token = ((await answer.json()) as { token: { accessToken: string } }).token.accessToken;
-    }); // prettier-ignore
+    });
     afterAll(() => platform?.close());
 
     const first = (name: ServiceName) => {
@@ -58,7 +59,8 @@ describeWith('nginx', 'rotation', () => {
     async function keys(...args: string[]): Promise<string[][]> {
       const { stdout, stderr, code } = await first('identity').command('keys', ...args);
       expect([code, stderr]).toEqual([0, '']);
-      return stdout.trim().split('\n').map((line) => line.split(/ +/)); // prettier-ignore
+      // prettier-ignore
+      return stdout.trim().split('\n').map((line) => line.split(/ +/));
     }
 
     test('a new signing key invalidates no credential', async () => {
@@ -68,6 +70,7 @@ describeWith('nginx', 'rotation', () => {
       expect(await statusesFor(await platform.login())).toEqual(works);
     });
 
+    // prettier-ignore
     test('the encryption key is added, put first, used to re-encrypt, and the old one removed', async () => {
       const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@example.com', username: 'u', password: 'kept' };
       const path = '/api/v1/configurationManager/smtpConfig';
@@ -84,7 +87,7 @@ describeWith('nginx', 'rotation', () => {
       await restart('identity', { ENCRYPTION_KEYS: encryptionKey(2) });
       expect(await statusesFor(token)).toEqual(works);
       expect(await statusesFor(await platform.login())).toEqual(works);
-    }); // prettier-ignore
+    });
 
     test('a service keeps its credential while its secret changes, and gets the next with the new secret', async () => {
       const fresh = 'n'.repeat(40);
@@ -99,6 +102,7 @@ describeWith('nginx', 'rotation', () => {
       await restart('mail', { SERVICE_CLIENT_SECRET: fresh });
     });
 
+    // prettier-ignore
     test('the Redis password is rotated while both passwords are valid', async () => {
       const { port } = platform.redis;
       const urlWith = (password: string) => `redis://:${password}@127.0.0.1:${port}/0`;
@@ -112,8 +116,9 @@ describeWith('nginx', 'rotation', () => {
       expect(answer.status).toBe(201);
       await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run', timeoutMs: 20_000 });
       await expect(sendToRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
-    }); // prettier-ignore
+    });
 
+    // prettier-ignore
     test('removing the old signing key invalidates only the credentials that it signed', async () => {
       await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key', timeoutMs: 30_000 });
       const session = await platform.login();
@@ -125,7 +130,7 @@ describeWith('nginx', 'rotation', () => {
       await waitFor(async () => (await statusesFor(token)).every((status) => status === 401), { what: 'its end', timeoutMs: 30_000 });
       expect(await statusesFor(platform.session)).toEqual(refused);
       expect(await statusesFor(session)).toEqual(works);
-    }); // prettier-ignore
+    });
 
     test('lost encryption keys are reported, and new keys with a new signing key let everybody log in', async () => {
       const session = await platform.login();

@@ -37,6 +37,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         await rm(folder, { recursive: true });
       });
 
+      // prettier-ignore
       test('receives the event of a run', async () => {
         const path = '/api/v1/crawlingManager/wiki_1/schedule';
         const scheduledTime = new Date(Date.now() + 2_000).toISOString();
@@ -45,7 +46,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         expect(status).toBe(201);
         const published = 'select 1 from sync_events.outbox where published_at is not null';
         await waitFor(async () => (await platform.query('crawl', published)).length === 1, { what: 'the event', timeoutMs: 30_000 });
-      }); // prettier-ignore
+      });
     });
   });
 });

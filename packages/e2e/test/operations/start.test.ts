@@ -60,6 +60,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     expect(lines.join()).not.toContain(secret);
   });
 
+  // prettier-ignore
   test('exits when its database is not migrated, or has a newer schema', async () => {
     expect(await failToStart(env(), NOT_MIGRATED)).toEqual([expect.stringMatching(/^The database lacks the migration \w+\. Run the command "migrate"/)]);
     expect(await runCommand(service, ['migrate'], env())).toMatchObject({ code: 0 });
@@ -69,7 +70,7 @@ describe.each(SERVICES.map(({ name }) => name))('%s', (service) => {
     const newer = 'The database is newer than this program: it has the migration 20990101000000_next. Run a newer version.';
     expect(await failToStart(env(), NOT_MIGRATED)).toEqual([newer]);
     expect((await runCommand(service, ['migrate'], env())).stderr).toBe(`${newer}\n`);
-  }); // prettier-ignore
+  });
 
   test('a failed migration is rolled back, reports why, and succeeds when it is repeated', async () => {
     await client.query(full);

@@ -48,11 +48,12 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
   const start = (program: Program, url = database.url) =>
     (started = startProcessOne(service, program, { ...environment, DATABASE_URL: url }));
   const waitForLock = () =>
+    // prettier-ignore
     waitFor(
       async () =>
         (await client.query('select from pg_locks join pg_database on oid = database where datname = current_database() and not granted')).rows.length > 0,
       { what: 'a wait for the lock', timeoutMs: 20_000 },
-    ); // prettier-ignore
+    );
 
   const programs: readonly [string, Program, number][] = [
     ['the service', ['server.js'], 0],
@@ -65,6 +66,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
   });
 
+  // prettier-ignore
   test.each(programs)('while %s waits for its database', async (_what, program, code) => {
     const silent = await startSilentServer();
     try {
@@ -74,7 +76,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     } finally {
       silent.server.close();
     }
-  }); // prettier-ignore
+  });
 
   test('while the migration waits for another one', async () => {
     // This is not in a transaction, which would see only one state of pg_stat_activity.

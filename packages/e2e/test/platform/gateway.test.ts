@@ -139,6 +139,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect((await send({ method: 'PROPFIND' })).body.method).toBe('PROPFIND');
   });
 
+  // prettier-ignore
   test.each([
     ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],
@@ -153,5 +154,5 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i);
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
     expect(/\r\nallow: \S+/i.test(answer)).toBe(status === 405);
-  }); // prettier-ignore
+  });
 });

@@ -36,10 +36,11 @@ export function startProcessOne(
   [program, ...args]: readonly ['cli.js' | 'server.js', ...string[]],
   env: NodeJS.ProcessEnv,
 ): ProcessOne {
+  // prettier-ignore
   const node = [
     process.execPath, '--import', `data:text/javascript,${encodeURIComponent(sayHandled)}`,
     join(root, 'services', service, 'dist', program), ...args,
-  ]; // prettier-ignore
+  ];
   const [command = '', ...rest] = unshare ? ['unshare', ...unshare, ...node] : node;
   const child = spawn(command, rest, {
     env: { PATH: process.env.PATH, ...env },

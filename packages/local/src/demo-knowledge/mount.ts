@@ -53,6 +53,7 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
  *
  * @throws Error with the platform's response.
  */
+// prettier-ignore
 export async function mountDemoServer(session: AdminSession, dataDir: string, url: string): Promise<void> {
   const { call } = session;
   const id = await createOrMove(session, dataDir, url);
@@ -64,7 +65,7 @@ export async function mountDemoServer(session: AdminSession, dataDir: string, ur
     .filter(({ name, state }) => name in SCOPES && (state === 'new' || state === 'changed'))
     .map(({ name, state, hash }) => ({ name, approve: hash, ...(state === 'new' && { scope: SCOPES[name] }) }));
   if (tools.length > 0) await assertOk(await call('PATCH', `${SERVERS}/${id}/tools`, { tools }));
-} // prettier-ignore
+}
 
 /** Disables the mount of an earlier start, whose server is not running now. */
 export async function disableDemoMount({ call }: AdminSession, dataDir: string): Promise<void> {

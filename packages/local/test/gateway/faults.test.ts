@@ -15,6 +15,7 @@ async function sendRaw(bytes: string): Promise<string> {
 }
 
 describe('faults that the gateway answers', () => {
+  // prettier-ignore
   it.each([
     ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],
@@ -32,7 +33,7 @@ describe('faults that the gateway answers', () => {
     expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i);
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
     expect(/\r\nallow: \S+/i.test(answer)).toBe(status === 405);
-  }); // prettier-ignore
+  });
 
   it.each(['PROPFIND', 'PUT', 'OPTIONS', 'QUERY'])('forwards %s to the service', async (method) => {
     const { status, body } = await send<Echo>(platform.port, '/mcp', { method });

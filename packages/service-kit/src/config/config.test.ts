@@ -31,6 +31,7 @@ function getFaults(act: () => unknown): readonly string[] {
   return [];
 }
 
+// prettier-ignore
 test('reports all faults at once with name and expected form, never with the value', () => {
   const variables = { A: text('a secret'), B: integer(1, 5), C: url(['https:'], 'https://example.com'), D: oneOf('x', 'y'), E: text() };
   const faults = getFaults(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
@@ -42,7 +43,7 @@ test('reports all faults at once with name and expected form, never with the val
     "E_FILE names a file that can't be read",
   ]);
   expect(new ConfigError(faults).message).not.toContain(SECRET);
-}); // prettier-ignore
+});
 
 test('reads a value from a file without its last line break, and from one place only', () => {
   expect(loadConfig({ A_FILE: fileWith('value\n') }, { A: text() })).toEqual({ A: 'value' });
@@ -62,9 +63,10 @@ test('the configuration is frozen', () => {
   expect(Object.isFrozen(loadConfig({ A: 'x' }, { A: text() }))).toBe(true);
 });
 
+// prettier-ignore
 test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('rejects %j as a whole number from 0 to 5', (value) => {
   expect(integer(0, 5).parse(value)).toBeUndefined();
-}); // prettier-ignore
+});
 
 test('the address of a site has no path', () => {
   const { parse } = origin(['https:'], 'https://knowledge.example.com');
@@ -102,11 +104,12 @@ test('accepts addresses and ranges as proxies', () => {
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });
 
+// prettier-ignore
 test('disables tracing for true in any case, and rejects what is not a boolean', () => {
   const { OTEL_SDK_DISABLED } = serviceVariables;
   const values = ['true', 'TRUE', 'False', 'yes', '1', 'constructor'];
   expect(values.map((value) => OTEL_SDK_DISABLED.parse(value))).toEqual([true, true, false, undefined, undefined, undefined]);
-}); // prettier-ignore
+});
 
 test('limits DATABASE_TIMEOUT_MS to 5,000, so that leases and heartbeats are renewed in time', () => {
   const { DATABASE_TIMEOUT_MS } = serviceVariables;
@@ -127,7 +130,8 @@ test('reports contradictions with the other faults, and checks only valid values
   expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });
 });
 
+// prettier-ignore
 test('describes the variables with their form and their defaults', () => {
   const variables = { A: text('a secret'), B: withDefault(list('names'), ['x', 'y']), C: withDefault(text('a name'), undefined) };
   expect(describeVariables(variables)).toBe('A\trequired\ta secret\nB\tdefault x,y\tnames\nC\toptional\ta name\n');
-}); // prettier-ignore
+});

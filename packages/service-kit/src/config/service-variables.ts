@@ -34,10 +34,11 @@ function decodeURIComponentOrSelf(value: string): string {
   }
 }
 
+// prettier-ignore
 const samplers = [
   'always_on', 'always_off', 'traceidratio',
   'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio',
-] as const; // prettier-ignore
+] as const;
 
 const ratio: Variable<number> = {
   mustBe: 'a number from 0 to 1',

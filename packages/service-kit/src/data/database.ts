@@ -92,9 +92,10 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** Class 08 is connections, 53 resources, 57P0x shutdown; 57014 statement timeouts, 55P03 lock timeouts; P1xxx is Prisma's. */
 const unavailableSqlState = /^(?:08...|53...|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+// prettier-ignore
 const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
-]); // prettier-ignore
+]);
 const unavailableText =
   /Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end/i;
 

@@ -12,6 +12,7 @@ test.each([
   expect(readEmailAddress(text)).toBe(address);
 });
 
+// prettier-ignore
 test.each([
   '', '@', 'a@', '@example.com', 'a', 'a b@example.com', 'a@b@example.com', '.a@example.com', 'a.@example.com',
   'a..b@example.com', 'a@-b.example', 'a@b-.example', 'a@example..com', 'a@.com', 'a@example.com.', '"a b"@example.com',
@@ -20,7 +21,7 @@ test.each([
   `${'a'.repeat(65)}@example.com`, `a@${'b'.repeat(64)}.com`, `a@${'b.'.repeat(127)}com`, 'a\ud800@example.com',
 ])('rejects %j as an address', (text) => {
   expect(readEmailAddress(text)).toBeUndefined();
-}); // prettier-ignore
+});
 
 test('reads a domain in its ASCII form', () => {
   expect(readDomain('Bücher.Example')).toBe('xn--bcher-kva.example');

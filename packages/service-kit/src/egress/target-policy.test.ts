@@ -9,6 +9,7 @@ const createPolicy = (allowed: string[] = [], denied: string[] = []) =>
     ports: [25, 465, 587],
   });
 
+// prettier-ignore
 test.each([
   '127.0.0.1', '127.255.0.9', '0.0.0.0', '0.1.2.3', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1',
   '100.64.0.1', '169.254.169.254', '169.254.1.1', '168.63.129.16', '100.100.100.200', '192.0.2.1', '198.18.0.1',
@@ -17,7 +18,7 @@ test.each([
   'fd00:ec2::254', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '100::1', 'not-an-address', '',
 ])('%s is denied by default', (address) => {
   expect(createPolicy().allows('mail.example', address, 587)).toBe(false);
-}); // prettier-ignore
+});
 
 test.each(['198.41.0.4', '9.9.9.9', '2606:4700::1', '::ffff:9.9.9.9', '64:ff9b::9.9.9.9'])(
   'the public address %s is allowed on the SMTP ports only',

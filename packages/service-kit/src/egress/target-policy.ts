@@ -15,6 +15,7 @@ export interface TargetPolicy {
  * Addresses outside the public Internet (IANA's registries of special-purpose addresses, RFC 6890). The metadata services
  * of cloud providers are listed one by one, so that allowing a range around one of them doesn't allow it.
  */
+// prettier-ignore
 const specialRanges = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
   '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
@@ -22,7 +23,7 @@ const specialRanges = [
   '169.254.169.254/32', '100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::254/128',
   // Everything outside 2000::/3 (the global unicast addresses), and the special ranges inside it.
   '::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20',
-]; // prettier-ignore
+];
 
 interface Rule {
   readonly isAllowed: boolean;
@@ -59,11 +60,12 @@ export function createTargetPolicy(options: {
   readonly ports: readonly number[] | 'any';
 }): TargetPolicy {
   const names = options.allowed.filter(isName);
+  // prettier-ignore
   const rules = [
     ...specialRanges.map((range) => parseRange(range)).filter(isRange).map((range) => toRule(range, false, 0)),
     ...options.allowed.filter(isRange).map((range) => toRule(range, true, 1)),
     ...options.denied.map((range) => toRule(range, false, 2)),
-  ].toSorted((a, b) => b.weight - a.weight); // prettier-ignore
+  ].toSorted((a, b) => b.weight - a.weight);
   return {
     allows(host, address, port) {
       if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;

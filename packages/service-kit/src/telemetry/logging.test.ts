@@ -13,6 +13,7 @@ test('removes a credential from any text, with and without its prefix, and keeps
   expect(scrub('nothing to hide: eyJ')).toBe('nothing to hide: eyJ');
 });
 
+// prettier-ignore
 test.each(['password', 'newPassword', 'clientSecret', 'token', 'accessToken', 'access_token', 'tokens', 'tokenHash', 'authorization', 'Authorization', 'cookie', 'set-cookie', 'privateKey', 'otp', 'smtpPassword'])(
   'redacts the key %s at any depth', (key) => {
     const line = logged((log) => {
@@ -21,7 +22,7 @@ test.each(['password', 'newPassword', 'clientSecret', 'token', 'accessToken', 'a
     expect(line).not.toContain('hidden');
     expect(line).toContain('shown');
   },
-); // prettier-ignore
+);
 
 test('removes credentials from the message and stack of errors, and all other properties but the code', () => {
   const error = Object.assign(new Error(`bad ${JWT}`), {
@@ -40,18 +41,20 @@ test('removes credentials from the message and stack of errors, and all other pr
   expect(line).not.toContain(JWT);
 });
 
+// prettier-ignore
 test('logs a request without its headers, its query and credentials in its path', () => {
   const line = logged((log) => {
     log.info({ req: { method: 'GET', url: `/a/pat_${JWT}?token=hidden`, headers: { authorization: 'hidden' } } });
   });
   expect(JSON.parse(line).req).toEqual({ method: 'GET', path: '/a/[credential]' });
   expect(line).not.toContain('hidden');
-}); // prettier-ignore
+});
 
 test('cuts circular and very deep values', () => {
   const circular: Record<string, unknown> = { name: 'shown' };
   circular.self = circular;
+  // prettier-ignore
   expect(logged((log) => {
     log.info({ circular });
-  })).toContain('[deep]'); // prettier-ignore
+  })).toContain('[deep]');
 });

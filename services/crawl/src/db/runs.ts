@@ -107,6 +107,7 @@ const insert = `
  */
 export async function insertRun(db: Db, run: NewRun): Promise<(Run & RunParameters) | undefined> {
   const { schedule } = run;
+  // prettier-ignore
   const { rows } = await db.query<Run & RunParameters>({
     name: 'insert_run',
     text: insert,
@@ -114,7 +115,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<(Run & RunParamete
       run.id, schedule.id, schedule.revision ?? null, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
       run.reason, run.leaseUntil, run.nextRunAt ?? null, run.requestId ?? null,
     ],
-  }); // prettier-ignore
+  });
   return rows[0];
 }
 

@@ -79,9 +79,10 @@ const Once = Type.Object(
   strict,
 );
 
+// prettier-ignore
 export const configSchemas = {
   hourly: Hourly, daily: Daily, weekly: Weekly, monthly: Monthly, custom: Custom, once: Once,
-} as const; // prettier-ignore
+} as const;
 export type ScheduleType = keyof typeof configSchemas;
 
 export const ScheduleConfig = Type.Union([Hourly, Daily, Weekly, Monthly, Custom, Once], {

@@ -12,6 +12,7 @@ const toFault = (result: ReturnType<typeof readScheduleBody>) =>
 
 it('fills in the defaults without changing the given object', () => {
   const given = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
+  // prettier-ignore
   expect(readScheduleBody(given, now)).toEqual({
     body: {
       scheduleConfig: {
@@ -22,17 +23,18 @@ it('fills in the defaults without changing the given object', () => {
       maxRetries: 3,
       timeout: 300_000,
     },
-  }); // prettier-ignore
+  });
   expect(given).toEqual({ scheduleConfig: { scheduleType: 'hourly', minute: 7 } });
 });
 
+// prettier-ignore
 it.each([
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 29 2 *', '*/15 0-6,20 1-7 * 1', '0\t0  *  * *',
   '0 0 * * 7,7', '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', `${'1,'.repeat(490)}1 * * * *`,
   `${Array.from({ length: 60 }, (_v, minute) => minute).join(',')} * * * *`,
 ])('accepts the cron expression %s', (expression) => {
   expect(toFault(cron(expression))).toBe('accepted');
-}); // prettier-ignore
+});
 
 it.each([
   ['61 2 * * *', 'is not a cron expression'],

@@ -70,7 +70,8 @@ export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>
     help: '1 while the queue answers, 0 while it does not: changes of schedules wait for it, and nothing runs.',
     registers: [registry],
     async collect() {
-      up.set(await ping().then(() => 1, () => 0)); // prettier-ignore
+      // prettier-ignore
+      up.set(await ping().then(() => 1, () => 0));
     },
   });
 }

@@ -22,9 +22,10 @@ describe('a run whose endpoint is unavailable', () => {
       rows.now = followed.until;
     }
     expect(pauses).toEqual([1_000, 1_000, 1_000, 1_500, 2_250, 3_375]);
+    // prettier-ignore
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'Waiting for the endpoint since 2030-01-01T00:00:00.000Z: The endpoint answered 503' },
-    ]); // prettier-ignore
+    ]);
   });
 
   it('waits as long as Retry-After says, up to its grace, and then uses up an attempt', async () => {

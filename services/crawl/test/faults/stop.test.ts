@@ -103,9 +103,10 @@ describeEachBackend('stopping scheduled runs on %s', (backend) => {
     await crawls.expectWhole();
     for (const connector of ['files_1', 'files_2', 'mail_1', 'mail_2', 'wiki_1', 'db_1'] as const)
       expect(await platform.queues.listSchedulers(connector)).toEqual([]);
+    // prettier-ignore
     expect((await platform.call('GET', '/stats')).body.data).toMatchObject({
       waiting: 0, active: 0, delayed: 0, paused: 2, repeatable: 0, total: 2,
-    }); // prettier-ignore
+    });
   });
 
   it('a stopped schedule does not run, and a resumed schedule runs once at its next tick', async () => {

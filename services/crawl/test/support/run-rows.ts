@@ -51,12 +51,13 @@ export function useRunRows() {
   async function insertSchedule(type: object) {
     const [id, orgId] = [randomUUID(), randomUUID()];
     const config = { ...type, timezone: 'UTC' };
+    // prettier-ignore
     await pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
          state, revision, scheduled_at, next_run_at)
        values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
       [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
-    ); // prettier-ignore
+    );
     return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
   }
   /** Inserts a recurring schedule. Returns it with a function that creates the job of a time. */
@@ -117,12 +118,13 @@ export function useRunRows() {
     },
     /** Waits until a statement waits for a lock. */
     waitForLock: () =>
+      // prettier-ignore
       waitFor(
         async () =>
           (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))
             .rowCount === 1,
         { what: 'a statement that waits' },
-      ), // prettier-ignore
+      ),
   };
   return rows;
 }

@@ -42,7 +42,8 @@ export async function openTestQueues(
   const location = { redisUrl: redis?.url, databaseUrl: database.url };
   const queueBackend = createQueueBackend({ ...location, maxWorkers: connectors.length, log });
   const queues = openQueues({ queueBackend, retryDelayMs, concurrency, clock, log });
-  await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' }); // prettier-ignore
+  // prettier-ignore
+  await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' });
   return {
     location,
     queueBackend,

@@ -54,6 +54,7 @@ async function forEachNumber(count: number, work: (number: number) => Promise<vo
   await Promise.all(Array.from({ length: 20 }, worker));
 }
 
+// prettier-ignore
 test('a thousand organisations stay within the limits of pools and connections, and each mail is sent once from its sender', async () => {
   const pools = start(MAX_POOLS, 60_000);
   let maxPoolsSeen = 0;
@@ -71,7 +72,7 @@ test('a thousand organisations stay within the limits of pools and connections, 
   expect(strays).toEqual([]);
   await pools.close();
   await waitFor(() => smtp.open() === 0, { what: 'the close of all connections' });
-}); // prettier-ignore
+});
 
 test('an organisation that keeps sending keeps its connection while other pools are evicted', async () => {
   const pools = start(3, 60_000);

@@ -39,6 +39,7 @@ test('a body that is not a JSON object, or contains text that cannot be stored, 
   expect(text.status).toBe(415);
 });
 
+// prettier-ignore
 test('a compressed body fails with 415, and is not decompressed', async () => {
   const [path, headers] = ['/api/v1/mail/emails/sendEmail', { 'content-encoding': 'gzip' }];
   const refused = await mail.call('POST', path, { token: mail.token, body: emailBody(), headers });
@@ -50,8 +51,9 @@ test('a compressed body fails with 415, and is not decompressed', async () => {
   expect((await mail.call('POST', path, { body: emailBody(), headers })).status).toBe(401);
   expect(smtp.accepted).toEqual([]);
   expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
-}); // prettier-ignore
+});
 
+// prettier-ignore
 test('a client that disconnects in the middle of a body is not logged as a failure', async () => {
   const headers = {
     authorization: `Bearer ${mail.token}`,
@@ -66,7 +68,7 @@ test('a client that disconnects in the middle of a body is not logged as a failu
   // Nothing signals that the service noticed the disconnect, but sending a whole mail takes longer.
   expect((await mail.send()).status).toBe(200);
   expect(lines().filter((line) => !line.includes('"level":"debug"'))).toEqual([]);
-}); // prettier-ignore
+});
 
 test('a large body with too many values or levels is refused before it is parsed', async () => {
   for (const [part, message] of [

@@ -141,9 +141,10 @@ test.each<[string, Behaviour]>([
   ['in the TLS handshake', (step) => (step === 'EHLO' ? '250-test\r\n250 STARTTLS' : undefined)],
   ['at DATA, with PIPELINING', pipelining({ DATA: 'hang' })],
 ])('a mail fails after the timeout and one attempt when the server hangs %s', async (_name, behaviour) => {
+  // prettier-ignore
   await mail.configure({
     host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
-  }); // prettier-ignore
+  });
   smtp.behave(behaviour);
   expect(await outcome()).toEqual(failed);
   expect(smtp.connections()).toBe(1);
@@ -212,9 +213,10 @@ test('a password that the server repeats in its reply appears in no response and
     if (step === 'EHLO') return '250-test\r\n250 AUTH PLAIN';
     return step === 'AUTH' ? `535 bad login ${line} ${secret}` : undefined;
   });
+  // prettier-ignore
   await mail.configure({
     host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
-  }); // prettier-ignore
+  });
   expect(await outcome()).toEqual(failed);
   const tested = await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
   expect(tested.body).toMatchObject({ ok: false, problem: { code: 'EAUTH', reply: 535 } });

@@ -129,6 +129,7 @@ test('a repeated key returns the first result while the organisation has reached
   await narrow.close();
 });
 
+// prettier-ignore
 test('two organisations can use the same key without sharing records or results', async () => {
   const key = randomUUID();
   await withKey({ subject: 'of the first' }, key);
@@ -144,4 +145,4 @@ test('two organisations can use the same key without sharing records or results'
     { org_id: other, subject: 'of the first' },
     { org_id: mail.orgId, subject: 'of the second' },
   ]);
-}); // prettier-ignore
+});

@@ -81,6 +81,7 @@ test('DATABASE_TIMEOUT_MS sets how long a statement may take', async () => {
   expect((await sending).status).toBe(200);
 });
 
+// prettier-ignore
 test('a database that accepts no heartbeats does not make other senders count as dead', async () => {
   const other = randomUUID();
   const lock = await mail.db.connect();
@@ -111,7 +112,7 @@ test('a database that accepts no heartbeats does not make other senders count as
   await waitFor(async () => (await beats()) >= 5, { what: 'our next heartbeats' });
   expect(await pending()).toBe(1);
   await waitFor(async () => (await pending()) === 0, { what: 'the expiry of the dead sender' });
-}); // prettier-ignore
+});
 
 test('a mail in progress is not deleted, however long it takes', async () => {
   smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));

@@ -28,7 +28,8 @@ const insert = (state: string, ageDays: number) =>
     [uuidv7(), state, `${state} ${ageDays}`, new Date(now - ageDays * DAY_MS)],
   );
 const subjects = async () =>
-  (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject); // prettier-ignore
+  // prettier-ignore
+  (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject);
 
 test('failed and unknown mails are deleted after their retention; sent and pending ones stay', async () => {
   for (const state of ['sent', 'pending', 'failed', 'unknown'])
@@ -43,9 +44,10 @@ test('failed and unknown mails are deleted after their retention; sent and pendi
   });
   await journal.start();
   await journal.stop();
+  // prettier-ignore
   expect(await subjects()).toEqual([
     'failed 1', 'failed 6', 'pending 1', 'pending 6', 'pending 8', 'sent 1', 'sent 6', 'sent 8', 'unknown 1', 'unknown 6',
-  ]); // prettier-ignore
+  ]);
 });
 
 test('records are deleted and no longer counted after their retention', async () => {

@@ -18,6 +18,7 @@ async function insertMails(prefix: string, states: readonly string[]): Promise<v
      on conflict (org_id) do update set sent = mail_counters.sent + excluded.sent`,
     [mail.orgId, states.filter((state) => state === 'sent').length],
   );
+  // prettier-ignore
   await mail.db.query(
     `with mails as (
        insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
@@ -27,7 +28,7 @@ async function insertMails(prefix: string, states: readonly string[]): Promise<v
        returning id, org_id
      ) insert into mail_recipients (org_id, address, mail_id) select org_id, $4, id from mails`,
     [mail.orgId, prefix, states, ADDRESS],
-  ); // prettier-ignore
+  );
 }
 
 const list = async (query: string) => {

@@ -91,6 +91,7 @@ describe.each([
   });
 });
 
+// prettier-ignore
 test('an idempotency key has no effect in another organisation', async () => {
   const path = '/api/v1/mail/emails/sendEmail';
   const options = { token: otherToken, body: emailBody({ subject: 'other' }), headers: { 'idempotency-key': key } };
@@ -98,7 +99,7 @@ test('an idempotency key has no effect in another organisation', async () => {
   expect((await list(other.session)).length).toBe(1);
   const again = await mail.send({ subject: 'sent' }, { 'idempotency-key': key });
   expect([again.status, smtp.accepted.length]).toEqual([200, 1]);
-}); // prettier-ignore
+});
 
 test('the first organisation can still resend its mail', async () => {
   const path = `/api/v1/mail/records/${failedId}/resend`;

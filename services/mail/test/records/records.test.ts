@@ -153,6 +153,7 @@ describe('a resend', () => {
   const link = 'https://app.example/invite?t=a-secret-of-the-link';
   const invite = { emailTemplateType: 'appuserInvite', templateData: { inviteLink: link } };
 
+  // prettier-ignore
   test('sends a failed mail unchanged and only once, from a request that is stored encrypted', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
     await mail.send({ ...invite, subject: 'again' });
@@ -167,7 +168,7 @@ describe('a resend', () => {
     expect(smtp.accepted.slice(before).map(({ raw }) => raw.includes('Subject: again') && raw.includes('a-secret-of-the-link'))).toEqual([true]);
     expect((await list('?limit=1')).body.data[0].subject).toBe('again');
     expect((await resend(failed.id)).body.error.code).toBe('NOT_RESENDABLE');
-  }); // prettier-ignore
+  });
 
   test('that fails can be repeated through its new record; mails with a code cannot be resent', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '451 later' : undefined));

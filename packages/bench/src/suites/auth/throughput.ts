@@ -71,9 +71,10 @@ export function throughputResult(
   isLarge: boolean,
 ): SuiteResult {
   const { rates } = measured;
+  // prettier-ignore
   const rate = (name: keyof typeof rates, note: string): Figure => ({
     name, value: median(rates[name]), unit: 'requests/s', note,
-  }); // prettier-ignore
+  });
   const toRatio = (name: keyof typeof rates, base: keyof typeof rates): number =>
     median(rates[name].map((value, round) => value / (rates[base][round] ?? Number.NaN)));
   const figures = [

@@ -102,9 +102,10 @@ export async function measureLatencies(given: {
     ...ofMany.map(([action, value]) => ms(`${action}, 50,000`, value, 'p50 through HTTP')),
   ];
   const values = new Map(ofNone);
+  // prettier-ignore
   const ratio = (name: string, action: string, rawP50: number, max: number, note: string): Ratio => ({
     name, value: (values.get(action) ?? Number.NaN) / rawP50, goal: { max }, note,
-  }); // prettier-ignore
+  });
   const ratios = [
     ratio('schedule_vs_raw', 'schedule', median(rawMs.upsert), 10, 'p50: schedule / raw upsertJobScheduler'),
     ratio('status_vs_raw', 'status', median(rawMs.get), 15, 'p50: status / raw getJobScheduler'),

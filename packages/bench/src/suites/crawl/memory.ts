@@ -47,9 +47,10 @@ export async function measureMemory(
     for (let runs = 2 * WARM_UP_RUNS; runs < WARM_UP_RUNS + RUNS; runs += WARM_UP_RUNS)
       await sampleUntil(runs);
     const after = await sampleUntil(WARM_UP_RUNS + RUNS);
+    // prettier-ignore
     const growth = (name: string, what: keyof Sample, note: string) => ({
       name, value: least(after, what) - least(before, what), unit: 'MiB', note: `growth over ${RUNS} runs, ${note}`,
-    }); // prettier-ignore
+    });
     return {
       figures: [
         growth('resident_growth', 'residentMib', 'resident'),

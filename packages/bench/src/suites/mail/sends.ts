@@ -135,9 +135,10 @@ export async function measureSends(options: SuiteOptions): Promise<SuiteResult> 
   try {
     const rates = await takeTurns(environment, options);
     const rate = (name: keyof typeof rates): number => median(rates[name]);
+    // prettier-ignore
     const figure = (name: keyof typeof rates, note: string) => ({
       name, value: rate(name), unit: 'mails/s', note,
-    }); // prettier-ignore
+    });
     return {
       figures: [
         figure('raw', 'nodemailer, pooled, rendered HTML and text, 20 in flight'),

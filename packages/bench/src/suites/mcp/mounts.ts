@@ -16,6 +16,7 @@ const TOKENS = 100;
 const CALLERS = 8;
 
 /** Mounts the server under ten names and enables all of its tools. */
+// prettier-ignore
 async function mount({ identity }: Fixture, url: string): Promise<void> {
   const call = async (method: string, path: string, body?: object) =>
     (await send(`${identity.url}/api/v1/mcp-servers${path}`, method, identity.session, body)).body;
@@ -28,7 +29,7 @@ async function mount({ identity }: Fixture, url: string): Promise<void> {
     if (data.length !== TOOLS) throw new Error(`${data.length} tools are offered`);
     await call('PATCH', `/${server.id}/tools`, { tools: data.map(({ name, hash }) => ({ name, approve: hash })) });
   }
-} // prettier-ignore
+}
 
 async function connect(url: string, token?: string): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } });
@@ -53,6 +54,7 @@ async function loadCalls(client: Client, name: string, seconds: number): Promise
   return calls / ((performance.now() - startedAt) / 1_000);
 }
 
+// prettier-ignore
 async function measureLists(fixture: Fixture, { seconds, progress }: SuiteOptions): Promise<SuiteResult> {
   const { identity } = fixture;
   const create = async (scopes: readonly string[], expected: number) => {
@@ -79,8 +81,9 @@ async function measureLists(fixture: Fixture, { seconds, progress }: SuiteOption
     ],
     ratios: [{ name: 'mounted_list_vs_own', value: toMib(mounted) / toMib(own), goal: { min: 0.8 }, note: 'tools/list, by bytes: with 200 mounted tools / own tools' }],
   };
-} // prettier-ignore
+}
 
+// prettier-ignore
 async function measureCalls({ identity }: Fixture, upstreamUrl: string, { seconds, progress }: SuiteOptions): Promise<SuiteResult> {
   const [token] = await identity.createTokens(1, ['kb:read']);
   const targets = {
@@ -103,7 +106,7 @@ async function measureCalls({ identity }: Fixture, upstreamUrl: string, { second
     ],
     ratios: [{ name: 'mounted_call_vs_direct', value: mounted / direct, goal: { min: 0.5 }, note: 'tools/call: through /mcp / directly' }],
   };
-} // prettier-ignore
+}
 
 /** Measures the cost of mounted servers: in lists beside the platform's own tools, and as a hop in calls. */
 export async function* measureMounts(options: SuiteOptions): AsyncGenerator<SuiteResult> {

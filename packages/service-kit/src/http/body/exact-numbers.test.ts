@@ -1,12 +1,14 @@
 import { findInexactNumber } from './exact-numbers.js';
 
+// prettier-ignore
 it.each([
   '0', '-0', '1', '-12.50', '0.1', '1e20', '1E+2', '123456789012345', '9007199254740991', '9007199254740992',
   '0.30000000000000004', '1e-7', '5e-324', '1.7976931348623157e308', '100000000000000000000', '1.0000000000000000000',
 ])('accepts %s', (number) => {
   expect(findInexactNumber(`{"n":[${number}]}`)).toBeUndefined();
-}); // prettier-ignore
+});
 
+// prettier-ignore
 it.each([
   '1e400', '-1e400', '12345678901234567890', '9007199254740993', '1e-400', '0.1000000000000000055511151231257827',
   '3.14159265358979323846',
@@ -15,7 +17,7 @@ it.each([
     field: 'body',
     message: expect.stringContaining(number) as unknown,
   });
-}); // prettier-ignore
+});
 
 it('ignores numbers inside of strings', () => {
   expect(

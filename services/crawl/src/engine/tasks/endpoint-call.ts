@@ -27,10 +27,11 @@ const DISCARD_TIMEOUT_MS = 1_000;
 /** Sent by an endpoint that is overloaded, and by proxies in front of one that is being replaced. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The connection failed: the request may or may not have arrived. */
+// prettier-ignore
 const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND',
   'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT',
-]); // prettier-ignore
+]);
 
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown> {
   const chunks: Buffer[] = [];

@@ -124,10 +124,11 @@ describeEachBackend('runs on %s', (backend) => {
     const run = await outcome('completed');
     expect(run.attempts).toBe(2);
     const [first, second] = runs.endpoint.asked;
+    // prettier-ignore
     expect(first?.body).toMatchObject({
       runId: run.runId, attempt: 1, connector: 'files_1', orgId: runs.platform.admin.orgId, metadata: { folder: 'x' },
       priority: 2,
-    }); // prettier-ignore
+    });
     const keys = [first, second].map((asked) => asked?.headers['idempotency-key']);
     expect(keys).toEqual([`${run.runId}-1`, `${run.runId}-2`]);
     for (const asked of [first, second]) expect(asked?.headers['x-request-id']).toBe('asked-for-by-hand');

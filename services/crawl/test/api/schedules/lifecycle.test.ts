@@ -168,9 +168,10 @@ describeEachBackend('schedules on %s', (backend) => {
     const asOther = { token: other.token };
     const { body: list } = await platform.call('GET', '/schedule/all', asOther);
     expect(list.data.map((item: { data: { orgId: string } }) => item.data.orgId)).toEqual([other.orgId]);
+    // prettier-ignore
     expect((await platform.call('GET', '/stats', asOther)).body.data).toEqual({
       waiting: 0, active: 0, completed: 0, failed: 0, delayed: 1, paused: 0, repeatable: 1, total: 1,
-    }); // prettier-ignore
+    });
     await platform.call('DELETE', '/schedule/all', asOther);
     expect((await platform.call('GET', '/mail_1/schedule')).body.data.data.scheduleConfig.hour).toBe(2);
     expect((await platform.call('GET', '/events', asOther)).body.data).toEqual([]);

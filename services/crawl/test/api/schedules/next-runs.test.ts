@@ -25,6 +25,7 @@ describe('the next runs', () => {
   const getAt = async (scheduleConfig: object, count?: number) =>
     (await preview(scheduleConfig, count)).map(({ at }) => at.replace(':00.000Z', ''));
 
+  // prettier-ignore
   it.each([
     ['Europe/Berlin', '30 2 25-27 3 *', ['2028-03-25T02:30:00+01:00', '2028-03-26T03:30:00+02:00', '2028-03-27T02:30:00+02:00']],
     ['Europe/Berlin', '30 2 28-30 10 *', ['2028-10-28T02:30:00+02:00', '2028-10-29T02:30:00+02:00', '2028-10-30T02:30:00+01:00']],
@@ -41,8 +42,9 @@ describe('the next runs', () => {
     const runs = await preview(cron(expression, timezone));
     expect(runs.map(({ localTime }) => localTime)).toEqual(expected);
     expect(runs.map(({ at }) => Date.parse(at))).toEqual(expected.map((text) => Date.parse(text)));
-  }); // prettier-ignore
+  });
 
+  // prettier-ignore
   it.each<[title: string, config: object, expected: string[]]>([
     ['29 February, in leap years only', cron('0 12 29 2 *'), ['2028-02-29T12:00', '2032-02-29T12:00', '2036-02-29T12:00']],
     ['day 31, in months that have one', { scheduleType: 'monthly', dayOfMonth: 31, hour: 1, minute: 0 }, ['2028-01-31T01:00', '2028-03-31T01:00', '2028-05-31T01:00']],
@@ -59,7 +61,7 @@ describe('the next runs', () => {
     ['one time', { scheduleType: 'once', scheduledTime: '2028-01-01T09:00:00+01:00' }, ['2028-01-01T08:00']],
   ])('%s', async (_title, config, expected) => {
     expect(await getAt(config, expected.length)).toEqual(expected);
-  }); // prettier-ignore
+  });
 
   it('time zones on both sides of UTC are in the old and the new year at the same moment', async () => {
     for (const [timezone, expected] of [

@@ -16,12 +16,13 @@ test('reads ranges and single addresses of both families, each once', () => {
   ).toEqual(['10.0.0.0/8', '203.0.113.7/32', '2001:db8::/32', '0.0.0.0/0', '::1/128']);
 });
 
+// prettier-ignore
 test.each([
   '', 'example.com', '10.0.0.1/8', '10.0.0.0/33', '10.0.0.0/', '10.0/8', '010.0.0.0/8', '0x0a.0.0.0/8', '2001:db8::/129',
   'fe80::1%eth0', '::ffff:10.0.0.0/104', '10.0.0.0/8/8', ' 10.0.0.0/8', '10.0.0.0/-1',
 ])('rejects %j', (text) => {
   expect(toFields(['10.0.0.0/8', text])).toEqual(['allowList.1']);
-}); // prettier-ignore
+});
 
 test('a list is narrower when each of its ranges lies within one of the current list', () => {
   expect(isNarrower(['10.1.0.0/16'], ['10.0.0.0/8', '::/0'])).toBe(true);
@@ -51,7 +52,8 @@ test.each([
   expect(contains(list, address)).toBe(isContained);
 });
 
+// prettier-ignore
 test('an address is compared without its IPv4 mapping, and anything else is unknown', () => {
   const addresses = ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8::1', 'fe80::1%eth0', 'unknown', '', '1.2.3.4:80', undefined];
   expect(addresses.map(toComparable)).toEqual(['203.0.113.7', '203.0.113.7', '2001:db8::1', null, null, null, null, null]);
-}); // prettier-ignore
+});

@@ -76,7 +76,8 @@ async function storeListing(
   const offered = new Set(definitions.map(({ name }) => name));
   const withdrawn = stored.filter(({ name, offeredHash }) => offeredHash !== null && !offered.has(name));
   if (differing.length > 0) await upsertOffered(tx, server, differing);
-  if (withdrawn.length > 0) await withdrawTools(tx, server.id, withdrawn.map(({ name }) => name)); // prettier-ignore
+  // prettier-ignore
+  if (withdrawn.length > 0) await withdrawTools(tx, server.id, withdrawn.map(({ name }) => name));
   const isKnown = ({ name }: PinnedDefinition) => (byName.get(name)?.approvedHash ?? null) !== null;
   return {
     new: differing.filter((definition) => !isKnown(definition)).length,
@@ -120,6 +121,7 @@ export function createRefresher(deps: {
       });
       if (Object.values(changes).every((count) => count === 0)) return changes;
       await bumpCatalogue(tx, server.orgId);
+      // prettier-ignore
       await insertAuditEntry(tx, {
         orgId: server.orgId,
         action: 'mcp_server.tools_offered',
@@ -127,7 +129,7 @@ export function createRefresher(deps: {
         subjectId: server.id,
         detail: { server: server.name, ...Object.fromEntries(Object.entries(changes).map(([key, count]) => [key, String(count)])) },
         at,
-      }); // prettier-ignore
+      });
       return changes;
     });
   }

@@ -75,7 +75,8 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
         await lockAdministration(tx, caller);
         const server = await requireServer(tx, orgId, serverId);
         await lockServer(tx, serverId);
-        const found = await findToolsNamed(tx, serverId, tools.map(({ name }) => name)); // prettier-ignore
+        // prettier-ignore
+        const found = await findToolsNamed(tx, serverId, tools.map(({ name }) => name));
         const byName = new Map(found.map((row) => [row.name, row]));
         let changes: Changes = {};
         for (const decision of tools) {

@@ -3,10 +3,11 @@ import { READ_ONLY, type Tool } from './tool.js';
 
 const server = { name: 'test', version: '1' };
 const createTestTools = (count: number): Tool[] =>
+  // prettier-ignore
   Array.from({ length: count }, (_, index) => ({
     name: `tool_${index}`, title: '', description: '', annotations: READ_ONLY, isAdminOnly: false, scopes: [],
     inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, call: async () => ({}),
-  })); // prettier-ignore
+  }));
 const filterBy = (...names: string[]) => ({ isReadOnly: false, names: new Set(names) });
 
 test('distinguishes views that differ in one tool, up to the maximum number of tools', () => {

@@ -51,7 +51,8 @@ export function parseToolFilter({ headers, query, raw }: Source): ToolFilter | u
   if (tools !== undefined && isHeaderRepeated(raw.rawHeaders, 'x-mcp-tools'))
     throw badRequest('Send one X-MCP-Tools header');
   if (tools === undefined) return isReadOnly ? { isReadOnly, names: undefined } : undefined;
-  return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) }; // prettier-ignore
+  // prettier-ignore
+  return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) };
 }
 
 export const matchesFilter = (

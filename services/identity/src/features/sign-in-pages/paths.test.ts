@@ -1,5 +1,6 @@
 import { readReturnTo, toSignInPath } from './paths.js';
 
+// prettier-ignore
 test.each([
   ['/tokens', '/tokens'],
   ['/tokens?page=2#top', '/tokens?page=2#top'],
@@ -7,13 +8,14 @@ test.each([
   ['/a/../b', '/b'],
 ])('accepts the path %s', (given, path) => {
   expect(readReturnTo(given)).toBe(path);
-}); // prettier-ignore
+});
 
+// prettier-ignore
 test.each([
   'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/.//evil.example', '/x/..//evil.example', '/%2e//evil.example', '/.\\/evil.example', '/\t/evil.example', '/\n//evil.example', 'javascript:alert(1)', 'evil.example', '', ' /tokens', '/tokens\r\nset-cookie: a=b', '/tökens', undefined, null, 7, ['/a', '/b'],
 ])('replaces %j by the start page', (given) => {
   expect(readReturnTo(given)).toBe('/');
-}); // prettier-ignore
+});
 
 test('the sign-in page returns to the path unchanged', () => {
   const path = '/oauth2/auth?a=1&b=x%20y#z';

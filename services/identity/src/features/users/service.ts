@@ -92,9 +92,10 @@ export function createUserService(deps: {
         await lockAdministration(tx, caller);
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
+        // prettier-ignore
         await insertAuditEntry(tx, {
           orgId, action: isInvited ? 'user.invited' : 'user.created', actor: toActor(caller), subjectId: user.id, changes: findChanges(undefined, user, ['email', 'fullName', 'role']), at,
-        }); // prettier-ignore
+        });
         const kind = isInvited ? 'invitation' : 'account_created';
         const detail = isInvited ? { invitedBy: caller.fullName } : {};
         const { requestId } = caller.client;

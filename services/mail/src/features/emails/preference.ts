@@ -9,7 +9,8 @@ export interface Preference {
 const WAIT = /^wait\s*=\s*"?(\d{1,9})"?$/i;
 
 export function readPreference(header: string | readonly string[] | undefined): Preference {
-  const names = [header ?? []].flat().join().split(',').map((item) => (item.split(';', 1)[0] ?? '').trim()); // prettier-ignore
+  // prettier-ignore
+  const names = [header ?? []].flat().join().split(',').map((item) => (item.split(';', 1)[0] ?? '').trim());
   const seconds = names.map((name) => WAIT.exec(name)?.[1]).find((found) => found !== undefined);
   return {
     isAsync: names.some((name) => name.toLowerCase() === 'respond-async'),

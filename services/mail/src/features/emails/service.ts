@@ -160,6 +160,7 @@ export function createEmailService(deps: {
     return outcome;
   }
 
+  // prettier-ignore
   async function recordEmail({ orgId, idempotency, originalMailId }: SendRequest, email: RenderedEmail) {
     const id = uuidv7();
     const createdAt = new Date(clock());
@@ -170,7 +171,7 @@ export function createEmailService(deps: {
     const composing = nextTurn().then(() => createMessageSource(email, messageId, createdAt));
     const [isNew, message] = await Promise.all([journal.recordPending(entry), composing]);
     return isNew ? { id, message } : undefined;
-  } // prettier-ignore
+  }
 
   /**
    * Starts a delivery, which counts as in progress until it has an outcome.

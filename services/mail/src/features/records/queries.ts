@@ -40,7 +40,8 @@ export async function findRecords(
     select id::text from mails
     where org_id = ${orgId}::uuid and state = 'sent' and id < ${beforeId ?? LAST_ID}::uuid
     order by mails.id ${isFromEnd ? Sql.sql`asc` : Sql.sql`desc`} limit ${count} offset ${offset}`;
-  return findByIds(db, orgId, page.map(({ id }) => id)); // prettier-ignore
+  // prettier-ignore
+  return findByIds(db, orgId, page.map(({ id }) => id));
 }
 
 export const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<RecordRow[]> =>

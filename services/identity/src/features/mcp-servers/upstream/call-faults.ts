@@ -68,9 +68,10 @@ export const circuitOpen = (service: string, waitMs: number): ServiceFault =>
     `The server ${service} has failed repeatedly and is left alone for a while; nothing was done. Try again in ${Math.ceil(waitMs / 1_000)} seconds.`,
   );
 
+// prettier-ignore
 const failures: ReadonlySet<UpstreamFaultKind> = new Set([
   'host_unknown', 'unreachable', 'disconnected', 'certificate', 'redirect', 'timeout', 'invalid_answer',
-]); // prettier-ignore
+]);
 
 /** Whether the fault is the server's, rather than that of one call, so that it counts towards opening the circuit. */
 export const isServerFailure = ({ kind, code }: UpstreamFault): boolean =>

@@ -46,9 +46,10 @@ export function createCredentialHeaders(deps: {
   function createAssertion({ url: aud, orgId: org }: ServerCredential, subject: Subject | undefined): string {
     const iat = Math.floor(clock() / 1_000);
     const scope = subject?.scopes.join(' ') ?? '';
+    // prettier-ignore
     return signClaims({
       aud, sub: subject?.userId ?? org, org, scope, iat, exp: iat + ASSERTION_SECONDS, jti: uuidv4(),
-    }); // prettier-ignore
+    });
   }
   return (server, subject) => {
     if (server.credential === 'assertion')
