@@ -25,7 +25,7 @@ const tokens = [
   ['Grafana', ['crawl:read'], 'never'],
 ];
 
-/** Where else the administrator is signed in. */
+/** The user agents of the administrator's other sessions. */
 const userAgents = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1',
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -132,7 +132,7 @@ export async function fillPlatform(url, admin, wiki) {
   };
 }
 
-/** Mounts a server whose search was approved and has turned hostile since. */
+/** Mounts a server whose search was approved, and which has become hostile since. */
 async function mountWiki(call, wiki) {
   const path = '/api/v1/mcp-servers';
   const rules = [{ pattern: '*_search', scope: 'kb:read' }];

@@ -20,7 +20,7 @@ const rootRoute = createRootRoute({
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
       window.location.replace(toSignIn(location.href));
-      // The page is about to go away.
+      // The browser is leaving the page, so nothing is rendered any more.
       await new Promise(() => undefined);
     }
   },

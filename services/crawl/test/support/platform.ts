@@ -104,7 +104,7 @@ async function shareIdentity(): Promise<Identity> {
 }
 
 /** A longer database timeout for busy machines, except where the test breaks the database. */
-const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
+const LONG_TIMEOUT = { DATABASE_TIMEOUT_MS: '5000' };
 
 /** Starts an identity service with one organisation, which the test may stop or give another clock. */
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {
@@ -113,7 +113,7 @@ async function startOwnIdentity(databaseUrl: string, env: Record<string, string>
     program: toPath('identity', 'dist/server.js'),
     env: {
       DATABASE_URL: databaseUrl,
-      ...PATIENT,
+      ...LONG_TIMEOUT,
       LOG_LEVEL: 'warn',
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
       SERVICE_CLIENTS: `crawl:${SERVICE_SECRET}`,
@@ -157,7 +157,7 @@ export async function startPlatform(options: {
       program: toPath('crawl', 'dist/server.js'),
       env: {
         DATABASE_URL: crawlDatabase.url,
-        ...(options.crawlAdminUrl === undefined && PATIENT),
+        ...(options.crawlAdminUrl === undefined && LONG_TIMEOUT),
         IDENTITY_URL: identity.url,
         SERVICE_CLIENT_SECRET: SERVICE_SECRET,
         LOG_LEVEL: 'debug',

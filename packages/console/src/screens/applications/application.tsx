@@ -20,7 +20,7 @@ const RemoveApplication = lazyPart(async () => (await import('./change-applicati
 
 type Dialog = 'edit' | 'switch' | 'remove';
 
-/** One application: what it may get, how it signs in, and how to end it. */
+/** Shows one application: its access, how it authenticates, and how to disable or remove it. */
 export function Screen() {
   const { clientId = '' }: { clientId?: string } = useParams({ strict: false });
   const navigate = useNavigate();

@@ -27,7 +27,7 @@ export function RemoveMember({ member, onClose }: { member: Member; onClose: () 
       onClose={onClose}
       onSubmit={() => remove.mutate()}
     >
-      {member.invitation ? <p>{t.cancelWarning}</p> : <WhatEnds member={member} />}
+      {member.invitation ? <p>{t.cancelWarning}</p> : <RemovalEffects member={member} />}
     </FormDialog>
   );
 }
@@ -35,8 +35,8 @@ export function RemoveMember({ member, onClose }: { member: Member; onClose: () 
 const SHOWN = 5;
 const COUNTED = 100;
 
-/** What their removal ends, by name; up to a hundred tokens are counted. */
-function WhatEnds({ member: { id } }: { member: Member }) {
+/** Lists what ends with the member's removal, tokens by name. At most a hundred tokens are counted. */
+function RemovalEffects({ member: { id } }: { member: Member }) {
   const tokens = useQuery({
     queryKey: ['tokens', 'of', id],
     queryFn: ({ signal }) => {

@@ -8,11 +8,11 @@ import type { Token } from './tokens.tsx';
 const t = text.tokens;
 const SOON_MS = 14 * 86_400_000;
 
-/** What the columns show of a token; the lists that hold active ones alone leave the state out. */
+/** The properties of a token that the columns show. Lists of active tokens have no state. */
 type ColumnToken = Pick<Token, 'name' | 'scopes' | 'expiresAt' | 'lastUsedAt'> &
   Partial<Pick<Token, 'state'>>;
 
-/** A token's state, and whether it ends soon. */
+/** Shows a token's state, and whether it expires soon. */
 function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state'>) {
   if (state === 'revoked') return <Badge tone="neutral">{text.token.states.revoked}</Badge>;
   const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - Date.now();

@@ -8,14 +8,14 @@ import type { Schedule } from '../../domain/schedule.js';
 import { readScheduleBody } from '../../domain/validate-schedule.js';
 import { disabledJob, invalidSchedule, timeNotInFuture } from './errors.js';
 
-/** Validates a request body, and makes the new row of it. @throws AppError 400 (CRAWL-9, CRAWL-10). */
+/** Validates a request body, and converts it to a new row. @throws AppError 400 (CRAWL-9, CRAWL-10). */
 export function toNewSchedule(
   principal: AccountPrincipal,
   connector: Connector,
-  given: unknown,
+  body: unknown,
   now: number,
 ): NewSchedule {
-  const read = readScheduleBody(given, now);
+  const read = readScheduleBody(body, now);
   if ('faults' in read) throw invalidSchedule(read.faults);
   const { scheduleConfig: config, priority, maxRetries, timeout, metadata } = read.body;
   if (!config.isEnabled) throw disabledJob();
