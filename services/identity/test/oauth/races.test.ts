@@ -2,7 +2,7 @@ import { callUrl } from '@platform/testing';
 import { encryptionKeys, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
 import { run, startServer } from '../process/process.js';
-import { createApplication } from './applications.js';
+import { createApplication, PUBLIC_URL } from './applications.js';
 import {
   type Authorization,
   type Browser,
@@ -170,6 +170,23 @@ test('a member who is removed while the consent page is open cannot connect an a
   expect([answered.status, own.getLocation(answered)]).toEqual([303, expect.stringContaining('/sign-in?')]);
   const { rowCount } = await identity.db.query('select 1 from oauth_grants where user_id = $1', [member.id]);
   expect(rowCount).toBe(0);
+});
+
+test('a member who is removed at the moment of consent has no connection that works', async () => {
+  const member = await identity.createMember(session);
+  const own = createBrowser(identity);
+  await own.signIn(member);
+  const authorization = createAuthorization(clientId, { scope: 'user:read' });
+  const page = own.getLocation(await own.get(authorization.url));
+  const csrf = own.getFormToken(await own.get(page));
+  const [answered, removed] = await Promise.all([
+    own.post(page, { csrf, decision: 'allow', scope: 'user:read' }),
+    other.call('DELETE', `/api/v1/users/${member.id}`, { token: session }),
+  ]);
+  expect(removed.status).toBe(200);
+  const target = own.getLocation(await own.get(own.getLocation(answered)));
+  const code = URL.parse(target, PUBLIC_URL)?.searchParams.get('code') ?? '';
+  expect((await exchangeCode(other, authorization, code)).status).toBe(400);
 });
 
 test('removing a member ends the connections of the member at once', async () => {

@@ -56,8 +56,10 @@ test('a registration causes no outgoing request', async () => {
   const keys = await register({
     token_endpoint_auth_method: 'private_key_jwt',
     jwks_uri: 'https://elsewhere.example/keys',
+    dpop_bound_access_tokens: true,
   });
   expect([keys.status, keys.body.jwks_uri]).toEqual([201, undefined]);
+  expect(keys.body.dpop_bound_access_tokens).not.toBe(true);
 });
 
 test('a registration cannot get the client credentials grant', async () => {

@@ -14,6 +14,9 @@ const grantTypesOfAgents: ReadonlySet<string> = new Set(['authorization_code', '
  */
 const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires_at', 'scope'] as const;
 
+/** A registration keeps no promise to bind every token; a client binds those that it wants to. */
+const unkept = 'dpop_bound_access_tokens';
+
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
  * @throws InvalidRedirectUri when no redirect URI is left.
@@ -29,6 +32,7 @@ export function applyClientRules(metadata: ClientMetadata, isDocument: boolean):
   metadata.grant_types = [...new Set(['authorization_code', ...kept])];
   metadata.response_types = ['code'];
   for (const name of unused) delete metadata[name];
+  if (!isDocument) delete metadata[unkept];
   // The provider's default is a secret, which an agent cannot keep.
   const hasKeys = isDocument && metadata.token_endpoint_auth_method === 'private_key_jwt';
   if (!hasKeys) {
