@@ -42,7 +42,7 @@ export const scopeCatalogue = [
   {
     category: 'Users',
     scopes: [
-      scope('user:read', 'See the own profile and the members'),
+      scope('user:read', 'See your profile and the members'),
       scope('user:write', 'Rename members, and remove those who are not administrators', {
         isAdminOnly: true,
         isPersonal: true,
@@ -52,9 +52,9 @@ export const scopeCatalogue = [
   {
     category: 'Tokens',
     scopes: [
-      scope('pat:read', 'List the own personal access tokens', personal),
+      scope('pat:read', 'List your personal access tokens', personal),
       // A token that a client creates would outlive the client's connection.
-      scope('pat:write', 'Create and revoke the own personal access tokens', {
+      scope('pat:write', 'Create and revoke your personal access tokens', {
         isPersonal: true,
         isDelegable: false,
       }),

@@ -18,7 +18,7 @@ test('the consent page shows the client, its redirect, each scope and the expiry
   for (const text of [
     'Desk agent',
     '127.0.0.1:33418',
-    'See the own profile',
+    'See your profile and the members',
     'admin@example.com',
     'machine of your browser',
   ])
