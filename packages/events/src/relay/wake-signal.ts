@@ -1,20 +1,17 @@
-/** Lets one loop sleep for a time, or until it is woken because there is work. */
-export interface WakeSignal {
-  /** Ends the current sleep, or the next one as soon as it begins. */
-  wake(): void;
-  /** Returns after `ms`, or earlier when woken. */
-  sleep(ms: number): Promise<void>;
-}
+export type WakeSignal = ReturnType<typeof createWakeSignal>;
 
-export function createWakeSignal(): WakeSignal {
+/** Lets one loop sleep for a time, or until it is woken because there is work. */
+export function createWakeSignal() {
   let isWoken = false;
   let end: (() => void) | undefined;
   return {
-    wake() {
+    /** Ends the current sleep, or the next one as soon as it begins. */
+    wake(): void {
       isWoken = true;
       end?.();
     },
-    async sleep(ms) {
+    /** Returns after `ms`, or earlier when woken. */
+    async sleep(ms: number): Promise<void> {
       if (!isWoken)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms);

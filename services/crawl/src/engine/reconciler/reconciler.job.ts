@@ -9,11 +9,6 @@ import { createLostRuns } from './lost-runs.js';
 import { createOrphanedTasks } from './orphaned-tasks.js';
 import { createWatchdog } from './watchdog.js';
 
-export interface Reconciler {
-  start(): void;
-  stop(): Promise<void>;
-}
-
 /**
  * At start and every minute, on one replica at a time: rebuilds the queue when it has lost its data, recovers runs
  * whose lease has expired, and replaces runs that were missed. The next round continues what a failed one left.
@@ -29,7 +24,7 @@ export function createReconciler(deps: {
   readonly intervalMs: number;
   readonly overdueGraceMs: number;
   readonly misfireGraceMs: number;
-}): Reconciler {
+}) {
   const { pool, queues, applier, log, intervalMs } = deps;
   const watch = createWatchdog(deps);
   const recoverLost = createLostRuns(deps);

@@ -5,18 +5,16 @@ const WINDOW_MS = 60_000;
 const MAX_TESTS = 10;
 const MAX_ORGANISATIONS = 10_000;
 
-/** Limits the connection tests of each organisation in this replica. */
-export interface ConnectionTestLimiter {
-  /** Counts one test. @throws AppError 429 when the organisation has used up its tests of the current minute. */
-  acquire(orgId: string): void;
-}
+export type ConnectionTestLimiter = ReturnType<typeof createConnectionTestLimiter>;
 
-export function createConnectionTestLimiter(clock: Clock): ConnectionTestLimiter {
+/** Limits the connection tests of each organisation in this replica. */
+export function createConnectionTestLimiter(clock: Clock) {
   const windows = new LRUCache<string, { readonly startedAt: number; tests: number }>({
     max: MAX_ORGANISATIONS,
   });
   return {
-    acquire(orgId) {
+    /** Counts one test. @throws AppError 429 when the organisation has used up its tests of the current minute. */
+    acquire(orgId: string): void {
       const now = clock();
       const present = windows.get(orgId);
       const window = present && now - present.startedAt < WINDOW_MS ? present : { startedAt: now, tests: 0 };
