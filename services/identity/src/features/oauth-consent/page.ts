@@ -54,8 +54,10 @@ export function consentPage(
             one. Allow it only if you have just started it yourself.
           </p>`
         }
-        <button name="decision" value="allow">Allow</button>
-        <button name="decision" value="deny" class="plain">Deny</button>
+        <p class="links">
+          <button name="decision" value="allow">Allow</button>
+          <button name="decision" value="deny" class="plain">Deny</button>
+        </p>
       </form>`,
   };
 }

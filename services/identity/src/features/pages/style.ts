@@ -27,19 +27,25 @@ input.code { max-width: 12rem; font-size: 1.125rem; letter-spacing: .2em; font-v
 .qr svg { display: block; }
 .or { text-align: center; color: var(--quiet); }
 .entries { margin: 0; padding: 0; list-style: none; }
-.entry { display: flex; flex-wrap: wrap; gap: 0 1.25rem; justify-content: space-between; align-items: baseline; padding: .25rem 0;
-  border-bottom: 1px solid var(--line); }
+.entry { display: flex; flex-wrap: wrap; gap: 0 1.25rem; justify-content: space-between; align-items: baseline; }
+.entry + .entry { margin-top: .5rem; padding-top: .5rem; border-top: 1px solid var(--line); }
 .entry .links { margin: .25rem 0; }
-.codes { columns: 2; padding: 0; list-style: none; }
+.codes { columns: 12rem; padding: 0; list-style: none; }
+.codes code { white-space: nowrap; }
+fieldset { margin: 1rem 0; padding: 0 1rem .75rem; border: 1px solid var(--line); border-radius: 6px; }
+legend { padding: 0 .25rem; font-weight: 500; }
 code { font: .9375rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
 small { display: block; margin-top: .25rem; }
 button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.5rem;
   padding: .5rem 1rem; font: inherit; font-weight: 500; cursor: pointer; text-decoration: none; color: #fff;
   background: var(--primary); border: 1px solid transparent; border-radius: 6px; }
 button.wide { width: 100%; margin-top: 1.25rem; }
+input[type=hidden] + button.wide { margin-top: 0; }
 button.plain, .button.plain { color: var(--text); background: var(--surface); border-color: var(--field); }
 button:disabled { opacity: .6; cursor: default; }
 .links { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin-top: 1.25rem; }
+.links.end { margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+.card > :last-child, .card > form:last-child > :last-child { margin-bottom: 0; }
 a { color: var(--link); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 [role=alert] { color: var(--fault); }

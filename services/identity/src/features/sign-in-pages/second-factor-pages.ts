@@ -17,13 +17,12 @@ const MAX_CODE_LENGTH = 64;
 const codeInput = (maxLength: number, { isFirst = true, isRequired = true } = {}): Html =>
   html`<input
     id="code"
-    class="code"
     name="code"
     autocomplete="one-time-code"
     maxlength="${maxLength}"
     ${isRequired && new Html(' required')}
     ${isFirst && new Html(' autofocus')}
-    ${maxLength === DIGITS && new Html(' inputmode="numeric" pattern="[0-9]{6}" title="Six digits"')}
+    ${maxLength === DIGITS && new Html(' class="code" inputmode="numeric" pattern="[0-9]{6}" title="Six digits"')}
   />`;
 
 /** Asks for a code of whatever the account has. */

@@ -45,6 +45,10 @@ export type Passkey = SecondFactorState['passkeys'][number];
 
 const toDay = (time: string): string => time.slice(0, 10);
 
+/** A link that looks like a button, for what the page is there for. */
+const buttonLink = (path: string, returnTo: string, text: string): Html =>
+  html`<p><a class="button plain" href="${toSignInPath(returnTo, path)}">${text}</a></p>`;
+
 const link = (path: string, returnTo: string, text: string, passkey?: Passkey): Html => {
   const href = `${toSignInPath(returnTo, path)}${passkey ? `&id=${passkey.id}` : ''}`;
   // Links with the same text differ for those who hear them.
@@ -62,7 +66,7 @@ const showApp = ({ totp, passkeys, isRequired }: SecondFactorState, returnTo: st
           ${(!isRequired || passkeys.length > 0) && link(changes.remove.path, returnTo, 'Remove')}
         </p>
       </div>`
-    : html`<p class="links">${link(changes.setUp.path, returnTo, 'Set up an authenticator app')}</p>`;
+    : buttonLink(changes.setUp.path, returnTo, 'Set up an authenticator app');
 
 const showPasskey = (
   passkey: Passkey,
@@ -109,7 +113,7 @@ export const securityPage = (
               ${passkeys.map((passkey) => showPasskey(passkey, state, returnTo))}
             </ul>`
           }
-          ${canAddPasskey && html`<p class="links">${link(changes.addPasskey.path, returnTo, 'Add a passkey')}</p>`}`
+          ${canAddPasskey && buttonLink(changes.addPasskey.path, returnTo, 'Add a passkey')}`
       }
       <h2>Authenticator app</h2>
       ${showApp(state, returnTo)}
